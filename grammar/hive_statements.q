@@ -1,0 +1,265 @@
+-- Examples of the grammar's rules: below `-- rule: name` each statement uses that rule.
+
+-- rule: create_table
+CREATE EXTERNAL TABLE druid_table (`__time` TIMESTAMP, page STRING, added INT) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler';
+CREATE TABLE managed (a INT) STORED AS ORC;
+-- rule: if_not_exists
+CREATE TABLE IF NOT EXISTS db.t (a INT);
+-- rule: column_list
+CREATE TABLE t (a INT COMMENT 'first', `b c` STRING);
+-- rule: column_def
+CREATE TABLE t (a INT, b STRING);
+-- rule: column_constraint
+CREATE TABLE t (a INT NOT NULL DISABLE NOVALIDATE, b INT);
+-- rule: table_constraint
+CREATE TABLE t (a INT, PRIMARY KEY (a) DISABLE NOVALIDATE);
+-- rule: noted
+CREATE TABLE t (a INT NOT NULL DISABLE NOVALIDATE RELY);
+-- rule: comment
+CREATE TABLE t (a INT) COMMENT "a table";
+-- rule: as_query
+CREATE EXTERNAL TABLE d STORED BY druid TBLPROPERTIES ('druid.segment.granularity' = 'DAY') AS SELECT ts AS `__time`, page FROM src;
+-- rule: table_clause
+CREATE EXTERNAL TABLE t (a INT) COMMENT 'x' STORED AS TEXTFILE LOCATION '/data' TBLPROPERTIES ('skip.header.line.count' = '1');
+-- rule: partitioned_by
+CREATE EXTERNAL TABLE t (a INT) PARTITIONED BY (day DATE) LOCATION '/data';
+-- rule: clustered_by
+CREATE TABLE t (a INT) CLUSTERED BY (a) INTO 4 BUCKETS;
+-- rule: row_format
+CREATE EXTERNAL TABLE t (a INT) ROW FORMAT DELIMITED LOCATION '/data';
+-- rule: delimited
+CREATE EXTERNAL TABLE t (a INT) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION '/data';
+-- rule: delimiter
+CREATE EXTERNAL TABLE t (a INT) ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' ESCAPED BY '\\' COLLECTION ITEMS TERMINATED BY '|'
+  MAP KEYS TERMINATED BY ':' LINES TERMINATED BY '\n' NULL DEFINED AS '' LOCATION '/data';
+-- rule: serde
+CREATE EXTERNAL TABLE t (a INT) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.JsonSerDe' LOCATION '/data';
+-- rule: stored_by
+CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) STORED BY DRUID;
+-- rule: storage_handler
+CREATE EXTERNAL TABLE k (a INT) STORED BY kafka TBLPROPERTIES ('kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'localhost:9092');
+-- rule: stored_as
+CREATE EXTERNAL TABLE t (a INT) STORED AS PARQUET LOCATION '/data';
+-- rule: serde_properties
+CREATE EXTERNAL TABLE t (a STRING) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' WITH SERDEPROPERTIES ('separatorChar' = ';') LOCATION '/data';
+-- rule: location
+CREATE EXTERNAL TABLE t (a INT) LOCATION 'data/rows.json';
+-- rule: table_properties
+CREATE EXTERNAL TABLE wiki STORED BY druid TBLPROPERTIES ("druid.datasource" = "wikiticker");
+-- rule: properties
+CREATE TABLE t (a INT) TBLPROPERTIES ('a' = '1', 'b' = '2');
+-- rule: property
+CREATE TABLE t (a INT) TBLPROPERTIES ('a;b' = 'c;d');
+-- rule: create_table_like
+CREATE TABLE t LIKE other;
+-- rule: like_clause
+CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROPERTIES ('a' = 'b');
+-- rule: create_view
+CREATE OR REPLACE VIEW v AS SELECT a FROM t;
+-- rule: view_columns
+CREATE VIEW IF NOT EXISTS db.v (a COMMENT 'first', b) COMMENT 'a view' TBLPROPERTIES ('a' = 'b') AS SELECT 1, 2;
+-- rule: create_database
+CREATE DATABASE IF NOT EXISTS db COMMENT 'mine';
+CREATE SCHEMA db;
+
+-- rule: drop_table
+DROP TABLE t PURGE;
+-- rule: if_exists
+DROP TABLE IF EXISTS db.t;
+-- rule: drop_view
+DROP VIEW IF EXISTS v;
+-- rule: drop_database
+DROP DATABASE IF EXISTS db CASCADE;
+DROP SCHEMA db RESTRICT;
+-- rule: set_properties
+ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
+-- rule: unset_properties
+ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b');
+-- rule: add_columns
+ALTER TABLE t ADD COLUMNS (b STRING COMMENT 'new', c DOUBLE);
+-- rule: rename_table
+ALTER TABLE db.t RENAME TO db.u;
+-- rule: truncate_table
+TRUNCATE TABLE t;
+-- rule: use_database
+USE db;
+
+-- rule: insert
+INSERT OVERWRITE TABLE t SELECT a, b FROM u WHERE a > 1;
+-- rule: insert_target
+INSERT INTO t VALUES (1, 'a;b'), (2, NULL);
+-- rule: insert_columns
+INSERT INTO TABLE db.t (a, b) SELECT 1, 2;
+-- rule: multi_insert
+FROM t INSERT INTO u SELECT a WHERE a > 1 INSERT OVERWRITE TABLE v SELECT b, count(*) GROUP BY b;
+WITH q AS (SELECT * FROM t) FROM q INSERT INTO u SELECT a;
+
+-- rule: describe_table
+DESCRIBE FORMATTED db.t;
+DESC t added;
+-- rule: describe_database
+DESCRIBE DATABASE EXTENDED db;
+-- rule: show_names
+SHOW TABLES IN db;
+SHOW FUNCTIONS;
+-- rule: like_pattern
+SHOW VIEWS LIKE 'wiki*|druid*';
+-- rule: show_columns
+SHOW COLUMNS IN t LIKE 'a*';
+-- rule: show_create_table
+SHOW CREATE TABLE db.t;
+-- rule: show_properties
+SHOW TBLPROPERTIES t ('druid.datasource');
+-- rule: set
+SET;
+SET -v;
+SET hive.local.time.zone;
+SET hivevar:day=2015-09-12;
+-- rule: reset
+RESET hive.local.time.zone;
+-- rule: source
+SOURCE setup/tables.q;
+-- rule: explain
+EXPLAIN DROP TABLE t;
+-- rule: explain_mode
+EXPLAIN FORMATTED SELECT 1;
+EXPLAIN CBO INSERT INTO t SELECT 1;
+
+-- rule: query
+SELECT 1;
+-- rule: explainable
+(SELECT a FROM t) LIMIT 3;
+-- rule: with
+WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT * FROM b;
+-- rule: cte
+WITH a AS (SELECT 1 AS x) SELECT x FROM a;
+-- rule: query_body
+SELECT a FROM t UNION ALL SELECT b FROM u ORDER BY 1 LIMIT 3;
+-- rule: query_term
+(SELECT a FROM t) UNION (SELECT b FROM u);
+-- rule: set_operator
+SELECT a FROM t INTERSECT SELECT b FROM u;
+SELECT a FROM t MINUS SELECT b FROM u;
+-- rule: select
+SELECT DISTINCT a, b AS c, d e FROM t WHERE a = 1;
+-- rule: select_without_from
+FROM t SELECT a WHERE a > 1;
+-- rule: select_tail
+SELECT a, sum(b) FROM t WHERE c = 1 GROUP BY a HAVING sum(b) > 2;
+-- rule: select_item
+SELECT a + 1 AS `next one`, b c FROM t;
+-- rule: named_expression
+SELECT 1 AS one, 2 two;
+-- rule: star
+SELECT t.*, u.a FROM t, u;
+-- rule: values
+VALUES (1, 'a'), (2, 'b');
+-- rule: row
+VALUES (1 + 1, CURRENT_DATE);
+-- rule: from_clause
+SELECT 1 FROM t a, u b;
+-- rule: from_item
+SELECT q.a FROM (SELECT a FROM t) AS q;
+-- rule: table_sample
+SELECT a FROM t TABLESAMPLE (10 PERCENT) s;
+-- rule: join
+SELECT t.a FROM t JOIN u ON t.a = u.a;
+-- rule: join_kind
+SELECT t.a FROM t LEFT OUTER JOIN u ON t.a = u.a LEFT SEMI JOIN v ON t.b = v.b CROSS JOIN w;
+-- rule: lateral_view
+SELECT e.x FROM t LATERAL VIEW OUTER explode(xs) e AS x;
+-- rule: where
+SELECT a FROM t WHERE NOT a = 1;
+-- rule: group_by
+SELECT floor_month(`__time`), max(delta) FROM wiki GROUP BY floor_month(`__time`);
+-- rule: grouping
+SELECT a, b, sum(c) FROM t GROUP BY a, b WITH ROLLUP;
+-- rule: grouping_set
+SELECT a, b, sum(c) FROM t GROUP BY a, b GROUPING SETS ((a, b), (a), ());
+-- rule: having
+SELECT a FROM t GROUP BY a HAVING count(*) > 1;
+-- rule: window_clause
+SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b);
+-- rule: order_by
+SELECT a FROM t ORDER BY a DESC, b;
+-- rule: sort_by
+SELECT a FROM t DISTRIBUTE BY a SORT BY b DESC;
+SELECT a FROM t CLUSTER BY a;
+-- rule: sort_key
+SELECT a FROM t ORDER BY a ASC NULLS LAST;
+-- rule: limit
+SELECT a FROM t LIMIT 5, 10;
+SELECT a FROM t LIMIT 10 OFFSET 5;
+-- rule: expression
+SELECT a OR b AND NOT c FROM t;
+-- rule: conjunction
+SELECT a FROM t WHERE a = 1 AND b = 2;
+-- rule: negation
+SELECT a FROM t WHERE NOT (a = 1);
+-- rule: predicate
+SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = t.a);
+-- rule: comparison
+SELECT a = 1, a == 1, a <=> b, a <> 1, a != 1, a < 1, a <= 1, a > 1, a >= 1 FROM t;
+-- rule: between
+SELECT a FROM t WHERE `__time` BETWEEN '2010-01-01 00:00:00' AND '2011-01-01 00:00:00' AND b NOT BETWEEN 1 AND 2;
+-- rule: in_list
+SELECT a FROM t WHERE a IN (1, 2) OR a NOT IN (SELECT b FROM u);
+-- rule: like
+SELECT a FROM t WHERE a LIKE 'x%' AND a NOT RLIKE 'y' AND a LIKE ANY ('p%', 'q%');
+-- rule: is_test
+SELECT a IS NULL, a IS NOT TRUE, a IS DISTINCT FROM b FROM t;
+-- rule: operand
+SELECT a + b - c, d || e, f & g FROM t;
+-- rule: product
+SELECT a * b / c % d, e DIV f FROM t;
+-- rule: factor
+SELECT -a, ~b, xs[0] FROM t;
+-- rule: subscript
+SELECT xs[1 + 1] FROM t;
+-- rule: primary
+SELECT (a + 1) * 2, CURRENT_TIMESTAMP, (SELECT max(b) FROM u) FROM t;
+-- rule: column
+SELECT `t`.`cityName` FROM t;
+-- rule: call
+SELECT count(*), count(DISTINCT a, b), if(a, b, c), unix_timestamp() FROM t;
+-- rule: over
+SELECT rank() OVER (ORDER BY a) FROM t;
+-- rule: window
+SELECT sum(a) OVER (PARTITION BY b ORDER BY c DESC) FROM t;
+-- rule: frame
+SELECT sum(a) OVER (ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t;
+-- rule: frame_bound
+SELECT sum(a) OVER (ORDER BY c RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM t;
+-- rule: cast
+SELECT CAST(a AS TIMESTAMP WITH LOCAL TIME ZONE), CAST(b AS DECIMAL(10, 2)) FROM t;
+-- rule: case
+SELECT CASE WHEN a > 1 THEN 'x' ELSE 'y' END, CASE a WHEN 1 THEN 2 END FROM t;
+-- rule: extract
+SELECT EXTRACT(HOUR FROM `__time`) FROM t;
+-- rule: floor_to
+SELECT FLOOR(`__time` TO MONTH) FROM t;
+-- rule: time_unit
+SELECT EXTRACT(YEAR FROM `__time`) FROM t;
+-- rule: literal
+SELECT 'O''Brien', 'it\'s', "double", 1, 1.5, 2e10, 1L, 1S, 1Y, 1.5BD, TRUE, NULL;
+-- rule: time_literal
+SELECT DATE '2010-01-01', TIMESTAMP '2010-01-01 00:00:00', TIMESTAMPLOCALTZ '2010-01-01 00:00:00 US/Pacific';
+-- rule: interval
+SELECT CURRENT_DATE - INTERVAL '1' DAY;
+
+-- rule: type
+CREATE TABLE t (a BOOLEAN, b TINYINT, c SMALLINT, d BIGINT, e FLOAT, f DOUBLE, g BINARY, h DATE, i TIMESTAMP WITH LOCAL TIME ZONE, j INTEGER);
+-- rule: decimal_type
+CREATE TABLE t (a DECIMAL, b DECIMAL(10), c DECIMAL(10, 2));
+-- rule: text_type
+CREATE TABLE t (a CHAR(3), b VARCHAR(10));
+-- rule: array_type
+CREATE TABLE t (a ARRAY<ARRAY<INT>>);
+-- rule: map_type
+CREATE TABLE t (a MAP<STRING, BIGINT>);
+-- rule: struct_type
+CREATE TABLE t (a STRUCT<x: INT, y: ARRAY<STRING>>);
+-- rule: table_name
+SELECT a FROM db.t;
+-- rule: name
+SELECT `select` FROM `from`;

@@ -1,0 +1,69 @@
+"""Statement + snapshot → actions. Pure: the same values always give the same actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action, AnswerRows, RunDruidQuery, RunSparkJob
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.table import Column
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Explain, Query, Statement
+from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, plan_query, spark_job
+from hivedruid.script import SourceStatement
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Note = Callable[[str, Span | None], None]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a statement comes down to; `plans` are the query plans behind its actions, for EXPLAIN."""
+
+    actions: tuple[Action, ...]
+    plans: tuple[QueryPlan, ...] = ()
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> Built:
+    """The actions of any statement but EXPLAIN and SOURCE.
+
+    Raises SemanticError, UnsupportedError: the statement cannot mean anything, or not here.
+    """
+    if isinstance(statement, Query):
+        plan = plan_query(statement.expression, statement.source, snapshot, note)
+        return Built((query_action(plan),), (plan,))
+    if isinstance(statement, Explain):
+        return build(statement.statement, snapshot, note)
+    from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.dml import Insert
+
+    if isinstance(statement, Insert) or (isinstance(statement, CreateTable) and statement.query is not None):
+        from hivedruid.actions import insert
+
+        return insert.build(statement, snapshot, note)
+    from hivedruid.actions import ddl
+
+    return Built(ddl.build(statement, snapshot, view_columns(statement.source, snapshot)))
+
+
+def query_action(plan: QueryPlan) -> Action:
+    """How a query is answered: at once, by Druid alone, or by Spark over what Druid can."""
+    rows = constant_rows(plan)
+    if rows is not None:
+        return AnswerRows(rows, plan.columns)
+    read = druid_read(plan)
+    return RunDruidQuery(read, plan.columns, plan.zone) if read is not None else RunSparkJob(spark_job(plan))
+
+
+def view_columns(source: SourceStatement, snapshot: Snapshot) -> Callable[[exp.Expr], tuple[Column, ...]]:
+    """The output columns of a query, for CREATE VIEW."""
+
+    def columns(query: exp.Expr) -> tuple[Column, ...]:
+        plan = plan_query(query, source, snapshot)
+        return tuple(Column(c.name, c.type) for c in plan.columns)
+
+    return columns

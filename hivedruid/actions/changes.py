@@ -1,0 +1,84 @@
+"""Actions of DDL and utility statements: catalog changes, settings, and answers known without running anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.actions.model import Action
+from hivedruid.catalog.table import Table
+from hivedruid.results import ResultColumn
+
+
+@dataclass(frozen=True)
+class AddTable(Action):
+    """Put a table or view into the catalog (over a view of the same name with `replace`)."""
+
+    table: Table
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class RemoveTable(Action):
+    """Take a table out of the catalog; with `delete_data` what it stores goes as well."""
+
+    table: Table
+    delete_data: bool
+
+
+@dataclass(frozen=True)
+class ReplaceTable(Action):
+    """The same table (by `table_id`) with other properties, columns or name."""
+
+    before: Table
+    after: Table
+
+
+@dataclass(frozen=True)
+class EmptyTable(Action):
+    """Remove all rows of a table."""
+
+    table: Table
+
+
+@dataclass(frozen=True)
+class AddDatabase(Action):
+    name: str
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class RemoveDatabase(Action):
+    """Take a database out; its `tables` (CASCADE) are removed before it."""
+
+    name: str
+    tables: tuple[RemoveTable, ...] = ()
+
+
+@dataclass(frozen=True)
+class UseDatabaseAction(Action):
+    name: str
+
+
+@dataclass(frozen=True)
+class ChangeSetting(Action):
+    """SET key=value. The value is checked; `hivevar:name` is a variable, every other key a setting."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ResetSetting(Action):
+    """Back to the default, for one key or (None) for all."""
+
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Show(Action):
+    """Answer with rows that the catalog and the settings already hold."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    is_text: bool = False

@@ -1,0 +1,232 @@
+"""Run actions: the only door to effects. It decides nothing; what is done is what the actions say."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
+from hivedruid.catalog.store import Catalog
+from hivedruid.errors import ExecutionError
+from hivedruid.results import Result
+
+if TYPE_CHECKING:
+    from hivedruid.actions import changes as c
+    from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.spark.jobs import SparkRunner
+
+
+@dataclass
+class Services:
+    """What actions act on. `spark` is cheap until a job runs; the callbacks change the session."""
+
+    home: Path
+    catalog: Catalog
+    store: EmbeddedStore
+    spark: SparkRunner
+    use_database: Callable[[str], None]
+    change_setting: Callable[[str, str], None]
+    reset_setting: Callable[[str | None], None]
+    zone: Callable[[], str]
+
+
+def execute(actions: Sequence[Action], services: Services) -> Result:
+    """Run the actions in order; the answer is that of the one that has one."""
+    result = Result()
+    actions = _with_ids(actions)
+    if _makes_druid_table(actions):
+        return _create_druid_table_as(actions, services)
+    for action in actions:
+        result = _EXECUTORS[type(action).__name__](action, services) or result
+    return result
+
+
+def _with_ids(actions: Sequence[Action]) -> list[Action]:
+    """CREATE TABLE … AS writes before the table is in the catalog: both actions get the same new `table_id`."""
+    from uuid import uuid4
+
+    found: list[Action] = []
+    for action in actions:
+        if isinstance(action, WriteTable) and not action.table.table_id:
+            found.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
+        elif type(action).__name__ == "AddTable" and found and isinstance(found[-1], WriteTable):
+            found.append(replace(action, table=found[-1].table))  # type: ignore[call-arg]
+        else:
+            found.append(action)
+    return found
+
+
+def _makes_druid_table(actions: Sequence[Action]) -> bool:
+    return len(actions) == 2 and isinstance(actions[0], IngestDruid) and type(actions[1]).__name__ == "AddTable"
+
+
+def _create_druid_table_as(actions: Sequence[Action], services: Services) -> Result:
+    """The rows and the table become visible in one commit: a crash leaves neither."""
+    ingest, add = actions
+    assert isinstance(ingest, IngestDruid)
+    with _staged(ingest, services) as (spec, rows):
+        if rows == 0:
+            services.catalog.add(add.table)  # type: ignore[attr-defined]
+            return Result()
+        services.store.ingest(spec, also=lambda: services.catalog.add(add.table))  # type: ignore[attr-defined]
+    return Result()
+
+
+class _staged:  # noqa: N801 - used as a function
+    """The job's rows in a fresh staging folder, and the spec that names it; the folder goes in any case."""
+
+    def __init__(self, action: IngestDruid, services: Services) -> None:
+        from uuid import uuid4
+
+        self.action = action
+        self.services = services
+        self.directory = services.home / "staging" / uuid4().hex
+
+    def __enter__(self) -> tuple[dict[str, Any], int]:
+        try:
+            self.directory.mkdir(parents=True)
+            rows = self.services.spark.stage(self.action.job, self.action.table, self.directory)
+        except OSError as error:
+            self._clean()
+            raise ExecutionError(
+                f"cannot write to {self.directory.parent}: {error.strerror}",
+                hint="free space, or choose another --home",
+            ) from error
+        except BaseException:
+            self._clean()
+            raise
+        return _spec_with_base_dir(self.action.spec, self.directory), rows
+
+    def __exit__(self, *_: object) -> None:
+        self._clean()
+
+    def _clean(self) -> None:
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _spec_with_base_dir(spec: Any, directory: Path) -> dict[str, Any]:
+    task = dict(spec)
+    task["spec"] = {**task["spec"], "ioConfig": {**task["spec"]["ioConfig"]}}
+    io = task["spec"]["ioConfig"]
+    io["inputSource"] = {**io["inputSource"], "baseDir": str(directory)}
+    return task
+
+
+def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
+    from hivedruid.plan.decode import decode_rows
+
+    return Result(action.columns, decode_rows(services.store.rows(action.read), action.read.fields, action.zone))
+
+
+def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
+    return Result(action.job.columns, _in_zone(services.spark.rows(action.job), services.zone()))
+
+
+def _in_zone(rows: Iterator[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
+    """Zoned timestamps arrive in UTC and are shown in the session's zone."""
+    from datetime import datetime
+
+    from hivedruid.plan.literals import zone_of
+
+    session = zone_of(zone)
+    def shown(value: Any) -> Any:
+        return value.astimezone(session) if isinstance(value, datetime) and value.tzinfo is not None else value
+
+    for row in rows:
+        yield tuple(shown(value) for value in row)
+
+
+def _answer_rows(action: AnswerRows, _services: Services) -> Result:
+    return Result(action.columns, iter(action.rows))
+
+
+def _ingest_druid(action: IngestDruid, services: Services) -> None:
+    with _staged(action, services) as (spec, rows):
+        if rows or action.overwrite:
+            services.store.ingest(spec)
+
+
+def _write_table(action: WriteTable, services: Services) -> None:
+    services.spark.write(action.job, action.table, action.overwrite)
+
+
+def _add_table(action: c.AddTable, services: Services) -> None:
+    if action.replace:
+        with services.catalog.transaction():
+            existing = services.catalog.find(action.table.database, action.table.name)
+            if existing is not None:
+                services.catalog.remove(existing)
+            services.catalog.add(action.table)
+    else:
+        services.catalog.add(action.table)
+
+
+def _remove_table(action: c.RemoveTable, services: Services) -> None:
+    """The catalog first: what a crash leaves behind is data without a name, never a name without data."""
+    services.catalog.remove(action.table)
+    if action.delete_data:
+        _delete_data(action.table, services)
+
+
+def _delete_data(table: Any, services: Services) -> None:
+    if table.kind == "druid":
+        services.store.drop(table.data_source)
+    elif table.kind in ("iceberg", "files"):
+        services.spark.drop(table)
+
+
+def _replace_table(action: c.ReplaceTable, services: Services) -> None:
+    services.catalog.replace(action.after)
+
+
+def _empty_table(action: c.EmptyTable, services: Services) -> None:
+    _delete_data(action.table, services)
+
+
+def _add_database(action: c.AddDatabase, services: Services) -> None:
+    services.catalog.add_database(action.name, action.comment)
+
+
+def _remove_database(action: c.RemoveDatabase, services: Services) -> None:
+    for removal in action.tables:
+        _remove_table(removal, services)
+    services.catalog.remove_database(action.name)
+
+
+def _use_database(action: c.UseDatabaseAction, services: Services) -> None:
+    services.use_database(action.name)
+
+
+def _change_setting(action: c.ChangeSetting, services: Services) -> None:
+    services.change_setting(action.key, action.value)
+
+
+def _reset_setting(action: c.ResetSetting, services: Services) -> None:
+    services.reset_setting(action.key)
+
+
+def _show(action: c.Show, _services: Services) -> Result:
+    return Result(action.columns, iter(action.rows), action.is_text)
+
+
+# by name, so that a query does not load the actions of DDL
+_EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
+    "RunDruidQuery": _run_druid_query,
+    "RunSparkJob": _run_spark_job,
+    "AnswerRows": _answer_rows,
+    "IngestDruid": _ingest_druid,
+    "WriteTable": _write_table,
+    "AddTable": _add_table,
+    "RemoveTable": _remove_table,
+    "ReplaceTable": _replace_table,
+    "EmptyTable": _empty_table,
+    "AddDatabase": _add_database,
+    "RemoveDatabase": _remove_database,
+    "UseDatabaseAction": _use_database,
+    "ChangeSetting": _change_setting,
+    "ResetSetting": _reset_setting,
+    "Show": _show,
+}

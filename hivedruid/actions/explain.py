@@ -1,0 +1,213 @@
+"""EXPLAIN: the same actions that `execute` runs, as text in Hive's user-level shape, or as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.build import Built, Note, build
+from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
+from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
+from hivedruid.plan.split import left_outside
+from hivedruid.results import Result, text_result
+
+if TYPE_CHECKING:
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.parser.statements import Explain
+
+
+def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) -> Result:
+    """The plan of a statement; nothing is executed."""
+    built = build(statement.statement, snapshot, note)
+    if statement.mode == "formatted":
+        return text_result("Explain", json.dumps(document(built), indent=2, ensure_ascii=False))
+    if statement.mode == "cbo":
+        return text_result("Explain", "\n".join(_cbo(built)))
+    lines = [line for action in built.actions for line in _action(action)] or ["nothing to do"]
+    if built.plans:
+        lines = ["Plan optimized by CBO.", "", *lines]
+    if statement.mode == "extended":
+        lines += _extended(built)
+    return text_result("Explain", "\n".join(lines))
+
+
+# --- user level ------------------------------------------------------------------------------------------------
+
+
+def _action(action: Action) -> list[str]:
+    if isinstance(action, RunDruidQuery):
+        return ["Stage-0", "  Fetch Operator", "    limit:-1", *_indent(_select(action.read, len(action.columns)), 4)]
+    if isinstance(action, RunSparkJob):
+        return ["Stage-0", "  Fetch Operator", "    limit:-1", "    Stage-1", *_indent(_spark(action.job), 6)]
+    if isinstance(action, AnswerRows):
+        values = [f"      {json.dumps(row, default=str, ensure_ascii=False)}" for row in action.rows]
+        return ["Stage-0", "  Fetch Operator", "    limit:-1", "    Values Operator", *values]
+    if isinstance(action, IngestDruid):
+        kind = "Replace" if action.overwrite else "Append"
+        spec = _json_lines("index_parallel: ", action.spec)
+        head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}"]
+        return [*head, *_indent(spec, 4), "    Stage-1", *_indent(_spark(action.job), 6)]
+    if isinstance(action, WriteTable):
+        kind = "Replace" if action.overwrite else "Append"
+        head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
+        return [*head, "    Stage-1", *_indent(_spark(action.job), 6)]
+    from hivedruid.actions import explain_ddl
+
+    return [*explain_ddl.lines(action), *_supervisor(action)]
+
+
+def _select(read: DruidRead, width: int) -> list[str]:
+    """The Select over the TableScan that a native query answers for."""
+    output = ",".join(f'"_col{i}"' for i in range(width))
+    return ["Select Operator [SEL_1]", f"  Output:[{output}]", *_indent(_table_scan(read, "TS_0"), 2)]
+
+
+def _table_scan(read: DruidRead, name: str) -> list[str]:
+    fields = ",".join(json.dumps(f.name) for f in read.fields)
+    types = ",".join(str(f.type) for f in read.fields)
+    return [
+        f"TableScan [{name}]",
+        f"  Output:[{fields}]",
+        f"  druid.fieldNames: {','.join(f.name for f in read.fields)}",
+        f"  druid.fieldTypes: {types}",
+        *_indent(_json_lines("druid.query.json: ", read.query), 2),
+        f"  druid.query.type: {read.query['queryType']}",
+    ]
+
+
+def _spark(job: SparkJob) -> list[str]:
+    lines = ["Spark Operator", f"  sql: {job.sql}"]
+    for number, source in enumerate(job.inputs):
+        lines.append(f"  <-{source.view}")
+        if isinstance(source, DruidInput):
+            lines += _indent(_table_scan(source.read, f"TS_{number}"), 4)
+        else:
+            columns = ",".join(json.dumps(c) for c in source.columns)
+            lines += [
+                f"    TableScan [TS_{number}]",
+                f"      {source.table.full_name} ({source.table.format or source.table.kind})",
+            ]
+            lines.append(f"      Output:[{columns}]")
+    return lines
+
+
+def _supervisor(action: Action) -> list[str]:
+    """The Kafka supervisor spec that a Druid table with a topic stands for."""
+    spec = _supervisor_spec(action)
+    return [] if spec is None else _indent(_json_lines("kafka supervisor (submitted by START): ", spec), 4)
+
+
+def _supervisor_spec(action: Action) -> dict[str, Any] | None:
+    from hivedruid.actions.changes import AddTable, ReplaceTable
+    from hivedruid.druid.ingestion import supervisor_spec
+
+    table = action.table if isinstance(action, AddTable) else action.after if isinstance(action, ReplaceTable) else None
+    if table is None or table.kind != "druid" or "kafka.topic" not in table.properties:
+        return None
+    return supervisor_spec(table, {})
+
+
+def _json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
+    """Pretty-printed, so that one change of the query is one changed line."""
+    return (label + json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
+
+
+def _indent(lines: Iterable[str], width: int) -> list[str]:
+    return [" " * width + line for line in lines]
+
+
+# --- EXTENDED and CBO ------------------------------------------------------------------------------------------
+
+
+def _extended(built: Built) -> list[str]:
+    lines: list[str] = []
+    for plan in built.plans:
+        lines += ["", "Rules:", *(f"  {name}" for name in _counted(plan.fired))]
+        left = left_outside(plan)
+        lines += (
+            ["", "Outside Druid:", *(f"  {item.operator}: {item.reason}" for item in left)]
+            if left
+            else ["", "Outside Druid: nothing"]
+        )
+    return lines
+
+
+def _counted(names: Iterable[str]) -> list[str]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return [name if count == 1 else f"{name} ({count})" for name, count in counts.items()]
+
+
+def _cbo(built: Built) -> list[str]:
+    from hivedruid.plan.show import tree
+
+    if not built.plans:
+        return ["CBO PLAN:", "no query"]
+    return [line for plan in built.plans for line in ["CBO PLAN:", *tree(plan.node)]]
+
+
+# --- FORMATTED -------------------------------------------------------------------------------------------------
+
+
+def document(built: Built) -> dict[str, Any]:
+    """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`."""
+    jobs = [a.job for a in built.actions if isinstance(a, RunSparkJob | IngestDruid | WriteTable)]
+    reads = [a.read for a in built.actions if isinstance(a, RunDruidQuery)]
+    reads += [i.read for job in jobs for i in job.inputs if isinstance(i, DruidInput)]
+    residual = None
+    if jobs:
+        reasons = [{"operator": x.operator, "reason": x.reason} for plan in built.plans for x in left_outside(plan)]
+        residual = {"sql": jobs[0].sql if len(jobs) == 1 else [job.sql for job in jobs], "operators": reasons}
+    return {
+        "druid_queries": [read.query for read in reads],
+        "residual": residual,
+        "rules": [name for plan in built.plans for name in _counted(plan.fired)],
+        "actions": [_action_document(action) for action in built.actions],
+    }
+
+
+def _action_document(action: Action) -> dict[str, Any]:
+    if isinstance(action, RunDruidQuery):
+        return {"action": "RunDruidQuery", "query": action.read.query, "fields": _fields(action.read)}
+    if isinstance(action, AnswerRows):
+        return {"action": "AnswerRows", "rows": [[_plain(v) for v in row] for row in action.rows]}
+    if isinstance(action, RunSparkJob):
+        return {"action": "RunSparkJob", **_job_document(action.job)}
+    if isinstance(action, IngestDruid):
+        spec = {"table": action.table.full_name, "overwrite": action.overwrite, "spec": action.spec}
+        return {"action": "IngestDruid", **spec, **_job_document(action.job)}
+    if isinstance(action, WriteTable):
+        return {
+            "action": "WriteTable",
+            "table": action.table.full_name,
+            "overwrite": action.overwrite,
+            **_job_document(action.job),
+        }
+    from hivedruid.actions import explain_ddl
+
+    supervisor = _supervisor_spec(action)
+    extra = {"supervisor": supervisor} if supervisor is not None else {}
+    return {"action": type(action).__name__, **explain_ddl.document(action), **extra}
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _fields(read: DruidRead) -> list[dict[str, str]]:
+    return [{"name": f.name, "type": str(f.type)} for f in read.fields]
+
+
+def _job_document(job: SparkJob) -> dict[str, Any]:
+    inputs = []
+    for source in job.inputs:
+        if isinstance(source, DruidInput):
+            inputs.append({"view": source.view, "query": source.read.query, "fields": _fields(source.read)})
+        else:
+            inputs.append({"view": source.view, "table": source.table.full_name, "columns": list(source.columns)})
+    return {"sql": job.sql, "inputs": inputs}
+
+
+__all__ = ["document", "explain"]

@@ -1,0 +1,123 @@
+"""Read from outside, once, what building a statement's actions needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.names import with_field_names
+from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.table import Table
+from hivedruid.parser.statements import Explain, Query, Statement, TableName
+
+if TYPE_CHECKING:
+    from hivedruid.embedded.store import EmbeddedStore
+
+
+@dataclass
+class Facts:
+    """Where facts come from: the catalog, the data sources, the session."""
+
+    catalog: Catalog
+    store: EmbeddedStore
+    settings: Mapping[str, str]
+    now: datetime
+    database: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def gather(statement: Statement, facts: Facts) -> Snapshot:
+    """A snapshot with every table the statement names, views seen through."""
+    if isinstance(statement, Explain):
+        return gather(statement.statement, facts)
+    tables: dict[tuple[str, str], Table] = {}
+    reader = _Reader(facts, tables)
+    if isinstance(statement, Query):
+        reader.query(statement.expression, facts.database)
+    else:
+        reader.statement(statement)
+    databases = facts.catalog.databases()
+    return Snapshot(
+        facts.settings, facts.now, facts.database, databases, tables,
+        discovered=reader.discovered, all_tables=tuple(reader.all_tables),
+        database_comments=reader.comments, variables=facts.variables,
+    )  # fmt: skip
+
+
+class _Reader:
+    def __init__(self, facts: Facts, tables: dict[tuple[str, str], Table]) -> None:
+        self.facts = facts
+        self.tables = tables
+        self.discovered: dict[str, Mapping[str, str]] = {}
+        self.all_tables: list[Table] = []
+        self.comments: dict[str, str] = {}
+
+    def query(self, e: exp.Expr, database: str) -> None:
+        for node in e.find_all(exp.Table):
+            self.table((node.db or database).lower(), node.name.lower())
+
+    def table(self, database: str, name: str) -> None:
+        """One table, with the data source's own spelling of its fields; a view brings what it reads."""
+        if (database, name) in self.tables:
+            return
+        table = self.facts.catalog.find(database, name)
+        if table is None:
+            self._neighbours(database)
+            return
+        if table.kind == "druid":
+            table = with_field_names(table, self.facts.store.schema(table.data_source))
+        self.tables[(database, name)] = table
+        if table.kind == "view" and table.view_text:
+            from hivedruid.parser import parse
+            from hivedruid.script import SourceStatement
+
+            view = parse(SourceStatement(table.view_text))
+            if isinstance(view, Query):
+                self.query(view.expression, table.database)
+
+    def _neighbours(self, database: str) -> None:
+        """The other tables there, so that an error can say which one was meant."""
+        if not any(t.database == database for t in self.all_tables):
+            self.all_tables += self.facts.catalog.tables(database)
+
+    def statement(self, statement: Statement) -> None:
+        """The tables of DDL, DML and utility statements, found by the types of their fields."""
+        from hivedruid.parser.statements import utility as u
+        from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
+        from hivedruid.parser.statements.dml import Insert
+
+        for item in fields(statement):
+            self._part(getattr(statement, item.name))
+        if isinstance(statement, Insert):
+            for target in statement.targets:
+                self._part(target.table)
+                self._part(target.query)
+        if isinstance(statement, CreateTable) and not statement.columns and statement.query is None:
+            self._discover(statement)
+        if isinstance(statement, u.ShowNames | u.DescribeDatabase):
+            self._listing(statement)
+        if isinstance(statement, DropDatabase):
+            self._neighbours(statement.name)
+
+    def _part(self, value: object) -> None:
+        if isinstance(value, TableName):
+            self.table((value.database or self.facts.database).lower(), value.name.lower())
+        elif isinstance(value, exp.Expr):
+            self.query(value, self.facts.database)
+
+    def _discover(self, statement: object) -> None:
+        for item in getattr(statement, "properties", ()):
+            if item.key == "druid.datasource":
+                schema = self.facts.store.schema(item.value)
+                if schema:
+                    self.discovered[item.value] = schema
+
+    def _listing(self, statement: object) -> None:
+        self._neighbours(getattr(statement, "database", None) or self.facts.database)
+        for name in self.facts.catalog.databases():
+            self.comments[name] = self.facts.catalog.database_comment(name) or ""

@@ -1,0 +1,139 @@
+"""INSERT and CREATE TABLE … AS SELECT → a Spark job that computes the rows, and where they go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.actions import ddl
+from hivedruid.actions.build import Built, Note
+from hivedruid.actions.changes import AddTable
+from hivedruid.actions.model import Action, IngestDruid, WriteTable
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog import types as t
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.plan import fold, nodes
+from hivedruid.plan.build import Builder
+from hivedruid.plan.nodes import Node
+from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.split import QueryPlan, optimized, spark_job
+from hivedruid.script import SourceStatement
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.dml import Insert
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None) -> Built:
+    """Actions of an INSERT, a multi-insert (one job per target) or a CTAS (the table is added once its rows are there)."""
+    from hivedruid.parser.statements.ddl import CreateTable
+
+    if isinstance(statement, CreateTable):
+        return _create_as(statement, snapshot, note)
+    return _insert(statement, snapshot, note)  # type: ignore[arg-type]
+
+
+def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> Built:
+    assert statement.query is not None
+    builder = Builder(statement.source, snapshot, note)
+    node = builder.query(statement.query, None)
+    _refuse_unknown_types(node, builder.span(statement.query))
+    columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
+    table = ddl.new_table(statement, snapshot, columns)
+    if table is None:
+        return Built(())
+    names = [c.name for c in node.columns]
+    order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
+    plan, write = _write(table, node, order, builder, snapshot, overwrite=False)
+    return Built((write, AddTable(table)), (plan,))
+
+
+def _insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Built:
+    plans: list[QueryPlan] = []
+    actions: list[Action] = []
+    for target in statement.targets:
+        table = _target(target.table, snapshot, statement.source)
+        builder = Builder(statement.source, snapshot, note)
+        node = builder.query(target.query, None)
+        order = _positions(table, target.columns, len(node.columns), target.table.span)
+        plan, write = _write(table, node, order, builder, snapshot, overwrite=target.overwrite)
+        plans.append(plan)
+        actions.append(write)
+    return Built(tuple(actions), tuple(plans))
+
+
+def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:
+    table = ddl.find_table(name, snapshot)
+    if table.kind in ("view", "kafka"):
+        what = "a view" if table.kind == "view" else "a Kafka table"
+        raise UnsupportedError(
+            f"cannot insert into {what}, {table.full_name}",
+            span=name.span or source.span(0),
+            hint="insert into the table behind it"
+            if table.kind == "view"
+            else "write to the topic with a Kafka producer",
+        )
+    return table
+
+
+def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
+    """For each column of the table the position in the query's output; None is NULL (a column list left it out)."""
+    names = columns or tuple(c.name for c in table.columns)
+    for name in columns:
+        if table.column(name) is None:
+            hint = did_you_mean(name, [c.name for c in table.columns])
+            raise SemanticError(f"table {table.full_name} has no column '{name}'", span=span, hint=hint)
+    if width != len(names):
+        raise SemanticError(
+            f"table {table.full_name} takes {len(names)} columns, the query has {width}",
+            span=span,
+            hint=f"columns: {', '.join(names)}",
+        )
+    by_name = {name.lower(): i for i, name in enumerate(names)}
+    return [by_name.get(c.name) for c in table.columns]
+
+
+def _refuse_unknown_types(node: Node, span: Span | None) -> None:
+    for column in node.columns:
+        if column.type is t.UNKNOWN:
+            raise SemanticError(
+                f"the type of column '{column.name}' is not known before the query runs",
+                span=span,
+                hint=f"write CAST(… AS type) AS {column.name}",
+            )
+
+
+def _write(
+    table: Table,
+    node: Node,
+    order: list[int] | list[int | None],
+    builder: Builder,
+    snapshot: Snapshot,
+    *,
+    overwrite: bool,
+) -> tuple[QueryPlan, Action]:
+    """The plan that brings the query's columns to the table's types and names, and the action that writes them."""
+    exprs: list[Rex] = []
+    columns = []
+    for column, position in zip(table.columns, order, strict=True):
+        rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
+        rex = fold.cast(rex, column.type, builder.zone)
+        if table.kind == "druid":
+            rex = _staged(rex, column)
+        columns.append(builder.new_column(column.field_name, rex.type))
+        exprs.append(rex)
+    plan = optimized(nodes.Project(tuple(columns), node, tuple(exprs)), builder)
+    names = tuple(c.field_name if table.kind == "druid" else c.name for c in table.columns)
+    job = spark_job(plan, names)
+    if table.kind != "druid":
+        return plan, WriteTable(job, table, overwrite)
+    return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, overwrite=overwrite), overwrite)
+
+
+def _staged(rex: Rex, column: Column) -> Rex:
+    """A value as Druid is handed it: `__time` in milliseconds, booleans as 0 and 1."""
+    if column.name == TIME_COLUMN:
+        return Call(t.BIGINT, "to_millis", (rex,))
+    return Call(t.BIGINT, "cast", (rex,)) if column.type == t.BOOLEAN else rex

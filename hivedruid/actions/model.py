@@ -1,0 +1,62 @@
+"""What statements come down to: frozen actions. EXPLAIN prints them, `execute` runs them; neither decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.catalog.table import Table
+from hivedruid.plan.physical import DruidRead, SparkJob
+from hivedruid.results import ResultColumn
+
+
+@dataclass(frozen=True)
+class Action:
+    """Base of all actions."""
+
+
+@dataclass(frozen=True)
+class RunDruidQuery(Action):
+    """Answer with the rows of one native query."""
+
+    read: DruidRead
+    columns: tuple[ResultColumn, ...]
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class AnswerRows(Action):
+    """Answer with rows that planning has already computed."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    columns: tuple[ResultColumn, ...]
+
+
+@dataclass(frozen=True)
+class RunSparkJob(Action):
+    """Answer with the rows of a Spark job."""
+
+    job: SparkJob
+
+
+@dataclass(frozen=True)
+class IngestDruid(Action):
+    """Run `job`, stage its rows as JSON, and let Druid ingest them with one index_parallel task.
+
+    `spec` is complete but for `ioConfig.inputSource.baseDir`, which names the staging folder when it exists.
+    """
+
+    job: SparkJob
+    table: Table
+    spec: Mapping[str, Any]
+    overwrite: bool
+
+
+@dataclass(frozen=True)
+class WriteTable(Action):
+    """Run `job` and append its rows to a Hive-side table, or replace the table's rows by them."""
+
+    job: SparkJob
+    table: Table
+    overwrite: bool

@@ -1,0 +1,41 @@
+"""Facts from outside that building actions needs, read beforehand so that building stays pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from hivedruid.catalog.table import Table
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The catalog, settings and clock as of one statement.
+
+    `tables` holds what the statement names (views' tables too), by (database, name). `discovered` maps a
+    data source named by CREATE without columns to its segmentMetadata answer: the column types by their name in Druid.
+    `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, `variables` the hivevars.
+    """
+
+    settings: Mapping[str, str]
+    now: datetime
+    database: str = "default"
+    databases: tuple[str, ...] = ("default",)
+    tables: Mapping[tuple[str, str], Table] = field(default_factory=dict)
+    discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    all_tables: tuple[Table, ...] = ()
+    database_comments: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self, database: str | None, name: str) -> Table | None:
+        return self.tables.get(((database or self.database).lower(), name.lower()))
+
+    @property
+    def zone(self) -> str:
+        """The session's time zone (hive.local.time.zone), LOCAL resolved by whoever made the snapshot."""
+        return self.settings.get("hive.local.time.zone", "UTC")
+
+    def within(self, database: str) -> Snapshot:
+        """The same facts as seen from another current database."""
+        return self if database == self.database else replace(self, database=database)

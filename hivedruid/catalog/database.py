@@ -1,0 +1,89 @@
+"""The SQLite file under the home folder: the catalog's tables, and the embedded store's segment manifest.
+
+One file, so that one commit decides what a reader sees. Schema changes are steps in MIGRATIONS, never edits.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from hivedruid.errors import ExecutionError
+
+FILE_NAME = "catalog.sqlite"
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE databases (
+        name TEXT PRIMARY KEY,
+        comment TEXT NOT NULL DEFAULT ''
+    );
+    INSERT INTO databases (name, comment) VALUES ('default', 'Default Hive database');
+    CREATE TABLE tables (
+        table_id TEXT PRIMARY KEY,
+        database TEXT NOT NULL REFERENCES databases (name),
+        name TEXT NOT NULL,
+        definition TEXT NOT NULL,          -- the Table as JSON
+        UNIQUE (database, name)
+    );
+    CREATE TABLE segments (
+        segment_id INTEGER PRIMARY KEY,
+        data_source TEXT NOT NULL,
+        start_ms INTEGER NOT NULL,         -- interval, half open, milliseconds since the epoch
+        end_ms INTEGER NOT NULL,
+        version TEXT NOT NULL,
+        partition INTEGER NOT NULL,
+        path TEXT NOT NULL,                -- of the Parquet file, below the home folder
+        num_rows INTEGER NOT NULL,
+        size INTEGER NOT NULL,             -- bytes
+        schema TEXT NOT NULL,              -- JSON: column name -> Druid type, in column order
+        used INTEGER NOT NULL DEFAULT 1    -- 0: replaced or dropped, the file waits for its last reader
+    );
+    CREATE INDEX segments_by_source ON segments (data_source, used);
+    """,
+)
+"""Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
+
+
+def open_database(home: Path) -> sqlite3.Connection:
+    """The catalog database of a home folder, made or migrated where needed.
+
+    The connection is in autocommit mode: a transaction is `BEGIN IMMEDIATE` … `COMMIT`, one writer at a time.
+    Raises ExecutionError where the folder cannot be written, the file is no catalog, or it is from a newer hivedruid.
+    """
+    path = home / FILE_NAME
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version < len(MIGRATIONS):
+            _migrate(connection)
+    except (OSError, sqlite3.Error) as error:
+        raise ExecutionError(
+            f"cannot open the catalog {path}: {error}",
+            hint="choose a folder on a local disk with --home; SQLite's locks do not work on most network file systems",
+        ) from error
+    if version > len(MIGRATIONS):
+        raise ExecutionError(
+            f"the catalog {path} has schema version {version}; this hivedruid knows up to {len(MIGRATIONS)}",
+            hint="upgrade hivedruid, or choose another folder with --home",
+        )
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring the schema to the newest version; a second process that waited for the lock finds it done."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+            for statement in filter(str.strip, script.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

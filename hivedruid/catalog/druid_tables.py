@@ -1,0 +1,168 @@
+"""Hive's rules for tables in Druid (DruidStorageHandler.preCreateTable, DruidStorageHandlerUtils, DruidKafkaUtils)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.names import columns_by_field
+from hivedruid.catalog.table import TIME_COLUMN, Column
+from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
+from hivedruid.errors import SemanticError, Span, did_you_mean
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+DISCOVERED_COMMENT = "from deserializer"
+"""What Hive shows for columns that the storage handler found."""
+
+_ALLOWED = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "varchar", "char")
+_DISCOVERED_TYPES: dict[str, HiveType] = {
+    "LONG": BIGINT,
+    "FLOAT": FLOAT,
+    "DOUBLE": DOUBLE,
+    "STRING": STRING,
+    "ARRAY<STRING>": array_of(STRING),
+    "ARRAY<LONG>": array_of(BIGINT),
+    "ARRAY<FLOAT>": array_of(FLOAT),
+    "ARRAY<DOUBLE>": array_of(DOUBLE),
+}
+
+
+def check_clauses(statement: CreateTable) -> None:
+    """Refuse the clauses that Druid has no room for, in Hive's order."""
+    refused = (
+        ("LOCATION", statement.location_span, statement.location is not None, "Druid knows its deep storage"),
+        (
+            "PARTITIONED BY",
+            *_place(statement.partitioned_by),
+            "Druid partitions by time: see druid.segment.granularity",
+        ),
+        ("CLUSTERED BY", *_place(statement.clustered_by), "see druid.segment.targetShardsPerGranularity"),
+        ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "leave it out"),
+    )
+    for clause, span, given, hint in refused:
+        if given:
+            raise SemanticError(f"{clause} may not be specified for Druid", span=span, hint=hint)
+
+
+def _place(clause: object) -> tuple[Span | None, bool]:
+    return getattr(clause, "span", None), clause is not None
+
+
+def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = None, span: Span | None = None) -> None:
+    """Check that Druid can store these columns: `__time` is there and a timestamp, the others have types Druid has.
+
+    `spans` says where a column stands, `span` where the list does.
+    """
+    columns = tuple(columns)
+    spans = spans or {}
+    for column in columns:
+        check_column(column, spans.get(column.name, span))
+    if not any(column.name == TIME_COLUMN for column in columns):
+        names = ", ".join(column.name for column in columns)
+        raise SemanticError(
+            f"Timestamp column (' {TIME_COLUMN}') not specified in create table; list of columns is : [{names}]",
+            span=span,
+            hint=f"declare `{TIME_COLUMN}` TIMESTAMP, or name a timestamp in the SELECT `{TIME_COLUMN}`",
+        )
+
+
+def check_column(column: Column, span: Span | None) -> None:
+    """Check one column's type. Raises SemanticError with Hive's text (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
+    kind = column.type.name
+    if column.name == TIME_COLUMN:
+        if not column.type.is_timestamp:
+            raise SemanticError(
+                f"column '{TIME_COLUMN}' has type {column.type}",
+                span=span,
+                hint="it must be timestamp or timestamp with local time zone",
+            )
+        return
+    if kind == "decimal":
+        message = f"Druid does not support decimal column type cast column [{column.name}] to double"
+        raise SemanticError(message, span=span, hint=f"use DOUBLE, or CAST({column.name} AS DOUBLE) in the SELECT")
+    if kind not in _ALLOWED:
+        what = "has one time column, __time: " if column.type.is_timestamp else ""
+        cast = "BIGINT or STRING" if column.type.is_timestamp else "STRING"
+        category = "TIMESTAMPLOCALTZ" if column.type == TIMESTAMP_LTZ else kind.upper()
+        raise SemanticError(
+            f"Dimension {column.name} does not have STRING type: {category}",
+            span=span,
+            hint=f"Druid {what or 'cannot store it: '}declare it as {cast}, or cast it in the SELECT",
+        )
+
+
+def discovered_columns(
+    data_source: str,
+    discovered: Mapping[str, Mapping[str, str]],
+    properties: Mapping[str, str],
+    span: Span | None,
+) -> tuple[Column, ...]:
+    """The columns of an existing data source, from its segmentMetadata answer.
+
+    Types are Hive's reading of Druid's (DruidSerDe.convertDruidToHiveType): what is not a number or a string is a
+    string; arrays stay arrays. Names are lower case, `field` keeps Druid's.
+    """
+    schema = discovered.get(data_source)
+    if not schema:
+        raise SemanticError(
+            f"Connected to Druid but could not retrieve datasource information: there is no data source '{data_source}'",
+            span=span,
+            hint=did_you_mean(data_source, [name for name, fields in discovered.items() if fields])
+            or "give columns in brackets, or AS SELECT, to make a new one",
+        )
+    names = columns_by_field(schema, properties, span=span)
+    return tuple(
+        Column(names[field], discovered_type(field, kind), DISCOVERED_COMMENT, field if field != names[field] else None)
+        for field, kind in schema.items()
+    )
+
+
+def discovered_type(field: str, druid_type: str) -> HiveType:
+    if field == TIME_COLUMN:
+        return TIMESTAMP_LTZ
+    return _DISCOVERED_TYPES.get(druid_type.upper(), STRING)
+
+
+def check_data_source(name: str, span: Span | None) -> None:
+    """Druid's rule for names of data sources (IdUtils.validateId)."""
+    problem = None
+    if not name or name.isspace():
+        problem = "is empty"
+    elif "/" in name:
+        problem = "contains a /"
+    elif name.startswith("."):
+        problem = "begins with a point"
+    elif any(c.isspace() and c != " " for c in name) or any(ord(c) < 32 for c in name):
+        problem = "contains a control character"
+    if problem:
+        raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="Druid does not take such names")
+
+
+def check_kafka_feed(properties: Mapping[str, str], span: Span | None) -> None:
+    """The properties of a table fed from Kafka, taken together."""
+    if "kafka.topic" not in properties:
+        return
+    if not properties.get("kafka.bootstrap.servers"):
+        raise SemanticError(
+            "a table with kafka.topic needs kafka.bootstrap.servers", span=span, hint="for example 'localhost:9092'"
+        )
+    message_format = properties.get("druid.parseSpec.format", "json").lower()
+    if message_format == "avro" and "avro.schema.literal" not in properties:
+        raise SemanticError(
+            "Please specify avro schema literal when using avro parser", span=span, hint="set avro.schema.literal"
+        )
+    header = properties.get("druid.parseSpec.hasHeaderRows", "false").lower() == "true"
+    if message_format in ("csv", "delimited") and "druid.parseSpec.columns" not in properties and not header:
+        raise SemanticError(
+            f"{message_format} messages need druid.parseSpec.columns, the names of their fields in order",
+            span=span,
+            hint="or druid.parseSpec.hasHeaderRows = 'true' where the messages begin with them",
+        )
+
+
+def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns of a query as columns of a table: without the fields of the tables they come from."""
+    return tuple(replace(column, field=None, comment="") for column in columns)

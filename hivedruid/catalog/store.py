@@ -1,0 +1,240 @@
+"""The catalog: databases and tables in SQLite."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import HiveType
+from hivedruid.errors import ExecutionError, SemanticError, did_you_mean
+
+DEFAULT_DATABASE = "default"
+
+
+class Catalog:
+    """Databases and tables over the connection that `open_database` makes.
+
+    Every change is one transaction; inside `transaction` several are one. Names are lower case.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """BEGIN IMMEDIATE … COMMIT, or ROLLBACK on an error; inside another one it is part of that."""
+        if self.connection.in_transaction:
+            yield self.connection
+            return
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise write_error(error) from error
+        try:
+            yield self.connection
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            self._roll_back()
+            raise write_error(error) from error
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def databases(self) -> tuple[str, ...]:
+        return tuple(name for (name,) in self.connection.execute("SELECT name FROM databases ORDER BY name"))
+
+    def database_comment(self, name: str) -> str | None:
+        """The database's comment; None where there is no such database."""
+        row = self.connection.execute("SELECT comment FROM databases WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def add_database(self, name: str, comment: str = "") -> None:
+        with self.transaction() as connection:
+            if self.database_comment(name) is not None:
+                raise SemanticError(
+                    f"Database {name} already exists", hint="CREATE DATABASE IF NOT EXISTS leaves it as it is"
+                )
+            connection.execute("INSERT INTO databases (name, comment) VALUES (?, ?)", (name, comment))
+
+    def remove_database(self, name: str) -> None:
+        """Take an empty database out."""
+        with self.transaction() as connection:
+            self._require_database(name)
+            if name == DEFAULT_DATABASE:
+                raise SemanticError("Can not drop default database")
+            if connection.execute("SELECT 1 FROM tables WHERE database = ? LIMIT 1", (name,)).fetchone():
+                raise SemanticError(
+                    f"Database {name} is not empty. One or more tables exist.",
+                    hint="DROP DATABASE … CASCADE drops them too",
+                )
+            connection.execute("DELETE FROM databases WHERE name = ?", (name,))
+
+    def tables(self, database: str) -> tuple[Table, ...]:
+        """All tables and views of a database, by name."""
+        query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? ORDER BY name"
+        return tuple(_table(*row) for row in self.connection.execute(query, (database,)))
+
+    def table_names(self, database: str) -> tuple[str, ...]:
+        query = "SELECT name FROM tables WHERE database = ? ORDER BY name"
+        return tuple(name for (name,) in self.connection.execute(query, (database,)))
+
+    def find(self, database: str, name: str) -> Table | None:
+        query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? AND name = ?"
+        row = self.connection.execute(query, (database.lower(), name.lower())).fetchone()
+        return _table(*row) if row else None
+
+    def get(self, database: str, name: str) -> Table:
+        """The table of that name. Raises SemanticError, with the closest name, where there is none."""
+        table = self.find(database, name)
+        if table is None:
+            self._require_database(database)
+            raise SemanticError(
+                f"Table not found {database}.{name}", hint=did_you_mean(name, self.table_names(database))
+            )
+        return table
+
+    def add(self, table: Table) -> Table:
+        """Put a new table in; the answer has a `table_id`."""
+        if not table.table_id:
+            table = replace(table, table_id=_new_id())
+        with self.transaction() as connection:
+            self._require_database(table.database)
+            if self.find(table.database, table.name) is not None:
+                raise SemanticError(
+                    f"Table {table.full_name} already exists", hint="CREATE … IF NOT EXISTS leaves it as it is"
+                )
+            connection.execute(
+                "INSERT INTO tables (table_id, database, name, definition) VALUES (?, ?, ?, ?)",
+                (table.table_id, table.database, table.name, to_json(table)),
+            )
+        return table
+
+    def replace(self, table: Table) -> None:
+        """The table of that `table_id` with what `table` says, name included.
+
+        Raises SemanticError where it is gone, or where another table has the name.
+        """
+        with self.transaction() as connection:
+            self._require_database(table.database)
+            other = self.find(table.database, table.name)
+            if other is not None and other.table_id != table.table_id:
+                raise SemanticError(
+                    f"Table {table.full_name} already exists", hint="choose another name, or drop that table first"
+                )
+            changed = connection.execute(
+                "UPDATE tables SET database = ?, name = ?, definition = ? WHERE table_id = ?",
+                (table.database, table.name, to_json(table), table.table_id),
+            )
+            if changed.rowcount == 0:
+                raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
+
+    def rename(self, table: Table, database: str, name: str) -> Table:
+        renamed = replace(table, database=database, name=name)
+        self.replace(renamed)
+        return renamed
+
+    def remove(self, table: Table) -> None:
+        with self.transaction() as connection:
+            removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
+            if removed.rowcount == 0:
+                raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
+
+    def _require_database(self, name: str) -> None:
+        if self.database_comment(name) is None:
+            raise SemanticError(f"Database does not exist: {name}", hint=did_you_mean(name, self.databases()))
+
+
+def write_error(error: sqlite3.Error) -> ExecutionError:
+    """What SQLite says when it cannot write, with the next step."""
+    hint = "see that the home folder is on a local disk, writable, and not full; --home chooses another"
+    if "locked" in str(error):
+        hint = "another hivedruid is writing to this home folder; try again when it is done"
+    return ExecutionError(f"cannot write the catalog: {error}", hint=hint)
+
+
+def _new_id() -> str:
+    import os
+
+    return os.urandom(8).hex()
+
+
+def to_json(table: Table) -> str:
+    """A table as the catalog stores it; names and id are columns of their own."""
+    definition: dict[str, Any] = {
+        "kind": table.kind,
+        "external": table.external,
+        "columns": [_column_json(column) for column in table.columns],
+        "properties": dict(table.properties),
+    }
+    optional = {
+        "comment": table.comment,
+        "serde": dict(table.serde),
+        "format": table.format,
+        "location": table.location,
+        "view_text": table.view_text,
+    }
+    definition.update((key, value) for key, value in optional.items() if value)
+    return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
+
+
+def _column_json(column: Column) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": column.name, "type": _type_json(column.type)}
+    if column.comment:
+        result["comment"] = column.comment
+    if column.field is not None:
+        result["field"] = column.field
+    return result
+
+
+def _type_json(hive: HiveType) -> Any:
+    if not (hive.params or hive.children or hive.fields):
+        return hive.name
+    result: dict[str, Any] = {"name": hive.name}
+    if hive.params:
+        result["params"] = list(hive.params)
+    if hive.children:
+        result["children"] = [_type_json(child) for child in hive.children]
+    if hive.fields:
+        result["fields"] = list(hive.fields)
+    return result
+
+
+def _table(table_id: str, database: str, name: str, definition: str) -> Table:
+    value = json.loads(definition)
+    return Table(
+        database=database,
+        name=name,
+        kind=value["kind"],
+        columns=tuple(
+            Column(column["name"], _type(column["type"]), column.get("comment", ""), column.get("field"))
+            for column in value["columns"]
+        ),
+        external=value["external"],
+        comment=value.get("comment", ""),
+        properties=value["properties"],
+        serde=value.get("serde", {}),
+        format=value.get("format"),
+        location=value.get("location"),
+        view_text=value.get("view_text"),
+        table_id=table_id,
+    )
+
+
+def _type(value: Any) -> HiveType:
+    if isinstance(value, str):
+        return HiveType(value)
+    return HiveType(
+        value["name"],
+        tuple(value.get("params", ())),
+        tuple(_type(child) for child in value.get("children", ())),
+        tuple(value.get("fields", ())),
+    )

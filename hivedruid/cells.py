@@ -1,0 +1,235 @@
+"""One value as text: as Hive prints it, and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from hivedruid.catalog.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTERVAL_DAY_TIME,
+    STRING,
+    TIMESTAMP,
+    UNKNOWN,
+    HiveType,
+    array_of,
+    decimal,
+)
+
+Formatter = Callable[[Any], str]
+
+
+def hive_text(hive: HiveType) -> Formatter:
+    """How Hive prints a value of this type in a result; the value is not None."""
+    if hive.name in _SCALARS:
+        return _SCALARS[hive.name]
+    if hive.children:
+        return _nested(hive, strict=False)
+    return lambda value: hive_text(_type_of(value))(value)
+
+
+def json_text(hive: HiveType) -> Formatter:
+    """How a value of this type is written in JSON; None becomes null, NaN and Infinity become strings."""
+    return _nested(hive, strict=True)
+
+
+def double_text(value: float) -> str:
+    """Java's Double.toString: plain from 1.0E-3 up to 1.0E7, else scientific with at least one decimal."""
+    return _java_number(float(value), repr(float(value)))
+
+
+def float_text(value: float) -> str:
+    """Java's Float.toString: the fewest digits that give the same single-precision number."""
+    from struct import error, pack
+
+    value = float(value)
+    if not math.isfinite(value):
+        return double_text(value)
+    try:
+        single = pack("f", value)
+        digits = next((d for d in range(1, 9) if pack("f", float(f"{value:.{d}g}")) == single), 9)
+    except (OverflowError, error):  # not a single-precision number after all
+        return double_text(value)
+    return _java_number(value, repr(float(f"{value:.{digits}g}")))
+
+
+def _java_number(value: float, shortest: str) -> str:
+    if 1e-3 <= abs(value) < 1e7:
+        return shortest
+    if value == 0 or not math.isfinite(value):
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(shortest, shortest)
+    sign, digits, exponent = Decimal(shortest).normalize().as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101 - finite
+    first, rest = digits[0], "".join(map(str, digits[1:])) or "0"
+    return f"{'-' if sign else ''}{first}.{rest}E{exponent + len(digits) - 1}"
+
+
+def _timestamp_text(value: datetime) -> str:
+    """`yyyy-MM-dd HH:mm:ss[.fraction]`, then the zone's id where there is a zone."""
+    text = value.replace(tzinfo=None).isoformat(" ")
+    if value.microsecond:
+        text = text.rstrip("0")
+    return text if value.tzinfo is None else f"{text} {_zone_id(value)}"
+
+
+def _zone_id(value: datetime) -> str:
+    zone = getattr(value.tzinfo, "key", None)
+    if isinstance(zone, str):
+        return zone
+    return value.isoformat()[-6:] if value.utcoffset() else "UTC"
+
+
+def _date_text(value: date) -> str:
+    return value.isoformat()
+
+
+def _binary_text(value: bytes) -> str:
+    """The text that the bytes are in UTF-8, else their hexadecimal digits."""
+    try:
+        return bytes(value).decode()
+    except UnicodeDecodeError:
+        return bytes(value).hex().upper()
+
+
+def _boolean_text(value: object) -> str:
+    return "true" if value else "false"
+
+
+def _decimal_text(value: Decimal | int) -> str:
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def _day_time_text(value: timedelta) -> str:
+    """Hive's HiveIntervalDayTime: `[-]days hours:minutes:seconds.nanoseconds`."""
+    span = abs(value)
+    hours, rest = divmod(span.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    sign = "-" if value < timedelta(0) else ""
+    return f"{sign}{span.days} {hours:02}:{minutes:02}:{seconds:02}.{span.microseconds * 1000:09}"
+
+
+def _year_month_text(value: int) -> str:
+    """Hive's HiveIntervalYearMonth, from a number of months."""
+    years, months = divmod(abs(value), 12)
+    return f"{'-' if value < 0 else ''}{years}-{months}"
+
+
+_SCALARS: dict[str, Formatter] = {
+    "void": str,
+    "boolean": _boolean_text,
+    "tinyint": str,
+    "smallint": str,
+    "int": str,
+    "bigint": str,
+    "float": float_text,
+    "double": double_text,
+    "decimal": _decimal_text,
+    "string": str,
+    "varchar": str,
+    "char": str,
+    "binary": _binary_text,
+    "date": _date_text,
+    "timestamp": _timestamp_text,
+    "timestamp with local time zone": _timestamp_text,
+    "interval_year_month": _year_month_text,
+    "interval_day_time": _day_time_text,
+}
+
+_UNQUOTED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
+
+
+def _nested(hive: HiveType, *, strict: bool) -> Formatter:
+    """A value inside an array, map or struct, as JSON.
+
+    Hive (SerDeUtils.getJSONString) leaves numbers that key a map, NaN and Infinity unquoted; `strict` quotes them.
+    """
+    if hive.name == "array":
+        return _array(_nested(hive.children[0], strict=strict))
+    if hive.name == "map":
+        key = _nested(hive.children[0], strict=strict)
+        return _map(_quoted_key(key) if strict else key, _nested(hive.children[1], strict=strict))
+    if hive.name == "struct":
+        members = tuple((quoted(f), _nested(t, strict=strict)) for f, t in zip(hive.fields, hive.children, strict=True))
+        return _struct(hive.fields, members)
+    if hive.name in _UNQUOTED:
+        number = _finite(_SCALARS[hive.name]) if strict and hive.is_approximate else _SCALARS[hive.name]
+        return lambda value: "null" if value is None else number(value)
+    if hive.name in _SCALARS:
+        text = _SCALARS[hive.name]
+        return lambda value: "null" if value is None else quoted(text(value))
+    return lambda value: "null" if value is None else _nested(_type_of(value), strict=strict)(value)
+
+
+def _array(element: Formatter) -> Formatter:
+    return lambda value: "null" if value is None else f"[{','.join(map(element, value))}]"
+
+
+def _map(key: Formatter, item: Formatter) -> Formatter:
+    def text(value: Mapping[Any, Any] | None) -> str:
+        if value is None:
+            return "null"
+        return "{" + ",".join(f"{key(k)}:{item(v)}" for k, v in value.items()) + "}"
+
+    return text
+
+
+def _struct(names: tuple[str, ...], members: tuple[tuple[str, Formatter], ...]) -> Formatter:
+    def text(value: Mapping[str, Any] | tuple[Any, ...] | None) -> str:
+        if value is None:
+            return "null"
+        items = [value.get(name) for name in names] if isinstance(value, Mapping) else value
+        return "{" + ",".join(f"{name}:{item(v)}" for (name, item), v in zip(members, items, strict=True)) + "}"
+
+    return text
+
+
+def _quoted_key(key: Formatter) -> Formatter:
+    def text(value: object) -> str:
+        written = key(value)
+        return written if written.startswith('"') else quoted(written)
+
+    return text
+
+
+def _finite(number: Formatter) -> Formatter:
+    return lambda value: number(value) if math.isfinite(value) else quoted(number(value))
+
+
+def quoted(text: str) -> str:
+    """A JSON string literal; non-ASCII characters stay as they are."""
+    from json.encoder import encode_basestring
+
+    literal: str = encode_basestring(text)
+    return literal
+
+
+def _type_of(value: object) -> HiveType:
+    """The Hive type of a value whose column does not tell."""
+    for python, hive in _TYPE_OF.items():
+        if isinstance(value, python):
+            return hive
+    return STRING
+
+
+_TYPE_OF: dict[type, HiveType] = {
+    str: STRING,
+    bool: BOOLEAN,
+    int: BIGINT,
+    float: DOUBLE,
+    Decimal: decimal(),
+    datetime: TIMESTAMP,
+    date: DATE,
+    timedelta: INTERVAL_DAY_TIME,
+    bytes: BINARY,
+    bytearray: BINARY,
+    list: array_of(UNKNOWN),
+    tuple: array_of(UNKNOWN),
+    dict: HiveType("map", children=(UNKNOWN, UNKNOWN)),
+}

@@ -1,0 +1,231 @@
+"""The command line: flags become a session and its statements, and the outcome becomes an exit code.
+
+Only click is imported up here: `--help` and `--version` answer without loading a parser, and each command loads
+what it uses.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hivedruid import __version__
+
+if TYPE_CHECKING:
+    from hivedruid.diagnostics import Diagnostics
+    from hivedruid.session import Session
+
+LAYOUTS = ("table", "csv", "tsv", "json", "jsonl", "vertical", "markdown")
+"""The keys of render.LAYOUTS, written out so that `--help` loads no renderer."""
+
+
+class _SqlCommand(click.Command):
+    """A command that knows in which order its options were given: -f and -e run in that order."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta["hivedruid.order"] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+
+def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`key=value` options as a mapping; the last of a key wins."""
+    pairs = {}
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not key.strip() or not equals:
+            raise click.BadParameter(f"'{key}' lacks '=' and a value.", param=parameter)
+        pairs[key.strip()] = text
+    return pairs
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hivedruid", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> int | None:
+    """Hive's Druid, Kafka and ORC SQL without Hive.
+
+    Alone on a terminal it opens a prompt; otherwise it runs the statements of standard input, as `hivedruid sql`.
+    """
+    if ctx.invoked_subcommand is None:
+        return int(sql.main([], "hivedruid", standalone_mode=False))
+    return None
+
+
+@cli.command(cls=_SqlCommand)
+@click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a script; - is standard input.")
+@click.option("-e", "--execute", "texts", multiple=True, metavar="SQL", help="Run these statements.")
+@click.option("--hivevar", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="Define ${KEY}.")
+@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="Set a setting, as SET.")
+@click.option("--format", "layout", type=click.Choice(LAYOUTS), default="table", show_default=True)
+@click.option("--no-header", is_flag=True, help="Leave out the column names.")
+@click.option(
+    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+)
+@click.option("--druid", metavar="URL", help="The Druid to use: embedded: or the URL of a router.")
+@click.option("--fail-at-end", is_flag=True, help="Go on after an error; the exit code is that of the first.")
+@click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
+@click.option("--time", is_flag=True, help="Tell how long each statement took.")
+@click.pass_context
+def sql(
+    ctx: click.Context,
+    *,
+    files: tuple[str, ...],
+    texts: tuple[str, ...],
+    hivevar: dict[str, str],
+    hiveconf: dict[str, str],
+    layout: str,
+    no_header: bool,
+    home: Path | None,
+    druid: str | None,
+    fail_at_end: bool,
+    quiet: bool,
+    time: bool,
+) -> int:
+    """Run statements from -f and -e in the order given, else from standard input.
+
+    Answers go to standard output, everything else to standard error.
+
+    Exit codes: 0 ok, 1 a statement failed, 2 usage or parse error, 3 a service cannot be reached, 130 interrupted.
+    """
+    from hivedruid.diagnostics import Diagnostics
+
+    diagnostics = Diagnostics(quiet=quiet)
+
+    def run() -> int:
+        from hivedruid.run import Output, run_text
+
+        interactive = not (files or texts) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+        output = Output(layout, header=not no_header, time=time or (interactive and not quiet))
+        inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
+        folder = home or Path.home() / ".hivedruid"
+        session = _open_session(folder, hiveconf | ({"druid.url": druid} if druid else {}), hivevar, diagnostics)
+        try:
+            if interactive:
+                from hivedruid.repl import run_repl
+
+                return run_repl(session, folder / "history", output, diagnostics)
+            code = 0
+            for text, file in inputs:
+                failed = run_text(session, text, output, diagnostics, file=file, fail_at_end=fail_at_end)
+                code = code or failed
+                if failed and not fail_at_end:
+                    break
+            return code
+        finally:
+            session.close()
+
+    return _guarded(run, diagnostics)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="Write what the scripts print now as what is expected.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use. [number of CPUs, at most 4]")
+def test(paths: tuple[Path, ...], update: bool, jobs: int | None) -> int:
+    """Run .q scripts and compare with the .q.out beside them.
+
+    PATHS are scripts or folders of scripts. Each script runs in a home of its own, with the clock and the time
+    zone pinned.
+    """
+    from hivedruid.diagnostics import Diagnostics
+
+    def run() -> int:
+        from hivedruid.qtest.runner import run_paths
+
+        return run_paths(paths, update=update, jobs=jobs)
+
+    return _guarded(run, Diagnostics())
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The entry point; returns the exit code."""
+    from hivedruid.diagnostics import Diagnostics
+
+    try:
+        code = cli.main(argv, "hivedruid", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 2
+    except click.ClickException as error:
+        from hivedruid.errors import UsageError
+
+        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "hivedruid"
+        return Diagnostics().report(UsageError(error.format_message(), hint=f"see {command} --help"))
+    except click.Abort as error:
+        return Diagnostics().report(error.__cause__ or error)
+    return code if isinstance(code, int) else 0
+
+
+def _guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
+    """Every way in which a command can end, as an exit code."""
+    from hivedruid.diagnostics import BROKEN_PIPE
+
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")  # a lone surrogate, or a terminal that is not UTF-8, ends no statement
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from hivedruid.run import discard_stdout
+
+        discard_stdout()
+        return BROKEN_PIPE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported as one line
+        return diagnostics.report(error)
+    return code
+
+
+def _open_session(
+    home: Path, hiveconf: Mapping[str, str], hivevar: Mapping[str, str], diagnostics: Diagnostics
+) -> Session:
+    """A session with the settings of the command line. Raises UsageError for one that is unknown or mistyped."""
+    from hivedruid.errors import SemanticError, UsageError
+    from hivedruid.session import Session
+
+    try:
+        return Session(home, hiveconf=hiveconf, hivevar=hivevar, note=diagnostics.note, progress=diagnostics.progress)
+    except SemanticError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+
+
+def _inputs(
+    order: Iterable[str | None], files: Iterable[str], texts: Iterable[str]
+) -> Iterator[tuple[str, str | None]]:
+    """The texts to run, each with its file, in the order of the options; all are read before any is run."""
+    remaining_files, remaining_texts = iter(files), iter(texts)
+    given = [name for name in order if name in ("files", "texts")]
+    for name in given:
+        yield _read(next(remaining_files)) if name == "files" else (next(remaining_texts), None)
+    if not given:
+        yield _read("-")
+
+
+def _read(path: str) -> tuple[str, str | None]:
+    """A script's text and its file name; UTF-8, with or without a byte order mark.
+
+    Raises UsageError where it cannot be read.
+    """
+    from hivedruid.errors import Span, UsageError
+
+    name = "standard input" if path == "-" else path
+    if path == "-" and sys.stdin is None:
+        raise UsageError("there is no standard input", hint="give statements with -f or -e")
+    try:
+        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from None
+    file = None if path == "-" else path
+    try:
+        return content.decode("utf-8-sig"), file
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = content[before.rfind(b"\n") + 1 :].partition(b"\n")[0]
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        span = Span(before.count(b"\n") + 1, column, 1, line.decode("utf-8", "replace"), file)
+        raise UsageError(f"{name} is not UTF-8 text", span=span, hint="convert it with iconv -t UTF-8") from None

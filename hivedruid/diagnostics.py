@@ -1,0 +1,176 @@
+"""All of stderr, and what the process answers to the shell.
+
+stdout is data; errors, notes, the progress line and timings go through a `Diagnostics`.
+
+Exit codes: 0 ok · 1 a statement failed · 2 the request or the text is wrong · 3 a service cannot be reached ·
+130 interrupted (128 + SIGINT) · 141 the reader of stdout has gone (128 + SIGPIPE, as `cat | head` answers).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TextIO
+
+from hivedruid.errors import ConnectError, HiveDruidError, ParseError, Span, UsageError
+from hivedruid.terminal import display_width, printable
+
+OK = 0
+FAILED = 1
+USAGE = 2
+UNREACHABLE = 3
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
+MAX_SOURCE_WIDTH = 120
+"""Terminal cells of a source line that are shown; a longer line is cut around the caret."""
+
+_RED, _YELLOW, _BLUE, _BOLD, _DIM, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[2m", "\033[0m"
+_ERASE_LINE = "\r\033[K"
+
+
+def exit_code(error: BaseException) -> int:
+    """What the process answers when `error` ends it."""
+    if isinstance(error, (UsageError, ParseError)):
+        return USAGE
+    if isinstance(error, ConnectError):
+        return UNREACHABLE
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    return FAILED
+
+
+class Diagnostics:
+    """What a person is told while statements run. `quiet` leaves errors only; `stream` defaults to stderr."""
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr or io.StringIO()  # stderr can be closed
+        self._quiet = quiet
+        self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._colour = self._terminal and not os.environ.get("NO_COLOR")
+        self._shows_progress = self._terminal and not quiet
+        self._progress_shown = False
+
+    def report(self, error: BaseException) -> int:
+        """Tell about an error, with its place in the script and the next step; returns its exit code."""
+        if isinstance(error, HiveDruidError):
+            self._write(*self._describe(error))
+        elif isinstance(error, KeyboardInterrupt):
+            self._put(_ERASE_LINE if self._terminal else "")  # the terminal's own ^C
+            self._write("interrupted")
+        else:
+            self._report_bug(error)
+        return exit_code(error)
+
+    def tell(self, text: str) -> None:
+        """A line that greets or counts; not with `quiet`."""
+        if not self._quiet:
+            self._write(text)
+
+    def note(self, text: str) -> None:
+        """One line about something that went on, but that the user should know (skipped rows, a fallback)."""
+        if not self._quiet:
+            self._write(f"{self._paint(_YELLOW, 'note:')} {one_line(text)}")
+
+    def progress(self, text: str) -> None:
+        """Show `text` as the progress line, in place of the last one; "" erases it. Only on a terminal."""
+        if not self._shows_progress:
+            return
+        if text:
+            width = _columns(self._stream)
+            self._put(_ERASE_LINE + self._paint(_DIM, _cut(one_line(text), width - 1)))
+        elif self._progress_shown:
+            self._put(_ERASE_LINE)
+        self._progress_shown = bool(text)
+
+    def timing(self, seconds: float, rows: int | None) -> None:
+        """Hive's closing line; `rows` is None for a statement without an answer."""
+        fetched = "" if rows is None else f", Fetched: {rows} row(s)"
+        self._write(f"Time taken: {seconds:.3f} seconds{fetched}")
+
+    def _describe(self, error: HiveDruidError) -> list[str]:
+        lines = [f"{self._paint(_BOLD + _RED, 'error:')} {one_line(error.message)}"]
+        if error.span is not None:
+            place = error.span
+            at = f"{place.line}:{place.column}"
+            at = f"{printable(place.file)}:{at}" if place.file else f"line {at}"
+            text, caret = excerpt(place)
+            lines += [f"{self._paint(_BLUE, '  -->')} {at}", f"    {text}", f"    {self._paint(_RED, caret)}"]
+        if error.hint:
+            lines.append(f"{self._paint(_BLUE, 'hint:')} {one_line(error.hint)}")
+        return lines
+
+    def _report_bug(self, error: BaseException) -> None:
+        what = one_line(str(error))
+        self._write(
+            f"{self._paint(_BOLD + _RED, 'internal error:')} {type(error).__name__}{': ' if what else ''}{what}",
+            f"{self._paint(_BLUE, 'hint:')} this is a bug in hivedruid; {ISSUES}",
+        )
+        if os.environ.get("HIVEDRUID_DEBUG") == "1":
+            import traceback
+
+            from hivedruid.redaction import redact
+
+            self._write(redact("".join(traceback.format_exception(error)).rstrip()))
+
+    def _paint(self, colour: str, text: str) -> str:
+        return f"{colour}{text}{_RESET}" if self._colour else text
+
+    def _write(self, *lines: str) -> None:
+        self.progress("")
+        self._put("".join(f"{line}\n" for line in lines))
+
+    def _put(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def one_line(text: str) -> str:
+    """A message fit to show: on one line, without secrets and control characters."""
+    from hivedruid.redaction import redact
+
+    return printable(" ".join(redact(text).split()))
+
+
+def excerpt(span: Span) -> tuple[str, str]:
+    """The line a span stands in, fit to print (indent, tabs, control characters, length), and its underline."""
+    line = span.source_line.rstrip()
+    start = min(span.column - 1, len(line))
+    end = min(start + span.length, len(line))
+    indent = len(line[:start]) - len(line[:start].lstrip())
+    before, under, after = _shorten(*map(_shown, (line[indent:start], line[start:end], line[end:])))
+    return before + under + after, " " * display_width(before) + "^" * max(1, display_width(under))
+
+
+def _shown(text: str) -> str:
+    return printable(text.replace("\t", "    "))
+
+
+def _shorten(before: str, under: str, after: str) -> tuple[str, str, str]:
+    """Cut a long line so that what is underlined stays in sight."""
+    if display_width(before + under + after) <= MAX_SOURCE_WIDTH:
+        return before, under, after
+    under = _cut(under, MAX_SOURCE_WIDTH // 2)
+    room = MAX_SOURCE_WIDTH - display_width(under)
+    after_width = min(display_width(after), room // 2)
+    before = _cut(before, max(room // 2, room - after_width), keep_end=True)
+    return before, under, _cut(after, room - display_width(before))
+
+
+def _cut(text: str, width: int, *, keep_end: bool = False) -> str:
+    """`text` in at most `width` cells, with `...` where something is left out."""
+    if display_width(text) <= width:
+        return text
+    kept = text[-width:] if keep_end else text[:width]
+    while kept and display_width(kept) > width - 3:
+        kept = kept[1:] if keep_end else kept[:-1]
+    return f"...{kept}" if keep_end else f"{kept}..."
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80

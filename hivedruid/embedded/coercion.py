@@ -1,0 +1,46 @@
+"""JSON values as Druid stores them in a column of a given type."""
+
+from __future__ import annotations
+
+
+def from_json(column: str, type_: str) -> str:
+    """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value, sorted.
+
+    Numbers drop their fraction in a LONG column, booleans are 1 and 0; what is no number is null.
+    """
+    if type_ == "STRING":
+        return (
+            f"(CASE json_type({column}) WHEN 'ARRAY' THEN druid_multi_value({column})"
+            f" ELSE CASE WHEN {column} IS NULL OR json_type({column}) = 'NULL' THEN NULL"
+            f" ELSE [druid_json_text({column})] END END)"
+        )
+    if type_ == "LONG":
+        return f"druid_json_long({column})"
+    return f"druid_json_double({column})" if type_ == "DOUBLE" else f"druid_double_to_float(druid_json_double({column}))"
+
+
+def is_unreadable(column: str, type_: str) -> str:
+    """SQL: the JSON value is there and is no number of the type."""
+    return f"({column} IS NOT NULL AND json_type({column}) <> 'NULL' AND {from_json(column, type_)} IS NULL)"
+
+
+JSON_MACROS: dict[str, str] = {
+    "druid_json_text(j)": """
+        CASE json_type(j) WHEN 'VARCHAR' THEN j ->> '$' WHEN 'DOUBLE' THEN
+            druid_double_to_string(TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE))
+        WHEN 'NULL' THEN NULL ELSE CAST(j AS VARCHAR) END""",
+    "druid_multi_value(j)": """
+        CASE WHEN json_array_length(j) > 0 THEN
+            list_sort(list_transform(CAST(j AS JSON[]), lambda e: druid_json_text(e)), 'ASC', 'NULLS FIRST') END""",
+    "druid_json_long(j)": r"""
+        CASE json_type(j) WHEN 'BIGINT' THEN TRY_CAST(CAST(j AS VARCHAR) AS BIGINT)
+            WHEN 'UBIGINT' THEN druid_string_to_long(CAST(j AS VARCHAR))
+            WHEN 'DOUBLE' THEN druid_double_to_long(TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE))
+            WHEN 'BOOLEAN' THEN CASE WHEN CAST(j AS VARCHAR) = 'true' THEN 1 ELSE 0 END
+            WHEN 'VARCHAR' THEN CASE WHEN regexp_full_match(j ->> '$', '[+-]?[0-9]+(\.0*)?')
+                THEN TRY_CAST(split_part(j ->> '$', '.', 1) AS BIGINT) END END""",
+    "druid_json_double(j)": """
+        CASE json_type(j) WHEN 'VARCHAR' THEN druid_string_to_double(j ->> '$')
+            WHEN 'BOOLEAN' THEN CASE WHEN CAST(j AS VARCHAR) = 'true' THEN 1.0 ELSE 0.0 END
+            ELSE TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE) END""",
+}

@@ -1,0 +1,253 @@
+"""Druid expressions as DuckDB SQL, typed as Druid types them.
+
+Druid decides types value by value, the translation once from the types of the columns; the two agree wherever an
+expression's branches have one type, and a virtual column's `outputType` settles the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hivedruid.embedded.expression_parser import Node, parse
+from hivedruid.embedded.math_functions import MATH_FUNCTIONS
+from hivedruid.embedded.sql import (
+    LONG_MAX,
+    NULL,
+    Sql,
+    all_of,
+    any_of,
+    as_condition,
+    as_double,
+    as_long,
+    cast,
+    combine,
+    common_type,
+    double,
+    long,
+    string,
+)
+from hivedruid.embedded.string_functions import STRING_FUNCTIONS
+from hivedruid.embedded.time_functions import TIME_FUNCTIONS
+from hivedruid.errors import DruidError, did_you_mean
+
+Resolve = Callable[[str], Sql]
+
+_ARITHMETIC = {
+    "+": ("druid_wrap(CAST({0} AS HUGEINT) + {1})", "({0} + {1})"),
+    "-": ("druid_wrap(CAST({0} AS HUGEINT) - {1})", "({0} - {1})"),
+    "*": ("druid_wrap(CAST({0} AS HUGEINT) * {1})", "({0} * {1})"),
+    "/": ("druid_divide({0}, {1})", "({0} / {1})"),
+    "%": ("druid_modulo({0}, {1})", "({0} % {1})"),
+    "^": ("druid_power({0}, {1})", "pow({0}, {1})"),
+}
+"""Operator: its SQL for two longs, and for two doubles."""
+
+_COMPARISONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "<>"}
+
+
+def translate(text: str, resolve: Resolve) -> Sql:
+    """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError as Druid would refuse it."""
+    try:
+        return _translate(parse(text), resolve)
+    except DruidError as error:
+        if "expression [" in error.message:
+            raise
+        raise DruidError(f"{error.message} (in expression [{text}])", hint=error.hint) from error
+
+
+def _translate(node: Node, resolve: Resolve) -> Sql:
+    match node.kind:
+        case "null":
+            return NULL
+        case "long":
+            if node.value > LONG_MAX:
+                raise DruidError(f"{node.value} is out of the range of LONG")
+            return long(node.value)
+        case "double":
+            return double(node.value)
+        case "string":
+            return string(node.value)
+        case "identifier":
+            value = resolve(node.value)
+            return as_double(value) if value.type == "FLOAT" else value
+        case "array":
+            elements = [cast(_translate(child, resolve), node.value).text for child in node.children]
+            type_ = {"LONG": "BIGINT", "DOUBLE": "DOUBLE", "STRING": "VARCHAR"}[node.value]
+            return Sql(f"CAST([{', '.join(elements)}] AS {type_}[])", f"ARRAY<{node.value}>")
+        case "unary":
+            return _unary(node, resolve)
+        case "binary":
+            left, right = (_translate(child, resolve) for child in node.children)
+            return binary(node.value, left, right)
+    return _call(node, resolve)
+
+
+def _unary(node: Node, resolve: Resolve) -> Sql:
+    child = node.children[0]
+    if node.value == "-" and child.kind == "long" and child.value <= LONG_MAX + 1:
+        return long(-child.value)
+    operand = _translate(child, resolve)
+    if node.value == "!":
+        condition = as_condition(operand)
+        return combine(f"(NOT {condition.text})", "BOOLEAN", condition)
+    match operand.type:
+        case "NULL":
+            return NULL
+        case "LONG" | "BOOLEAN":
+            value = as_long(operand)
+            if value.is_literal:
+                return long(-value.literal if value.literal != -LONG_MAX - 1 else value.literal)
+            return combine(f"druid_wrap(-CAST({value.text} AS HUGEINT))", "LONG", value)
+        case "DOUBLE":
+            return double(-operand.literal) if operand.is_literal else combine(f"(-{operand.text})", "DOUBLE", operand)
+        case "STRING" if not operand.is_literal:
+            failure = "error('operator ''-'' does not work on a value of type STRING')"
+            return Sql(f"(CASE WHEN {operand.text} IS NOT NULL THEN {failure} END)", "STRING", fails=True)
+    raise DruidError(f"operator '-' does not work on a value of type {operand.type}")
+
+
+def binary(operator: str, left: Sql, right: Sql) -> Sql:
+    """One binary operator: two strings as strings, two longs as longs, everything else as doubles."""
+    if operator == "&&":
+        return all_of([as_condition(left), as_condition(right)])
+    if operator == "||":
+        return any_of([as_condition(left), as_condition(right)])
+    if left.type == "NULL" or right.type == "NULL":
+        return NULL
+    if operator in _COMPARISONS:
+        left, right, not_a_number = _comparable(left, right)
+        text = f"({left.text} {_COMPARISONS[operator]} {right.text})"
+        if not_a_number and operator in ("==", "!="):
+            neither = f"isnan({left.text}) OR isnan({right.text})"
+            text = f"(CASE WHEN {neither} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
+        return combine(text, "BOOLEAN", left, right)
+    if left.type == "STRING" and right.type == "STRING":
+        if operator == "+":
+            return combine(f"({left.text} || {right.text})", "STRING", left, right)
+        raise DruidError(f"operator '{operator}' is not supported on type STRING")
+    for_longs, for_doubles = _ARITHMETIC[operator]
+    if _is_integral(left) and _is_integral(right):
+        left, right = as_long(left), as_long(right)
+        fails = operator in "/%^" and not (right.is_literal and right.literal > 0)
+        text = for_longs.format(left.text, right.text)
+        return Sql(text, "LONG", fails=fails or left.fails or right.fails)
+    left, right = as_double(left), as_double(right)
+    return combine(for_doubles.format(left.text, right.text), "DOUBLE", left, right)
+
+
+def _is_integral(value: Sql) -> bool:
+    return value.type in ("LONG", "BOOLEAN")
+
+
+def _comparable(left: Sql, right: Sql) -> tuple[Sql, Sql, bool]:
+    """The two operands in the type they compare in, and whether NaN must be watched for."""
+    if left.is_array or right.is_array:
+        if left.type != right.type:
+            raise DruidError(f"cannot compare a value of type {left.type} with one of type {right.type}")
+        return left, right, False
+    if left.type == "STRING" and right.type == "STRING":
+        return left, right, False
+    if _is_integral(left) and _is_integral(right):
+        return as_long(left), as_long(right), False
+    watch = not (left.is_literal or right.is_literal)
+    return as_double(left), as_double(right), watch
+
+
+def _call(node: Node, resolve: Resolve) -> Sql:
+    name = node.value.lower()
+    arguments = [_translate(child, resolve) for child in node.children]
+    for table in (_FUNCTIONS, TIME_FUNCTIONS, STRING_FUNCTIONS, MATH_FUNCTIONS):
+        if name in table:
+            fewest, most, build = table[name]
+            if not fewest <= len(arguments) <= most:
+                wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+                raise DruidError(f"Function[{name}] requires {wanted} argument{'s' if wanted != '1' else ''}")
+            return build(arguments)
+    known = [*_FUNCTIONS, *TIME_FUNCTIONS, *STRING_FUNCTIONS, *MATH_FUNCTIONS]
+    raise DruidError(f"function '{node.value}' is not defined.", hint=did_you_mean(name, known))
+
+
+def _cast(arguments: list[Sql]) -> Sql:
+    value, type_ = arguments
+    if not (type_.is_literal and isinstance(type_.literal, str)):
+        raise DruidError("Function[cast] second argument must be a literal type")
+    wanted = type_.literal.upper()
+    if wanted not in ("LONG", "DOUBLE", "STRING", "ARRAY<LONG>", "ARRAY<DOUBLE>", "ARRAY<STRING>"):
+        raise DruidError(f"Function[cast] does not know the type '{type_.literal}'")
+    return cast(value, wanted)
+
+
+def _unified(values: list[Sql]) -> tuple[list[Sql], str]:
+    type_ = common_type(values)
+    return [value if type_ == "NULL" else cast(value, type_) for value in values], type_
+
+
+def _nvl(arguments: list[Sql]) -> Sql:
+    values, type_ = _unified(arguments)
+    return combine(f"coalesce({', '.join(value.text for value in values)})", type_, *values)
+
+
+def _case(conditions: list[Sql], results: list[Sql]) -> Sql:
+    """CASE WHEN over `conditions`; `results` has one more, the ELSE."""
+    results, type_ = _unified(results)
+    branches = [f"WHEN {c.text} THEN {r.text}" for c, r in zip(conditions, results, strict=False)]
+    return combine(f"(CASE {' '.join(branches)} ELSE {results[-1].text} END)", type_, *conditions, *results)
+
+
+def _if(arguments: list[Sql]) -> Sql:
+    return _case([as_condition(arguments[0])], arguments[1:])
+
+
+def _case_searched(arguments: list[Sql]) -> Sql:
+    arguments = arguments if len(arguments) % 2 else [*arguments, NULL]
+    return _case([as_condition(c) for c in arguments[:-1:2]], [*arguments[1:-1:2], arguments[-1]])
+
+
+def _case_simple(arguments: list[Sql]) -> Sql:
+    value, rest = arguments[0], arguments[1:]
+    rest = rest if len(rest) % 2 else [*rest, NULL]
+    conditions = [as_condition(binary("==", value, candidate)) for candidate in rest[:-1:2]]
+    return _case(conditions, [*rest[1:-1:2], rest[-1]])
+
+
+def _is_null(negated: bool) -> Callable[[list[Sql]], Sql]:
+    def build(arguments: list[Sql]) -> Sql:
+        return combine(f"({arguments[0].text} IS {'NOT ' if negated else ''}NULL)", "BOOLEAN", arguments[0])
+
+    return build
+
+
+def _is_truth(test: str) -> Callable[[list[Sql]], Sql]:
+    def build(arguments: list[Sql]) -> Sql:
+        condition = as_condition(arguments[0])
+        return combine(f"({condition.text} IS {test})", "BOOLEAN", condition)
+
+    return build
+
+
+def _is_distinct(operator: str) -> Callable[[list[Sql]], Sql]:
+    def build(arguments: list[Sql]) -> Sql:
+        left, right = arguments
+        if "NULL" not in (left.type, right.type):
+            left, right, _ = _comparable(left, right)
+        return combine(f"({left.text} {operator} {right.text})", "BOOLEAN", left, right)
+
+    return build
+
+
+_FUNCTIONS: dict[str, tuple[int, int, Callable[[list[Sql]], Sql]]] = {
+    "cast": (2, 2, _cast),
+    "nvl": (2, 2, _nvl),
+    "coalesce": (1, 999, _nvl),
+    "if": (3, 3, _if),
+    "case_searched": (2, 9999, _case_searched),
+    "case_simple": (3, 9999, _case_simple),
+    "isnull": (1, 1, _is_null(False)),
+    "notnull": (1, 1, _is_null(True)),
+    "istrue": (1, 1, _is_truth("TRUE")),
+    "isfalse": (1, 1, _is_truth("FALSE")),
+    "nottrue": (1, 1, _is_truth("NOT TRUE")),
+    "notfalse": (1, 1, _is_truth("NOT FALSE")),
+    "isdistinctfrom": (2, 2, _is_distinct("IS DISTINCT FROM")),
+    "notdistinctfrom": (2, 2, _is_distinct("IS NOT DISTINCT FROM")),
+}

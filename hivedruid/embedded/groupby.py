@@ -1,0 +1,107 @@
+"""Native groupBy queries: dimensions, having, limit specs, subtotals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hivedruid.embedded.aggregators import aggregate
+from hivedruid.embedded.filters import condition
+from hivedruid.embedded.granularity import Granularity
+from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
+from hivedruid.embedded.plan import Plan
+from hivedruid.embedded.queries import post_aggregated, source, where
+from hivedruid.embedded.relations import TIME, Scope, Tables
+from hivedruid.embedded.sql import DUCKDB_TYPES, Sql, as_double, as_string, constant, identifier, string
+from hivedruid.errors import DruidError
+
+SUBTOTAL = "$set"
+"""Hidden column: the place of a row's grouping set in `subtotalsSpec`."""
+
+
+def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
+    """The plan of a groupBy. Without a limit spec rows come sorted by time bucket and dimensions, nulls first."""
+    relation, spans = source(query, tables)
+    scope = Scope(relation.columns, query.get("virtualColumns") or ())
+    granularity = Granularity(query.get("granularity", "all"))
+    dimensions = [dimension(spec, scope) for spec in query.get("dimensions") or ()]
+    bucket = [] if granularity.is_all else [Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG"))]
+    filtered = where(query, scope, spans)
+    columns = {key.name: key.type for key in bucket + dimensions}
+    sets = query.get("subtotalsSpec")
+    parts = []
+    for place, wanted in enumerate([None] if sets is None else sets):
+        kept = [key for key in dimensions if wanted is None or key.name in wanted]
+        grouped_by = None if wanted is None else tuple(wanted)
+        computed = [aggregate(spec, scope, grouped_by) for spec in query.get("aggregations") or ()]
+        columns |= {agg.name: agg.type for agg in computed}
+        missing = {key.name: key.type for key in dimensions if key not in kept}
+        parts.append(_one_set(grouped(relation, filtered, bucket + kept, computed), columns, missing, place))
+    sql = post_aggregated(" UNION ALL ".join(parts), columns, query.get("postAggregations"), SUBTOTAL)
+    if query.get("having") is not None:
+        sql = f"SELECT * FROM ({sql}) AS h WHERE {_having(query['having'], Scope(columns))}"
+    return _ordered(query, sql, columns, [key.name for key in dimensions], bool(bucket))
+
+
+def _one_set(sql: str, columns: Mapping[str, str], missing: Mapping[str, str], place: int) -> str:
+    """The rows of one grouping set: the dimensions it leaves out are null."""
+    items = [
+        f"CAST(NULL AS {DUCKDB_TYPES[missing[name]]}) AS {identifier(name)}" if name in missing else identifier(name)
+        for name in columns
+    ]
+    return f"SELECT {', '.join([*items, f'{place} AS {identifier(SUBTOTAL)}'])} FROM ({sql}) AS s"
+
+
+def _ordered(
+    query: Mapping[str, Any], sql: str, columns: Mapping[str, str], dimensions: list[str], bucketed: bool
+) -> Plan:
+    """Orders by time bucket, then the limit spec's columns, then the dimensions; nulls are lowest."""
+    spec = query.get("limitSpec") or {}
+    if spec.get("type", "default") not in ("default", "NoopLimitSpec"):
+        raise DruidError(f"limit specs of type '{spec.get('type')}' are not supported by the embedded store")
+    order = ['"timestamp" ASC'] if bucketed else []
+    for column in spec.get("columns") or ():
+        column = {"dimension": column} if isinstance(column, str) else column
+        name = column["dimension"]
+        if name not in columns:
+            raise DruidError(f"Unknown column in order clause[{name}]")
+        descending = str(column.get("direction", "ascending")).lower() in ("descending", "desc")
+        direction = "DESC NULLS LAST" if descending else "ASC NULLS FIRST"
+        ordering = column.get("dimensionOrder", "lexicographic")
+        ordering = ordering["type"] if isinstance(ordering, Mapping) else ordering
+        if name in dimensions:
+            order += ordered_dimension(name, columns[name], ordering, direction)
+        else:
+            order.append(f"{identifier(name)} {direction}")
+    order.append(identifier(SUBTOTAL))
+    order += [f"{identifier(name)} ASC NULLS FIRST" for name in dimensions]
+    return Plan(sql, columns, order=order, limit=spec.get("limit"), offset=spec.get("offset") or 0)
+
+
+def _having(spec: Mapping[str, Any], scope: Scope) -> str:
+    """A having spec as a two-valued condition over the rows of the groups."""
+    kind = spec.get("type", "")
+    match kind:
+        case "always":
+            return "TRUE"
+        case "never":
+            return "FALSE"
+        case "filter":
+            kept = condition(spec["filter"], scope)
+            return kept.text if kept else "TRUE"
+        case "and" | "or":
+            return "(" + f" {kind.upper()} ".join(_having(part, scope) for part in spec["havingSpecs"]) + ")"
+        case "not":
+            return f"(NOT {_having(spec['havingSpec'], scope)})"
+        case "greaterThan" | "lessThan" | "equalTo":
+            value = scope.resolve(spec["aggregation"])
+            bound = constant(spec["value"])
+            if (value.type, bound.type) != ("LONG", "LONG"):
+                value, bound = as_double(value), as_double(bound)
+            operator = {"greaterThan": ">", "lessThan": "<", "equalTo": "="}[kind]
+            return f"coalesce({value.text} {operator} {bound.text}, FALSE)"
+        case "dimSelector":
+            value = as_string(scope.resolve(spec["dimension"]))
+            wanted = spec.get("value")
+            return f"({value.text} IS NOT DISTINCT FROM {string(wanted).text})"
+    raise DruidError(f"having specs of type '{kind}' are not supported by the embedded store")

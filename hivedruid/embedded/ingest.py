@@ -1,0 +1,301 @@
+"""Druid's `index_parallel` tasks over JSON files: rows in, Parquet segments out, as Druid would store them."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hivedruid.embedded import coercion, joda, periods
+from hivedruid.embedded.duck import Duck, failures
+from hivedruid.embedded.granularity import Granularity
+from hivedruid.embedded.intervals import MAX_INSTANT, MIN_INSTANT, condition, parse_intervals
+from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.relations import TIME
+from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
+from hivedruid.embedded.storage import Storage
+from hivedruid.errors import DruidError
+
+TYPES = {"string": "STRING", "long": "LONG", "float": "FLOAT", "double": "DOUBLE"}
+METRIC_TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """`processed` rows read and kept, `thrown_away` ones outside the intervals, `stored` rows after rollup."""
+
+    processed: int
+    stored: int
+    segments: int
+    thrown_away: int = 0
+
+
+class _Task:
+    """What an `index_parallel` spec asks for. Raises DruidError where the store cannot do exactly that."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        if spec.get("type") != "index_parallel":
+            raise DruidError(f"tasks of type '{spec.get('type')}' are not supported by the embedded store")
+        inner = spec.get("spec", spec)
+        schema, io = inner["dataSchema"], inner["ioConfig"]
+        tuning = inner.get("tuningConfig") or {}
+        self.data_source: str = schema["dataSource"]
+        stamp = schema.get("timestampSpec") or {}
+        self.time_column: str = stamp.get("column") or "timestamp"
+        self.time_format: str = stamp.get("format") or "auto"
+        self.dimensions = [_dimension(item) for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
+        self.metrics: list[Mapping[str, Any]] = list(schema.get("metricsSpec") or ())
+        granularity = schema.get("granularitySpec") or {}
+        self.segment_granularity = Granularity(granularity.get("segmentGranularity") or "DAY")
+        self.query_granularity = Granularity(granularity.get("queryGranularity") or "NONE")
+        self.rollup: bool = granularity.get("rollup", True)
+        wanted = granularity.get("intervals")
+        self.intervals = parse_intervals(wanted) if wanted else None
+        self.files = _files(io["inputSource"])
+        if (io.get("inputFormat") or {}).get("type") != "json":
+            raise DruidError("the embedded store reads newline-delimited JSON only (inputFormat json)")
+        transforms = schema.get("transformSpec") or {}
+        if transforms.get("filter") or transforms.get("transforms"):
+            raise DruidError("transformSpec is not supported by the embedded store")
+        self.append: bool = io.get("appendToExisting", False)
+        self.drop_existing: bool = io.get("dropExisting", False)
+        partitions = tuning.get("partitionsSpec") or {}
+        if partitions.get("type", "dynamic") != "dynamic":
+            raise DruidError(f"partitionsSpec '{partitions['type']}' is not supported by the embedded store")
+        self.rows_per_segment = int(partitions.get("maxRowsPerSegment") or 5_000_000)
+
+    @property
+    def schema(self) -> dict[str, str]:
+        columns = {TIME: "LONG", **dict(self.dimensions)}
+        for metric in self.metrics:
+            columns[metric["name"]] = _metric_type(metric)
+        return columns
+
+
+def _dimension(item: Any) -> tuple[str, str]:
+    if isinstance(item, str):
+        return item, "STRING"
+    type_ = TYPES.get(str(item.get("type", "string")).lower())
+    if type_ is None:
+        raise DruidError(f"dimension '{item['name']}' has type '{item['type']}'; the embedded store has {', '.join(TYPES)}")
+    return item["name"], type_
+
+
+def _metric_type(metric: Mapping[str, Any]) -> str:
+    kind = metric["type"]
+    for prefix, type_ in METRIC_TYPES.items():
+        if kind.startswith(prefix) and kind[len(prefix) :] in ("Sum", "Min", "Max"):
+            return type_
+    if kind == "count":
+        return "LONG"
+    raise DruidError(f"metric '{metric['name']}' has type '{kind}': not supported by the embedded store")
+
+
+def _files(source: Mapping[str, Any]) -> list[str]:
+    """The input files, in order of name. Raises DruidError for a source that is no local one."""
+    if source.get("type") != "local":
+        raise DruidError(f"input sources of type '{source.get('type')}' are not supported by the embedded store")
+    files = [str(path) for path in source.get("files") or ()]
+    base = source.get("baseDir")
+    if base is not None:
+        for folder, _, names in os.walk(base):
+            matching = (name for name in names if fnmatch.fnmatchcase(name, source.get("filter") or "*"))
+            files += [os.path.join(folder, name) for name in matching]
+    for path in files:
+        if not os.access(path, os.R_OK):
+            raise DruidError(f"cannot read the input file {path}")
+    return sorted(path for path in files if os.path.getsize(path))
+
+
+def ingest(spec: Mapping[str, Any], storage: Storage, manifest: Manifest) -> IngestReport:
+    """Run a task to its commit. Raises DruidError, with nothing changed, where any row cannot be stored."""
+    try:
+        task = _Task(spec)
+    except KeyError as error:
+        raise DruidError(f"the task spec has no {error}") from error
+    with failures(), storage.writing(task.data_source) as folder:
+        written = _Rows(task, storage).write(folder) if task.files else _Written([], 0, 0)
+        if not written.segments:
+            folder.rmdir()
+        else:
+            storage.make_durable(folder)
+        manifest.commit(task.data_source, written.segments, _replaced(task, written.segments))
+    storage.clean()
+    stored = sum(segment.num_rows for segment in written.segments)
+    return IngestReport(written.processed, stored, len(written.segments), written.thrown_away)
+
+
+class _Written:
+    def __init__(self, segments: list[Segment], processed: int, thrown_away: int) -> None:
+        self.segments = segments
+        self.processed = processed
+        self.thrown_away = thrown_away
+
+
+def _replaced(task: _Task, segments: list[Segment]) -> list[tuple[int, int]] | None:
+    """The intervals whose segments go: all with dropExisting, else those that get new ones; none when appending."""
+    if task.append:
+        return None
+    if task.drop_existing:
+        return list(task.intervals or ((MIN_INSTANT, MAX_INSTANT),))
+    return sorted({(segment.start, segment.end) for segment in segments})
+
+
+class _Rows:
+    """The rows of one task in a DuckDB of their own, from JSON to segment files."""
+
+    def __init__(self, task: _Task, storage: Storage) -> None:
+        self._task = task
+        self._home = storage.home
+        self._duck = Duck(storage.temporary, threads=os.cpu_count() or 1)
+
+    def write(self, folder: Path) -> _Written:
+        try:
+            processed, thrown_away = self._load()
+            schema = self._roll_up()
+            segments = [segment for bucket in self._buckets() for segment in self._write_bucket(bucket, schema, folder)]
+        finally:
+            self._duck.close()
+        return _Written(segments, processed, thrown_away)
+
+    def _load(self) -> tuple[int, int]:
+        """Table `loaded`: time, dimensions and metric inputs in their types. Gives rows kept and thrown away."""
+        task = self._task
+        inputs = {name: type_ for name, type_ in task.dimensions if name != TIME}
+        for metric in task.metrics:
+            if metric.get("fieldName"):
+                inputs[f"$metric {metric['name']}"] = _metric_type(metric)
+        sources = {name: name for name, _ in task.dimensions if name != TIME}
+        sources |= {f"$metric {m['name']}": m["fieldName"] for m in task.metrics if m.get("fieldName")}
+        read = dict.fromkeys([task.time_column, *sources.values()])
+        columns = ", ".join(f"{string_literal(name)}: 'JSON'" for name in read)
+        files = ", ".join(map(string_literal, task.files))
+        size = "maximum_object_size = 67108864"
+        rows = f"read_json([{files}], format = 'newline_delimited', columns = {{{columns}}}, {size})"
+        items = [f"{_time(task)} AS {identifier(TIME)}", f"{identifier(task.time_column)} AS \"$time\""]
+        bad = []
+        for name, type_ in inputs.items():
+            source = identifier(sources[name])
+            items.append(f"{coercion.from_json(source, type_)} AS {identifier(name)}")
+            if type_ != "STRING":
+                bad.append(f"count(*) FILTER (WHERE {coercion.is_unreadable(source, type_)})")
+        self._duck.run(f"CREATE TABLE loaded AS SELECT {', '.join(items)} FROM {rows}")
+        self._check_times()
+        if bad:
+            self._check_numbers(rows, bad)
+        thrown_away = 0
+        if task.intervals is not None:
+            kept = condition(identifier(TIME), task.intervals) or "TRUE"
+            thrown_away = self._count(f"NOT {kept}")
+            self._duck.run(f"DELETE FROM loaded WHERE NOT {kept}")
+        return self._count("TRUE"), thrown_away
+
+    def _count(self, condition_: str) -> int:
+        return int(self._duck.all(f"SELECT count(*) FROM loaded WHERE {condition_}")[0][0])
+
+    def _check_times(self) -> None:
+        bad = self._count(f"{identifier(TIME)} IS NULL")
+        if bad:
+            example = self._duck.all(f"SELECT CAST(\"$time\" AS VARCHAR) FROM loaded WHERE {identifier(TIME)} IS NULL LIMIT 1")
+            shown = "null" if example[0][0] is None else example[0][0]
+            raise DruidError(
+                f"{bad} of {self._count('TRUE')} rows have no readable time in column '{self._task.time_column}'"
+                f" (for example {shown})",
+                hint="filter such rows out before writing them; nothing was changed",
+            )
+
+    def _check_numbers(self, rows: str, bad: list[str]) -> None:
+        total = sum(self._duck.all(f"SELECT {', '.join(bad)} FROM {rows}")[0])
+        if total:
+            raise DruidError(f"{total} values are no numbers in columns declared as such", hint="nothing was changed")
+
+    def _roll_up(self) -> dict[str, str]:
+        """Table `stored`, in segment order; gives its columns' types (multi-value strings are ARRAY<STRING>)."""
+        task = self._task
+        schema = task.schema
+        duck_types = {}
+        for name, type_ in task.dimensions:
+            if type_ == "STRING" and name != TIME and self._count(f"len({identifier(name)}) > 1"):
+                schema[name] = "ARRAY<STRING>"
+            duck_types[name] = DUCKDB_TYPES[schema[name]]
+        keys = [f"{task.query_granularity.floor(identifier(TIME)) if not task.query_granularity.is_all else 0}"
+                f" AS {identifier(TIME)}"]  # fmt: skip
+        for name in duck_types:
+            if name == TIME:
+                continue
+            scalar = schema[name] == "STRING"
+            keys.append(f"{identifier(name)}[1] AS {identifier(name)}" if scalar else identifier(name))
+        metrics = [f"{self._metric(metric)} AS {identifier(metric['name'])}" for metric in task.metrics]
+        ordered = ", ".join(f"{place} NULLS FIRST" for place in range(1, len(keys) + 1 + (0 if task.rollup else len(metrics))))
+        group = f" GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}" if task.rollup else ""
+        self._duck.run(
+            f"CREATE TABLE stored AS SELECT {', '.join(keys + metrics)} FROM loaded{group} ORDER BY {ordered}"
+        )
+        return schema
+
+    def _metric(self, metric: Mapping[str, Any]) -> str:
+        column = f"$metric {metric['name']}"
+        if not self._task.rollup:
+            return identifier(column) if metric.get("fieldName") else "CAST(1 AS BIGINT)"
+        if metric["type"] == "count":
+            return "count(*)"
+        value = identifier(column)
+        if not metric["type"].endswith("Sum"):
+            return f"{metric['type'][-3:].lower()}({value})"
+        # Fractions are added in the order of the input: the same sum in every run.
+        if metric["type"] == "longSum":
+            return f"druid_wrap(sum({value}))"
+        total = f"sum(CAST({value} AS DOUBLE) ORDER BY loaded.rowid)"
+        return total if metric["type"] == "doubleSum" else f"druid_double_to_float({total})"
+
+    def _buckets(self) -> list[tuple[int, int]]:
+        if self._task.segment_granularity.is_all:
+            return [(MIN_INSTANT, MAX_INSTANT)] if self._duck.all("SELECT 1 FROM stored LIMIT 1") else []
+        granularity = self._task.segment_granularity
+        start = granularity.floor(identifier(TIME))
+        buckets = f"SELECT DISTINCT {start} AS s FROM stored"
+        return self._duck.all(f"SELECT s, {granularity.end('s')} FROM ({buckets}) AS b ORDER BY s")  # type: ignore[return-value]
+
+    def _write_bucket(self, bucket: tuple[int, int], schema: dict[str, str], folder: Path) -> list[Segment]:
+        from datetime import UTC, datetime
+
+        start, end = bucket
+        version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        kept = f"SELECT * FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
+        total = int(self._duck.all(f"SELECT count(*) FROM ({kept}) AS k")[0][0])
+        segments = []
+        for offset in range(0, total, self._task.rows_per_segment):
+            path = folder / f"{start}_{end}_{len(segments)}.parquet"
+            size = min(self._task.rows_per_segment, total - offset)
+            cut = f"{kept} LIMIT {size} OFFSET {offset}" if size < total else kept
+            self._duck.run(f"COPY ({cut}) TO {string_literal(str(path))} (FORMAT parquet)")
+            relative = path.relative_to(self._home).as_posix()
+            segments.append(
+                Segment(self._task.data_source, start, end, version, len(segments), relative, size,
+                        path.stat().st_size, schema)  # fmt: skip
+            )
+        return segments
+
+
+def _time(task: _Task) -> str:
+    """SQL for the time of a row in milliseconds; null where it cannot be read."""
+    column = identifier(task.time_column)
+    number = coercion.from_json(column, "LONG")
+    text = f"({column} ->> '$')"
+    iso = joda.parse_sql(text, None, periods.Zone(None))
+    match task.time_format:
+        case "millis":
+            return number
+        case "posix":
+            return f"({number} * 1000)"
+        case "iso":
+            return iso
+        case "auto":
+            digits = f"TRY_CAST({text} AS BIGINT)"
+            return f"(CASE WHEN json_type({column}) IN ('BIGINT', 'UBIGINT') THEN {number} ELSE coalesce({iso}, {digits}) END)"
+    raise DruidError(f"timestamp format '{task.time_format}' is not supported by the embedded store")
+
+

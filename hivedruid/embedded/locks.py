@@ -1,0 +1,50 @@
+"""File locks of the store's folder. The operating system drops them when a process dies, however it dies.
+
+Readers hold `readers` shared while a query runs, writers hold `writers` shared while they write files that the
+manifest does not know yet. Deleting takes one of them exclusively, and does not wait: what is in use is left for later.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hivedruid.errors import DruidError
+
+
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Hold a lock together with others; waits for a deletion that is under way."""
+    with _opened(path) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[bool]:
+    """Try to hold a lock alone; gives False, at once, where anybody else has it."""
+    with _opened(path) as descriptor:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise DruidError(f"cannot open the lock file {path}: {error}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,175 @@
+"""DuckDB macros for the conversions and functions that Java and DuckDB do differently. Created when a query uses them."""
+
+from __future__ import annotations
+
+import re
+
+from hivedruid.embedded.coercion import JSON_MACROS
+
+_NUMBER = r"[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)"
+
+MACROS: dict[str, str] = {
+    # BIGINT arithmetic that wraps as Java's does: computed in 128 bits, cut to 64.
+    "druid_wrap(h)": """
+        CASE WHEN h BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST(h AS BIGINT)
+        ELSE CAST((((h + 9223372036854775808) % 18446744073709551616) + 18446744073709551616)
+             % 18446744073709551616 - 9223372036854775808 AS BIGINT) END""",
+    "druid_divide(a, b)": "CASE WHEN b = -1 THEN druid_wrap(-CAST(a AS HUGEINT)) ELSE a // b END",
+    "druid_modulo(a, b)": "CASE WHEN b = -1 THEN CASE WHEN a IS NOT NULL THEN 0 END ELSE a % b END",
+    "druid_power(a, b)": """
+        CASE WHEN a IS NULL OR b IS NULL THEN NULL
+             WHEN b < 0 THEN error('exponent (' || b || ') must be >= 0')
+             WHEN a = 0 OR a = 1 THEN CASE WHEN b = 0 THEN 1 ELSE a END
+             WHEN a = -1 THEN CASE WHEN b % 2 = 0 THEN 1 ELSE -1 END
+             ELSE list_reduce(list_resize([CAST(1 AS BIGINT)], b + 1, a),
+                              lambda x, y: druid_wrap(CAST(x AS HUGEINT) * y)) END""",
+    "druid_pad(n, width)": """
+        CASE WHEN n < 0 THEN '-' ELSE '' END || lpad(CAST(abs(n) AS VARCHAR),
+            CAST(greatest(width, length(CAST(abs(n) AS VARCHAR))) AS INTEGER), '0')""",
+    "druid_floor_mod(a, n)": "((a % n) + n) % n",
+    # Java's narrowing conversions: (long) x truncates and saturates, NaN is 0; (float) x overflows to infinity.
+    "druid_double_to_long(x)": """
+        CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 0 WHEN x >= 9223372036854775807 THEN 9223372036854775807
+             WHEN x <= -9223372036854775808 THEN CAST('-9223372036854775808' AS BIGINT)
+             ELSE CAST(trunc(x) AS BIGINT) END""",
+    "druid_double_to_float(x)": """
+        CASE WHEN x > 3.4028235677973366e38 THEN CAST('Infinity' AS FLOAT)
+             WHEN x < -3.4028235677973366e38 THEN CAST('-Infinity' AS FLOAT)
+             WHEN isnan(x) THEN CAST('NaN' AS FLOAT) ELSE CAST(x AS FLOAT) END""",
+    # Numbers in strings: Guava's tryParse, plus 'true' and 'false'.
+    "druid_string_to_double(s)": f"""
+        CASE WHEN regexp_full_match(s, '{_NUMBER}') THEN
+                  CASE WHEN s LIKE '%y' OR s LIKE '%N' THEN CAST(ltrim(s, '+') AS DOUBLE)
+                       ELSE TRY_CAST(rtrim(ltrim(s, '+'), 'fFdD') AS DOUBLE) END
+             WHEN lower(s) = 'true' THEN 1.0 WHEN lower(s) = 'false' THEN 0.0 END""",
+    "druid_string_to_long(s)": """
+        CASE WHEN regexp_full_match(s, '[+-]?[0-9]{1,18}') THEN TRY_CAST(s AS BIGINT)
+             WHEN regexp_full_match(s, '[+-]?[0-9]+') AND TRY_CAST(s AS BIGINT) IS NOT NULL THEN TRY_CAST(s AS BIGINT)
+             ELSE druid_double_to_long(druid_string_to_double(s)) END""",
+    # Double.toString: plain between 1e-3 and 1e7, else d.dddE±n.
+    "druid_double_to_string(x)": """
+        CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN'
+             WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
+             WHEN x = 0 OR (abs(x) >= 0.001 AND abs(x) < 10000000) THEN CAST(x AS VARCHAR)
+             ELSE druid_scientific(CAST(x AS VARCHAR)) END""",
+    "druid_scientific(t)": """
+        druid_scientific_parts(
+            CASE WHEN starts_with(t, '-') THEN '-' ELSE '' END,
+            split_part(ltrim(split_part(t, 'e', 1), '-'), '.', 1),
+            split_part(ltrim(split_part(t, 'e', 1), '-'), '.', 2),
+            CASE WHEN contains(t, 'e') THEN CAST(split_part(t, 'e', 2) AS INTEGER) ELSE 0 END)""",
+    "druid_scientific_parts(sign, whole, fraction, power)": """
+        sign || left(trim(whole || fraction, '0'), 1) || '.'
+        || CASE WHEN length(trim(whole || fraction, '0')) > 1 THEN substring(trim(whole || fraction, '0'), 2)
+                ELSE '0' END
+        || 'E' || (power + length(whole) - 1
+                   - (length(whole || fraction) - length(ltrim(whole || fraction, '0'))))""",
+    # BigDecimal.valueOf(x).setScale(n, HALF_UP): rounds the shortest decimal text of the double, half away from zero.
+    "druid_round_special(x, rounded)": """
+        CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 0.0
+             WHEN isinf(x) THEN CASE WHEN x > 0 THEN 1.7976931348623157e308 ELSE -1.7976931348623157e308 END
+             WHEN abs(x) >= 1e15 THEN x ELSE rounded END""",
+    "druid_remainder(x, y)": """
+        CASE WHEN y = 0 OR isinf(x) THEN CAST('NaN' AS DOUBLE) WHEN isinf(y) THEN x
+             ELSE x - y * round_even(x / y, 0) END""",
+    "druid_cbrt(x)": "CASE WHEN round(cbrt(x)) ** 3 = x THEN round(cbrt(x)) ELSE cbrt(x) END",
+    # Positions in a Java string count UTF-16 units: the same as characters where no character is beyond U+FFFF.
+    "druid_plain(s)": r"(strlen(s) = length(s) OR NOT regexp_matches(s, '[\x{10000}-\x{10FFFF}]'))",
+    "druid_strlen(s)": r"""
+        CASE WHEN strlen(s) = length(s) THEN length(s)
+             ELSE length(s) + length(regexp_replace(s, '[^\x{10000}-\x{10FFFF}]', '', 'g')) END""",
+    "druid_units(s)": """
+        flatten(list_transform(string_split(s, ''), lambda c: CASE WHEN c > chr(65535) THEN [c, ''] ELSE [c] END))""",
+    "druid_substring(s, a, b)": """
+        CASE WHEN s IS NULL OR a IS NULL OR b IS NULL THEN NULL
+             WHEN a >= druid_strlen(s) THEN NULL
+             WHEN a < 0 THEN error('begin ' || a || ', length ' || druid_strlen(s))
+             WHEN druid_plain(s) THEN CASE WHEN b < 0 THEN substring(s, a + 1) ELSE substring(s, a + 1, b) END
+             ELSE array_to_string(list_slice(druid_units(s), a + 1,
+                      CASE WHEN b < 0 THEN druid_strlen(s) ELSE a + b END), '') END""",
+    "druid_left(s, n)": """
+        CASE WHEN n < 0 THEN error('Function[left] needs a positive integer as the second argument')
+             WHEN s IS NULL OR n IS NULL THEN NULL WHEN n = 0 THEN ''
+             WHEN druid_plain(s) THEN left(s, n)
+             ELSE array_to_string(list_slice(druid_units(s), 1, n), '') END""",
+    "druid_right(s, n)": """
+        CASE WHEN n < 0 THEN error('Function[right] needs a positive integer as the second argument')
+             WHEN s IS NULL OR n IS NULL THEN NULL WHEN n = 0 THEN ''
+             WHEN druid_plain(s) THEN right(s, n)
+             ELSE array_to_string(list_slice(druid_units(s), greatest(druid_strlen(s) - n, 0) + 1,
+                                             druid_strlen(s)), '') END""",
+    "druid_strpos(s, x)": """
+        CASE WHEN x = '' THEN CASE WHEN s IS NOT NULL THEN 0 END WHEN strpos(s, x) = 0 THEN -1
+             WHEN strlen(s) = length(s) THEN strpos(s, x) - 1
+             ELSE druid_strlen(left(s, strpos(s, x) - 1)) END""",
+    "druid_strpos_from(s, x, i)": """
+        CASE WHEN s IS NULL OR x IS NULL OR i IS NULL THEN NULL
+             WHEN i <= 0 THEN druid_strpos(s, x)
+             WHEN i >= druid_strlen(s) THEN CASE WHEN x = '' THEN druid_strlen(s) ELSE -1 END
+             WHEN druid_strpos(druid_substring(s, i, -1), x) < 0 THEN -1
+             ELSE i + druid_strpos(druid_substring(s, i, -1), x) END""",
+    "druid_lpad(s, n, p)": """
+        CASE WHEN s IS NULL OR n IS NULL OR p IS NULL OR n = 0 THEN NULL WHEN n < 0 THEN ''
+             WHEN n <= druid_strlen(s) THEN druid_left(s, n) WHEN p = '' THEN s
+             ELSE druid_left(repeat(p, n), n - druid_strlen(s)) || s END""",
+    "druid_rpad(s, n, p)": """
+        CASE WHEN s IS NULL OR n IS NULL OR p IS NULL OR n = 0 THEN NULL WHEN n < 0 THEN ''
+             WHEN n <= druid_strlen(s) THEN druid_left(s, n) WHEN p = '' THEN s
+             ELSE s || druid_left(repeat(p, n), n - druid_strlen(s)) END""",
+    "druid_reverse(s)": """
+        CASE WHEN s = '' THEN '' ELSE array_to_string(list_reverse(string_split(s, '')), '') END""",
+    "druid_replace(s, x, y)": """
+        CASE WHEN x = '' AND s = '' THEN y
+             WHEN x = '' THEN y || array_to_string(string_split(s, ''), y) || y ELSE replace(s, x, y) END""",
+    # Java's full case mapping: a character may become several; the last sigma of a word is its own letter.
+    "druid_upper(s)": """
+        CASE WHEN strlen(s) = length(s) THEN upper(s) ELSE druid_upper_special(s) END""",
+    "druid_upper_special(s)": """
+        array_to_string(list_transform(string_split(s, ''),
+            lambda c: CASE c {special_upper} ELSE upper(c) END), '')""",
+    "druid_lower(s)": r"""
+        CASE WHEN strlen(s) = length(s) THEN lower(s)
+             ELSE lower(regexp_replace(replace(s, 'İ', 'i' || chr(775)), '(\pL)Σ(\PL|$)', '\1ς\2', 'g')) END""",
+    # Wall clock of an instant, and back. Back: the offset that was in force at `original` wins where the wall time
+    # is ambiguous, a skipped wall time moves forward (Joda-Time's convertLocalToUTC, not strict).
+    "druid_local(t, zone)": "epoch_ms(timezone(zone, timezone('UTC', epoch_ms(t))))",
+    "druid_instant(wall, zone, original)": """
+        CASE WHEN druid_local(wall - (druid_local(original, zone) - original), zone) = wall
+             THEN wall - (druid_local(original, zone) - original)
+             ELSE epoch_ms(timezone(zone, epoch_ms(wall))) END""",
+    # The same for a wall time from outside: of two instants the earlier one.
+    "druid_instant_of(wall, zone)": """
+        druid_instant(wall, zone, epoch_ms(timezone(zone, epoch_ms(wall))) - 10800000)""",
+    "druid_add_months(wall, n)": "epoch_ms(epoch_ms(wall) + to_months(CAST(n AS INTEGER)))",
+    # Months since 1970-01 of a wall clock time.
+    "druid_month_index(wall)": "((year(epoch_ms(wall)) - 1970) * 12 + month(epoch_ms(wall)) - 1)",
+    **JSON_MACROS,
+}
+"""Macro by signature; its body may use other macros."""
+
+_CALL = re.compile(r"\bdruid_\w+(?=\()")
+_BY_NAME = {signature.partition("(")[0]: signature for signature in MACROS}
+
+
+def macros_for(sql: str) -> list[str]:
+    """CREATE MACRO statements for all that a query uses, each after those it needs itself."""
+    wanted: dict[str, None] = {}
+
+    def add(text: str) -> None:
+        for name in _CALL.findall(text):
+            if name not in wanted:
+                body = MACROS[_BY_NAME[name]]
+                add(body)
+                wanted[name] = None
+
+    add(sql)
+    bodies = {name: MACROS[_BY_NAME[name]] for name in wanted}
+    if "druid_upper_special" in bodies:
+        bodies["druid_upper_special"] = bodies["druid_upper_special"].replace("{special_upper}", _special_upper())
+    return [f"CREATE MACRO IF NOT EXISTS {_BY_NAME[name]} AS ({body})" for name, body in bodies.items()]
+
+
+def _special_upper() -> str:
+    """WHEN branches for the characters whose upper case is more than one character (Unicode's SpecialCasing)."""
+    pairs = ((chr(code), chr(code).upper()) for code in range(0x80, 0x10000) if not 0xD800 <= code < 0xE000)
+    return " ".join(f"WHEN '{low}' THEN '{high}'" for low, high in pairs if len(high) > 1)

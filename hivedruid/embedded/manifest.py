@@ -1,0 +1,170 @@
+"""Which segments a data source has: the `segments` table of the catalog database. One transaction is one commit."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hivedruid.errors import DruidError
+
+
+class Segment:
+    """One Parquet file: interval in milliseconds (half open), version, partition number, path below home, schema."""
+
+    __slots__ = ("data_source", "end", "num_rows", "partition", "path", "schema", "size", "start", "version")
+
+    def __init__(
+        self,
+        data_source: str,
+        start: int,
+        end: int,
+        version: str,
+        partition: int,
+        path: str,
+        num_rows: int,
+        size: int,
+        schema: dict[str, str],
+    ) -> None:
+        self.data_source = data_source
+        self.start = start
+        self.end = end
+        self.version = version
+        self.partition = partition
+        self.path = path
+        self.num_rows = num_rows
+        self.size = size
+        self.schema = schema
+
+
+class Manifest:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def data_sources(self) -> tuple[str, ...]:
+        rows = self._query("SELECT DISTINCT data_source FROM segments WHERE used = 1 ORDER BY data_source")
+        return tuple(row[0] for row in rows)
+
+    def segments(self, data_source: str) -> list[Segment]:
+        """The used segments, in order of time and partition."""
+        rows = self._query(
+            "SELECT data_source, start_ms, end_ms, version, partition, path, num_rows, size, schema FROM segments"
+            " WHERE data_source = ? AND used = 1 ORDER BY start_ms, end_ms, version, partition, segment_id",
+            (data_source,),
+        )
+        return [Segment(*row[:8], schema=json.loads(row[8])) for row in rows]
+
+    def newest_schema(self, data_source: str) -> dict[str, str]:
+        """Columns and types over all used segments; where they differ the newest segment's type counts."""
+        rows = self._query(
+            "SELECT DISTINCT schema, max(segment_id) FROM segments WHERE data_source = ? AND used = 1"
+            " GROUP BY schema ORDER BY 2 DESC",
+            (data_source,),
+        )
+        schema: dict[str, str] = {}
+        for text, _ in rows:
+            for name, type_ in json.loads(text).items():
+                schema.setdefault(name, type_)
+                if type_ == "ARRAY<STRING>" and schema[name] == "STRING":
+                    schema[name] = type_
+        return schema
+
+    def commit(self, data_source: str, added: Iterable[Segment], replaced: Iterable[tuple[int, int]] | None) -> None:
+        """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals.
+
+        None replaces nothing. Raises DruidError where an interval would cut a segment in two.
+        """
+        with self.transaction():
+            for start, end in replaced or ():
+                self._replace(data_source, start, end)
+            for segment in added:
+                self._add(segment)
+
+    def _replace(self, data_source: str, start: int, end: int) -> None:
+        overlapping = self._query(
+            "SELECT start_ms, end_ms FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
+            (data_source, end, start),
+        )
+        for first, last in overlapping:
+            if first < start or last > end:
+                from hivedruid.embedded.intervals import format_instant
+
+                raise DruidError(
+                    f"the interval {format_instant(start)}/{format_instant(end)} cuts the segment"
+                    f" {format_instant(first)}/{format_instant(last)} of data source '{data_source}' in two",
+                    hint="replace whole segments: align the intervals with their granularity",
+                )
+        self._connection.execute(
+            "UPDATE segments SET used = 0 WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
+            (data_source, end, start),
+        )
+
+    def _add(self, segment: Segment) -> None:
+        row = self._connection.execute(
+            "SELECT max(partition) FROM segments WHERE data_source = ? AND used = 1 AND start_ms = ? AND end_ms = ?",
+            (segment.data_source, segment.start, segment.end),
+        ).fetchone()
+        partition = 0 if row[0] is None else row[0] + 1
+        self._connection.execute(
+            "INSERT INTO segments (data_source, start_ms, end_ms, version, partition, path, num_rows, size, schema)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                segment.data_source, segment.start, segment.end, segment.version, partition, segment.path,
+                segment.num_rows, segment.size, json.dumps(segment.schema),
+            ),
+        )  # fmt: skip
+
+    def drop(self, data_source: str) -> None:
+        """Mark all segments of a data source as unused."""
+        with self.transaction():
+            self._connection.execute("UPDATE segments SET used = 0 WHERE data_source = ?", (data_source,))
+
+    def unused_paths(self) -> list[str]:
+        """Files that only unused segments name."""
+        return [
+            row[0]
+            for row in self._query(
+                "SELECT DISTINCT path FROM segments WHERE used = 0"
+                " AND path NOT IN (SELECT path FROM segments WHERE used = 1)"
+            )
+        ]
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Take unused segments out of the manifest, after their files are gone."""
+        with self.transaction():
+            self._connection.executemany(
+                "DELETE FROM segments WHERE used = 0 AND path = ?", [(path,) for path in paths]
+            )
+
+    def known_paths(self) -> set[str]:
+        return {row[0] for row in self._query("SELECT path FROM segments")}
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def _query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[Any]:
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise DruidError(f"cannot read the segment manifest: {error}") from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One write transaction; inside one that a caller opened, a part of it."""
+        if self._connection.in_transaction:
+            yield
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise DruidError(f"cannot change the segment manifest: {error}", hint="nothing was changed") from error

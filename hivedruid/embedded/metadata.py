@@ -1,0 +1,97 @@
+"""Native segmentMetadata queries: what columns, types and how many rows a data source has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hivedruid.embedded.intervals import format_instant, parse_intervals
+from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.relations import Relation
+from hivedruid.embedded.sql import identifier
+from hivedruid.errors import DruidError
+
+MakeRelation = Callable[[list[Segment], dict[str, str]], Relation]
+Run = Callable[[str], list[tuple[Any, ...]]]
+
+
+def segment_metadata(
+    query: Mapping[str, Any], manifest: Manifest, relation: MakeRelation, run: Run
+) -> list[dict[str, Any]]:
+    """One analysis for each segment, or with `merge` one for all of them."""
+    spec = query["dataSource"]
+    name = spec if isinstance(spec, str) else spec.get("name")
+    if name is None:
+        raise DruidError("segmentMetadata needs a table data source")
+    spans = parse_intervals(query.get("intervals"))
+    segments = [
+        segment
+        for segment in manifest.segments(name)
+        if any(segment.start < end and segment.end > start for start, end in spans)
+    ]
+    wanted = query.get("analysisTypes")
+    types = {kind.lower() for kind in (["cardinality", "interval", "minmax"] if wanted is None else wanted)}
+    if query.get("merge"):
+        groups = [("merged", segments)] if segments else []
+    else:
+        groups = [(_segment_id(segment), [segment]) for segment in segments]
+    schema = manifest.newest_schema(name)
+    return [_analysis(label, part, schema, relation(part, schema), types, run) for label, part in groups]
+
+
+def _segment_id(segment: Segment) -> str:
+    start, end = format_instant(segment.start), format_instant(segment.end)
+    suffix = f"_{segment.partition}" if segment.partition else ""
+    return f"{segment.data_source}_{start}_{end}_{segment.version}{suffix}"
+
+
+def _analysis(
+    label: str, segments: list[Segment], schema: Mapping[str, str], rows: Relation, types: set[str], run: Run
+) -> dict[str, Any]:
+    items = []
+    for name, type_ in schema.items():
+        column = identifier(name)
+        items.append(f"count(*) > count({column})")
+        if type_ == "STRING":
+            items += [f"count(DISTINCT {column}) + max(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)",
+                      f"min({column})", f"max({column})"]  # fmt: skip
+    figures = iter(run(f"SELECT {', '.join(items)} FROM ({rows.sql}) AS t")[0])
+    columns = {}
+    for name, type_ in schema.items():
+        has_nulls = next(figures)
+        cardinality, low, high = (next(figures), next(figures), next(figures)) if type_ == "STRING" else (None,) * 3
+        multiple = type_ == "ARRAY<STRING>"
+        columns[name] = {
+            "typeSignature": "STRING" if multiple else type_,
+            "type": "STRING" if multiple else type_,
+            "hasMultipleValues": multiple,
+            "hasNulls": has_nulls,
+            "size": 0,
+            "cardinality": cardinality if "cardinality" in types else None,
+            "minValue": low if "minmax" in types else None,
+            "maxValue": high if "minmax" in types else None,
+            "errorMessage": None,
+        }
+    return {
+        "id": label,
+        "intervals": _intervals(segments) if "interval" in types else None,
+        "columns": columns,
+        "size": sum(segment.size for segment in segments) if "size" in types else 0,
+        "numRows": sum(segment.num_rows for segment in segments),
+        "aggregators": None,
+        "projections": None,
+        "timestampSpec": None,
+        "queryGranularity": None,
+        "rollup": None,
+    }
+
+
+def _intervals(segments: list[Segment]) -> list[str]:
+    """The segments' intervals, those that touch or overlap as one."""
+    merged: list[list[int]] = []
+    for start, end in sorted((segment.start, segment.end) for segment in segments):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return [f"{format_instant(start)}/{format_instant(end)}" for start, end in merged]

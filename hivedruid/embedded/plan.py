@@ -1,0 +1,60 @@
+"""A native query as one DuckDB SELECT, and how its rows are to be ordered and cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hivedruid.embedded.relations import Relation
+from hivedruid.embedded.sql import identifier
+from hivedruid.errors import DruidError
+
+
+class Plan:
+    """`sql` gives the columns (and hidden ones that `order` names); the order is applied last, around everything."""
+
+    __slots__ = ("columns", "limit", "offset", "order", "sql")
+
+    def __init__(
+        self,
+        sql: str,
+        columns: Mapping[str, str],
+        *,
+        order: Sequence[str] = (),
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.sql = sql
+        self.columns = dict(columns)
+        self.order = tuple(order)
+        self.limit = limit
+        self.offset = offset
+
+    def select(self, items: Sequence[str]) -> str:
+        """The final statement; `items` are select expressions over the columns."""
+        text = f"SELECT {', '.join(items)} FROM ({self.sql}) AS r"
+        if self.order:
+            text += f" ORDER BY {', '.join(self.order)}"
+        if self.limit is not None:
+            text += f" LIMIT {self.limit}"
+        if self.offset:
+            text += f" OFFSET {self.offset}"
+        return text
+
+    def field(self, name: str) -> str:
+        """One column by name. Raises DruidError where the query has none of that name."""
+        if name not in self.columns:
+            raise DruidError(f"the query has no field '{name}'; it has {', '.join(self.columns)}")
+        return identifier(name)
+
+    def as_relation(self) -> Relation:
+        """The rows as the data source of another query: the time bucket is its `__time`."""
+        columns = {}
+        items = []
+        for name, type_ in self.columns.items():
+            outer = "__time" if name == "timestamp" and "__time" not in self.columns else name
+            columns[outer] = type_
+            items.append(f"{identifier(name)} AS {identifier(outer)}")
+        plain = self.limit is None and not self.offset
+        sql = f"SELECT {', '.join(items)} FROM ({self.sql}) AS r" if plain else self.select(items)
+        return Relation(sql, columns)
+

@@ -1,0 +1,233 @@
+"""Native Druid queries, JSON to SQL: scan, timeseries, topN, timeBoundary (groupBy has its own module)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hivedruid.embedded import intervals as time
+from hivedruid.embedded.aggregators import Aggregate, aggregate, post_aggregate
+from hivedruid.embedded.filters import condition
+from hivedruid.embedded.granularity import Granularity
+from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
+from hivedruid.embedded.plan import Plan
+from hivedruid.embedded.relations import TIME, Relation, Scope, Tables, inline, output_type, selected, union
+from hivedruid.embedded.sql import Sql, as_long, cast, identifier, string
+from hivedruid.errors import DruidError
+
+Query = Mapping[str, Any]
+ORDER_TIME, ORDER_ROW = "$time", "$row"
+"""Hidden columns of a scan that is ordered by time."""
+
+
+def plan(query: Query, tables: Tables) -> Plan:
+    """The plan of a native query. Raises DruidError for what the embedded store cannot answer."""
+    kind = query.get("queryType", "")
+    if kind == "groupBy":
+        from hivedruid.embedded.groupby import plan_group_by
+
+        return plan_group_by(query, tables)
+    build = _PLANNERS.get(kind)
+    if build is None:
+        raise DruidError(f"queries of type '{kind}' are not supported by the embedded store")
+    return build(query, tables)
+
+
+def source(query: Query, tables: Tables) -> tuple[Relation, tuple[tuple[int, int], ...]]:
+    """What a query reads, and its intervals."""
+    spans = time.parse_intervals(query.get("intervals"))
+    return _relation(query["dataSource"], spans, tables), spans
+
+
+def _relation(spec: Any, spans: tuple[tuple[int, int], ...], tables: Tables) -> Relation:
+    if isinstance(spec, str):
+        return tables(spec, spans)
+    match spec.get("type"):
+        case "table":
+            return tables(spec["name"], spans)
+        case "query":
+            return plan(spec["query"], tables).as_relation()
+        case "union":
+            return union([_relation(name, spans, tables) for name in spec["dataSources"]])
+        case "inline":
+            return inline(spec)
+        case "filter":
+            base = _relation(spec["base"], spans, tables)
+            kept = condition(spec["filter"], Scope(base.columns))
+            return Relation(f"SELECT * FROM ({base.sql}) AS f WHERE {kept.text if kept else 'TRUE'}", base.columns)
+    raise DruidError(f"data sources of type '{spec.get('type')}' are not supported by the embedded store")
+
+
+def where(query: Query, scope: Scope, spans: tuple[tuple[int, int], ...]) -> str:
+    """The WHERE clause of a query: its intervals and its filter."""
+    parts = []
+    in_time = time.condition(identifier(TIME), spans) if TIME in scope.columns else None
+    if in_time:
+        parts.append(in_time)
+    kept = condition(query.get("filter"), scope)
+    if kept is not None:
+        parts.append(kept.text)
+    return " WHERE " + " AND ".join(parts) if parts else ""
+
+
+def post_aggregated(sql: str, columns: dict[str, str], specs: Any, *hidden: str) -> str:
+    """A SELECT around `sql` that adds the post-aggregators; `columns` grows by them, `hidden` ones are kept."""
+    for spec in specs or ():
+        name = spec["name"]
+        value = post_aggregate(spec, Scope(columns))
+        kept = [identifier(column) for column in (*columns, *hidden) if column != name]
+        sql = f"SELECT {', '.join([*kept, selected(value, name)])} FROM ({sql}) AS a"
+        columns[name] = output_type(value)
+    return sql
+
+
+def _scan(query: Query, tables: Tables) -> Plan:
+    relation, spans = source(query, tables)
+    scope = Scope(relation.columns, query.get("virtualColumns") or ())
+    names = list(query.get("columns") or [])
+    if not names:
+        names = [*relation.columns, *(name for name in scope.virtual_names if name not in relation.columns)]
+    values = {name: scope.resolve(name) for name in names}
+    columns = {name: output_type(value) for name, value in values.items()}
+    items = [selected(value, name) for name, value in values.items()]
+    order = _scan_order(query)
+    if order:
+        items += [f"{identifier(TIME)} AS {identifier(ORDER_TIME)}", f"row_number() OVER () AS {identifier(ORDER_ROW)}"]
+    sql = f"SELECT {', '.join(items)} FROM ({relation.sql}) AS t{where(query, scope, spans)}"
+    limit = query.get("limit")
+    return Plan(sql, columns, order=order, limit=limit, offset=query.get("offset") or 0)
+
+
+def _scan_order(query: Query) -> tuple[str, ...]:
+    order = str(query.get("order") or "none").lower()
+    by = query.get("orderBy") or []
+    if by:
+        if len(by) > 1 or by[0]["columnName"] != TIME:
+            raise DruidError("a scan is ordered by __time only")
+        order = by[0]["order"].lower()
+    if order == "none":
+        return ()
+    return (f"{identifier(ORDER_TIME)} {'DESC' if order == 'descending' else 'ASC'}", identifier(ORDER_ROW))
+
+
+def aggregates(query: Query, scope: Scope) -> list[Aggregate]:
+    return [aggregate(spec, scope) for spec in query.get("aggregations") or ()]
+
+
+def _skips_empty(query: Query) -> bool:
+    value = (query.get("context") or {}).get("skipEmptyBuckets", False)
+    return value is True or str(value).lower() == "true"
+
+
+def _timeseries(query: Query, tables: Tables) -> Plan:
+    relation, spans = source(query, tables)
+    scope = Scope(relation.columns, query.get("virtualColumns") or ())
+    granularity = Granularity(query.get("granularity", "all"))
+    computed = aggregates(query, scope)
+    columns = {"timestamp": "LONG", **{agg.name: agg.type for agg in computed}}
+    aggregated = "".join(f", {agg.sql} AS {identifier(agg.name)}" for agg in computed)
+    rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans)}"
+    if granularity.is_all:
+        start = all_bucket_start(relation, spans)
+        having = " HAVING count(*) > 0" if _skips_empty(query) else ""
+        sql = f"SELECT {start} AS \"timestamp\"{aggregated or ', count(*) AS rows'} {rows}{having}"
+    else:
+        sql = f"SELECT {granularity.floor(identifier(TIME))} AS \"timestamp\"{aggregated} {rows} GROUP BY 1"
+        if not _skips_empty(query):
+            sql = _with_empty_buckets(sql, computed, granularity, relation, spans)
+    sql = post_aggregated(sql, columns, query.get("postAggregations"))
+    direction = "DESC" if query.get("descending") else "ASC"
+    return Plan(sql, columns, order=(f'"timestamp" {direction}',), limit=query.get("limit") or None)
+
+
+def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> str:
+    """SQL for the time of the one bucket of `all`: where the data begins, but not before the interval does."""
+    start = spans[0][0] if spans else time.MIN_INSTANT
+    first = f"(SELECT greatest(min(lo), {start}) FROM ({relation.spans}) AS s)" if relation.spans else "NULL"
+    return f"coalesce({first}, CAST({start} AS BIGINT))"
+
+
+def _with_empty_buckets(
+    sql: str, computed: list[Aggregate], granularity: Granularity, relation: Relation,
+    spans: tuple[tuple[int, int], ...],
+) -> str:  # fmt: skip
+    """Adds the buckets without rows: those between the first and last instant of each segment."""
+    if relation.spans is None:
+        return sql
+    if granularity.is_none:
+        raise DruidError(
+            "a timeseries with granularity 'none' has a bucket for every millisecond",
+            hint="set skipEmptyBuckets in the query context",
+        )
+    lows = []
+    for start, end in spans:
+        low, high = f"greatest(lo, {start})", f"least(hi, {end - 1})"
+        steps = f"unnest(list_append(range({low}, {high}, {granularity.step}), {high}))"
+        lows.append(f"SELECT {steps} AS t FROM ({relation.spans}) AS s WHERE {low} <= {high}")
+    buckets = f"SELECT DISTINCT {granularity.floor('t')} AS \"timestamp\" FROM ({' UNION ALL '.join(lows)}) AS u"
+    items = "".join(
+        f", CASE WHEN g.\"timestamp\" IS NULL THEN {agg.of_nothing} ELSE g.{identifier(agg.name)} END"
+        f" AS {identifier(agg.name)}"
+        for agg in computed
+    )
+    return f"SELECT b.\"timestamp\"{items} FROM ({buckets}) AS b LEFT JOIN ({sql}) AS g USING (\"timestamp\")"
+
+
+def _top_n(query: Query, tables: Tables) -> Plan:
+    relation, spans = source(query, tables)
+    scope = Scope(relation.columns, query.get("virtualColumns") or ())
+    granularity = Granularity(query.get("granularity", "all"))
+    keys = [dimension(query["dimension"], scope)]
+    name = keys[0].name
+    computed = aggregates(query, scope)
+    if not granularity.is_all:
+        keys.insert(0, Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG")))
+    sql = grouped(relation, where(query, scope, spans), keys, computed)
+    columns = {key.name: key.type for key in keys} | {agg.name: agg.type for agg in computed}
+    sql = post_aggregated(sql, columns, query.get("postAggregations"))
+    kept, order = _top_n_order(query["metric"], name, columns)
+    sql = f"SELECT * FROM ({sql}) AS m{kept}"
+    if granularity.is_all:
+        sql = f"SELECT {all_bucket_start(relation, spans)} AS \"timestamp\", * FROM ({sql}) AS m"
+        return Plan(sql, {"timestamp": "LONG", **columns}, order=order, limit=query["threshold"])
+    ranked = f"row_number() OVER (PARTITION BY \"timestamp\" ORDER BY {', '.join(order)})"
+    sql = f"SELECT * FROM ({sql}) AS m QUALIFY {ranked} <= {query['threshold']}"
+    return Plan(sql, columns, order=('"timestamp"', *order))
+
+
+def _top_n_order(metric: Any, name: str, columns: Mapping[str, str], inverted: bool = False) -> tuple[str, list[str]]:
+    """A WHERE clause and the order of a topN's metric spec; nulls are below all values."""
+    direction = "ASC NULLS FIRST" if inverted else "DESC NULLS LAST"
+    if isinstance(metric, Mapping) and metric.get("type") == "inverted":
+        return _top_n_order(metric["metric"], name, columns, not inverted)
+    if isinstance(metric, str) or metric.get("type") == "numeric":
+        by = metric if isinstance(metric, str) else metric["metric"]
+        if by not in columns:
+            raise DruidError(f"topN metric '{by}' is neither an aggregator nor a post-aggregator of the query")
+        return "", [f"{identifier(by)} {direction}", f"{identifier(name)} ASC NULLS FIRST"]
+    kind = metric.get("type")
+    if kind not in ("dimension", "lexicographic"):
+        raise DruidError(f"topN metrics of type '{kind}' are not supported by the embedded store")
+    ordering = metric.get("ordering", "lexicographic")
+    ordering = ordering["type"] if isinstance(ordering, Mapping) else ordering
+    direction = "DESC NULLS LAST" if inverted else "ASC NULLS FIRST"
+    terms = ordered_dimension(name, columns[name], ordering, direction)
+    kept = ""
+    if metric.get("previousStop") is not None:
+        stop = cast(string(str(metric["previousStop"])), columns[name]).text
+        kept = f" WHERE {identifier(name)} {'<' if inverted else '>'} {stop}"
+    return kept, terms
+
+
+def _time_boundary(query: Query, tables: Tables) -> Plan:
+    relation, spans = source(query, tables)
+    scope = Scope(relation.columns, query.get("virtualColumns") or ())
+    t = as_long(scope.resolve(TIME)).text
+    bound = query.get("bound") or ""
+    wanted = [bound] if bound else ["minTime", "maxTime"]
+    items = ", ".join(f"{'min' if name == 'minTime' else 'max'}({t}) AS {identifier(name)}" for name in wanted)
+    sql = f"SELECT {items} FROM ({relation.sql}) AS t{where(query, scope, spans)} HAVING count(*) > 0"
+    return Plan(sql, dict.fromkeys(wanted, "LONG"))
+
+
+_PLANNERS = {"scan": _scan, "timeseries": _timeseries, "topN": _top_n, "timeBoundary": _time_boundary}

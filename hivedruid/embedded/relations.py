@@ -1,0 +1,127 @@
+"""What a native query reads from: rows with typed columns, and the scope in which names are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from hivedruid.embedded.expressions import translate
+from hivedruid.embedded.sql import DUCKDB_TYPES, NULL, Sql, cast, constant, identifier
+from hivedruid.errors import DruidError
+
+TIME = "__time"
+
+
+class Relation:
+    """A SELECT, the Druid types of its columns in order, and (for stored rows) its segments' time `spans`.
+
+    `spans` is SQL giving `lo, hi`, the first and last instant of each segment: Druid fills empty buckets within them.
+    """
+
+    __slots__ = ("columns", "spans", "sql")
+
+    def __init__(self, sql: str, columns: Mapping[str, str], spans: str | None = None) -> None:
+        self.sql = sql
+        self.columns = dict(columns)
+        self.spans = spans
+
+
+class Scope:
+    """Names of a query: columns of its rows, then its virtual columns, which may hide them and use each other."""
+
+    def __init__(self, columns: Mapping[str, str], virtual_columns: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.columns = columns
+        self._virtual: dict[str, Mapping[str, Any]] = {}
+        self._known: dict[str, Sql] = {}
+        self._open: set[str] = set()
+        for spec in virtual_columns:
+            if spec.get("type") != "expression":
+                raise DruidError(f"virtual columns of type '{spec.get('type')}' are not supported by the embedded store")
+            self._virtual[spec["name"]] = spec
+
+    def resolve(self, name: str) -> Sql:
+        """The SQL of a column; of one that does not exist, null."""
+        if name in self._known:
+            return self._known[name]
+        spec = self._virtual.get(name)
+        if spec is None or name in self._open:
+            if spec is not None and name not in self.columns:
+                raise DruidError(f"virtual column [{name}] refers to itself")
+            return Sql(identifier(name), self.columns[name]) if name in self.columns else NULL
+        self._open.add(name)
+        value = translate(spec["expression"], self.resolve)
+        self._open.discard(name)
+        if spec.get("outputType"):
+            value = cast(value, spec["outputType"])
+        self._known[name] = value
+        return value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns or name in self._virtual
+
+    @property
+    def virtual_names(self) -> list[str]:
+        return list(self._virtual)
+
+
+def output_type(value: Sql) -> str:
+    """The column type of a value in a result: booleans are LONG, the bare null is STRING."""
+    return {"BOOLEAN": "LONG", "NULL": "STRING"}.get(value.type, value.type)
+
+
+def selected(value: Sql, name: str) -> str:
+    return f"{cast(value, output_type(value)).text} AS {identifier(name)}"
+
+
+def inline(spec: Mapping[str, Any]) -> Relation:
+    """`{"type": "inline"}`: rows that travel in the query."""
+    names = spec["columnNames"]
+    types = spec.get("columnTypes") or [None] * len(names)
+    columns = {name: type_ or "STRING" for name, type_ in zip(names, types, strict=True)}
+    rows = []
+    for row in spec["rows"]:
+        cells = [_inline_cell(cell, type_) for cell, type_ in zip(row, columns.values(), strict=True)]
+        rows.append(f"({', '.join(cells)})")
+    header = ", ".join(map(identifier, names))
+    if rows:
+        return Relation(f"SELECT * FROM (VALUES {', '.join(rows)}) AS v({header})", columns)
+    nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[type_]}) AS {identifier(n)}" for n, type_ in columns.items())
+    return Relation(f"SELECT {nulls} WHERE FALSE", columns)
+
+
+def _inline_cell(cell: Any, type_: str) -> str:
+    if type_ not in DUCKDB_TYPES:
+        raise DruidError(f"type {type_} is not supported by the embedded store")
+    if isinstance(cell, list):
+        element = type_[len("ARRAY<") : -1] if type_.startswith("ARRAY") else "STRING"
+        inner = ", ".join(cast(constant(item), element).text for item in cell)
+        return f"CAST([{inner}] AS {DUCKDB_TYPES[type_]})"
+    return f"CAST({cast(constant(cell), type_).text} AS {DUCKDB_TYPES[type_]})"
+
+
+def union(parts: list[Relation]) -> Relation:
+    """All rows of all parts; a column that a part lacks is null there, its type is that of the first that has it."""
+    columns: dict[str, str] = {}
+    for part in parts:
+        for name, type_ in part.columns.items():
+            columns.setdefault(name, type_)
+    spans = [part.spans for part in parts if part.spans]
+    return Relation(
+        " UNION ALL ".join(aligned(part, columns) for part in parts), columns, " UNION ALL ".join(spans) or None
+    )
+
+
+def aligned(part: Relation, columns: Mapping[str, str]) -> str:
+    """A SELECT of the part's rows with exactly these columns and types."""
+    items = []
+    for name, type_ in columns.items():
+        if part.columns.get(name) == type_:
+            items.append(identifier(name))
+        else:
+            value = Sql(identifier(name), part.columns[name]) if name in part.columns else NULL
+            items.append(f"CAST({cast(value, type_).text} AS {DUCKDB_TYPES[type_]}) AS {identifier(name)}")
+    return f"(SELECT {', '.join(items)} FROM ({part.sql}) AS p)"
+
+
+Tables = Callable[[str, tuple[tuple[int, int], ...]], Relation]
+"""Gives the rows of a data source within intervals; a superset of them, the query filters by time itself."""

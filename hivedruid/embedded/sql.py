@@ -1,0 +1,253 @@
+"""Typed pieces of DuckDB SQL, and how Druid turns a value of one type into another.
+
+A `Sql` is one scalar with its Druid type. Times are LONG milliseconds, booleans are LONG 0/1 to Druid; here they
+keep DuckDB's BOOLEAN (type BOOLEAN) as long as nobody looks at the number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hivedruid.errors import DruidError
+
+DUCKDB_TYPES = {
+    "LONG": "BIGINT",
+    "DOUBLE": "DOUBLE",
+    "FLOAT": "FLOAT",
+    "STRING": "VARCHAR",
+    "ARRAY<STRING>": "VARCHAR[]",
+    "ARRAY<LONG>": "BIGINT[]",
+    "ARRAY<DOUBLE>": "DOUBLE[]",
+}
+"""Druid's column types and the DuckDB types that hold them."""
+
+LONG_MIN = -(1 << 63)
+LONG_MAX = (1 << 63) - 1
+
+
+class Sql:
+    """A scalar: SQL `text`, Druid `type` (LONG DOUBLE FLOAT STRING ARRAY<…>, BOOLEAN, or NULL for the bare null).
+
+    `fails`: evaluating it can raise, so that what guards it must be evaluated first. `literal`: its value where it
+    is a constant (`is_literal`).
+    """
+
+    __slots__ = ("fails", "is_literal", "literal", "text", "type")
+
+    def __init__(
+        self, text: str, type_: str, *, fails: bool = False, literal: Any = None, is_literal: bool = False
+    ) -> None:
+        self.text = text
+        self.type = type_
+        self.fails = fails
+        self.literal = literal
+        self.is_literal = is_literal
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.type in ("LONG", "DOUBLE", "FLOAT", "BOOLEAN")
+
+    @property
+    def is_array(self) -> bool:
+        return self.type.startswith("ARRAY")
+
+
+NULL = Sql("NULL", "NULL", is_literal=True)
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def string_literal(value: str) -> str:
+    if "\0" in value:
+        raise DruidError("a string constant with a NUL character is not supported by the embedded store")
+    return "'" + value.replace("'", "''") + "'"
+
+
+def long(value: int) -> Sql:
+    return Sql(f"CAST('{value}' AS BIGINT)", "LONG", literal=value, is_literal=True)
+
+
+def double(value: float) -> Sql:
+    return Sql(f"CAST('{value!r}' AS DOUBLE)", "DOUBLE", literal=value, is_literal=True)
+
+
+def string(value: str | None) -> Sql:
+    return NULL if value is None else Sql(string_literal(value), "STRING", literal=value, is_literal=True)
+
+
+def constant(value: Any) -> Sql:
+    """A JSON value as a constant of its own type."""
+    if value is None:
+        return NULL
+    if isinstance(value, bool):
+        return long(int(value))
+    if isinstance(value, int):
+        return long(value) if LONG_MIN <= value <= LONG_MAX else double(float(value))
+    return double(value) if isinstance(value, float) else string(str(value))
+
+
+def combine(text: str, type_: str, *parts: Sql) -> Sql:
+    """A scalar made of `parts`: it can fail where one of them can."""
+    return Sql(text, type_, fails=any(part.fails for part in parts))
+
+
+def java_double(value: float) -> str:
+    """`Double.toString`: what Druid writes for a double as text."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value) if "e" not in repr(value) else f"{value:.17f}".rstrip("0")
+    mantissa, exponent = f"{value!r}e0".split("e")[:2] if "e" in repr(value) else (repr(value), "0")
+    sign, mantissa = ("-", mantissa[1:]) if mantissa[0] == "-" else ("", mantissa)
+    whole, _, fraction = mantissa.partition(".")
+    digits = whole + fraction
+    lead = len(digits) - len(digits.lstrip("0"))
+    power = int(exponent) + len(whole) - lead - 1
+    digits = digits.strip("0") or "0"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
+
+
+def _refuse(value: Sql, wanted: str) -> DruidError:
+    if value.type == "ARRAY<STRING>":
+        return DruidError(f"a multi-value or array value cannot be used as {wanted} here: {value.text[:60]}")
+    return DruidError(f"cannot use a value of type {value.type} as {wanted}")
+
+
+def as_long(value: Sql) -> Sql:
+    """The value as LONG: doubles lose their fraction and saturate, strings are read as numbers or are null."""
+    match value.type:
+        case "LONG":
+            return value
+        case "BOOLEAN":
+            return combine(f"CAST({value.text} AS BIGINT)", "LONG", value)
+        case "DOUBLE" | "FLOAT":
+            return combine(f"druid_double_to_long({value.text})", "LONG", value)
+        case "STRING":
+            return combine(f"druid_string_to_long({value.text})", "LONG", value)
+        case "NULL":
+            return Sql("CAST(NULL AS BIGINT)", "LONG")
+    raise _refuse(value, "LONG")
+
+
+def as_double(value: Sql) -> Sql:
+    match value.type:
+        case "DOUBLE":
+            return value
+        case "LONG" if value.is_literal:
+            return double(float(value.literal))
+        case "LONG" | "FLOAT":
+            return combine(f"CAST({value.text} AS DOUBLE)", "DOUBLE", value)
+        case "BOOLEAN":
+            return combine(f"CAST(CAST({value.text} AS BIGINT) AS DOUBLE)", "DOUBLE", value)
+        case "STRING":
+            return combine(f"druid_string_to_double({value.text})", "DOUBLE", value)
+        case "NULL":
+            return Sql("CAST(NULL AS DOUBLE)", "DOUBLE")
+    raise _refuse(value, "DOUBLE")
+
+
+def as_float(value: Sql) -> Sql:
+    if value.type == "FLOAT":
+        return value
+    return combine(f"druid_double_to_float({as_double(value).text})", "FLOAT", value)
+
+
+def as_string(value: Sql) -> Sql:
+    match value.type:
+        case "STRING":
+            return value
+        case "LONG" if value.is_literal:
+            return string(str(value.literal))
+        case "LONG":
+            return combine(f"CAST({value.text} AS VARCHAR)", "STRING", value)
+        case "BOOLEAN":
+            return combine(f"CAST(CAST({value.text} AS BIGINT) AS VARCHAR)", "STRING", value)
+        case "DOUBLE" | "FLOAT":
+            return combine(f"druid_double_to_string({value.text})", "STRING", value)
+        case "NULL":
+            return Sql("CAST(NULL AS VARCHAR)", "STRING")
+    raise _refuse(value, "STRING")
+
+
+def as_condition(value: Sql) -> Sql:
+    """The value as a three-valued truth: a number is true above zero, a string is true as 'true'."""
+    match value.type:
+        case "BOOLEAN":
+            return value
+        case "LONG":
+            return combine(f"({value.text} > 0)", "BOOLEAN", value)
+        case "DOUBLE" | "FLOAT":
+            return combine(f"({value.text} > 0 AND NOT isnan({value.text}))", "BOOLEAN", value)
+        case "STRING":
+            return combine(f"(lower({value.text}) = 'true')", "BOOLEAN", value)
+        case "NULL":
+            return Sql("CAST(NULL AS BOOLEAN)", "BOOLEAN")
+    raise _refuse(value, "a condition")
+
+
+_CASTS = {"LONG": as_long, "DOUBLE": as_double, "FLOAT": as_float, "STRING": as_string, "BOOLEAN": as_condition}
+
+
+def as_array(value: Sql, type_: str) -> Sql:
+    element = type_[len("ARRAY<") : -1]
+    if value.type == "NULL":
+        return Sql(f"CAST(NULL AS {DUCKDB_TYPES[type_]})", type_)
+    if value.is_array:
+        if value.type == type_:
+            return value
+        inner = cast(Sql("e", value.type[len("ARRAY<") : -1]), element)
+        return combine(f"list_transform({value.text}, lambda e: {inner.text})", type_, value)
+    inner = cast(value, element)
+    return combine(f"(CASE WHEN {value.text} IS NOT NULL THEN [{inner.text}] END)", type_, value)
+
+
+def cast(value: Sql, type_: str) -> Sql:
+    """The value as a Druid type, as Druid converts it. Raises DruidError for a type that is not supported."""
+    if type_ in _CASTS:
+        return _CASTS[type_](value)
+    if type_ in DUCKDB_TYPES:
+        return as_array(value, type_)
+    raise DruidError(f"type {type_} is not supported by the embedded store")
+
+
+def common_type(values: list[Sql]) -> str:
+    """The type that holds all of the values (`NULL` adds nothing): STRING over DOUBLE over LONG."""
+    types = {value.type for value in values} - {"NULL"}
+    arrays = [t for t in types if t.startswith("ARRAY")]
+    if arrays:
+        return arrays[0] if len(arrays) == 1 else "ARRAY<STRING>"
+    if types == {"BOOLEAN"}:
+        return "BOOLEAN"
+    for candidate in ("STRING", "DOUBLE"):
+        if candidate in types:
+            return candidate
+    if "FLOAT" in types:
+        return "FLOAT" if types == {"FLOAT"} else "DOUBLE"
+    return "LONG" if types else "NULL"
+
+
+def all_of(conditions: list[Sql]) -> Sql:
+    """Three-valued AND, left to right: a condition that can fail is evaluated only where those before it hold."""
+    return _connect(conditions, "AND", "TRUE", "FALSE")
+
+
+def any_of(conditions: list[Sql]) -> Sql:
+    """Three-valued OR, left to right: a condition that can fail is evaluated only where none before it holds."""
+    return _connect(conditions, "OR", "FALSE", "TRUE")
+
+
+def _connect(conditions: list[Sql], operator: str, neutral: str, absorbing: str) -> Sql:
+    if not conditions:
+        return Sql(neutral, "BOOLEAN")
+    result = conditions[0]
+    for condition in conditions[1:]:
+        text = f"({result.text} {operator} {condition.text})"
+        if condition.fails:
+            text = f"(CASE WHEN ({result.text}) IS {absorbing} THEN {absorbing} ELSE {text} END)"
+        result = combine(text, "BOOLEAN", result, condition)
+    return result

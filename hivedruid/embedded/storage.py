@@ -1,0 +1,101 @@
+"""The files of the store: segment folders below `home/segments`, their locks, and what is deleted when."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from hivedruid.embedded import locks
+from hivedruid.embedded.manifest import Manifest
+
+
+def encoded(data_source: str) -> str:
+    """A data source's name as a folder name: letters, digits, `_ -` and inner dots stay, other bytes become %XX."""
+    name = "".join(
+        chr(byte) if chr(byte).isalnum() and byte < 128 or chr(byte) in "_-." else f"%{byte:02X}"
+        for byte in data_source.encode()
+    )
+    return "%2E" + name[1:] if name.startswith(".") else name
+
+
+class Storage:
+    def __init__(self, home: Path, manifest: Manifest) -> None:
+        self.home = home
+        self._segments = home / "segments"
+        self._manifest = manifest
+
+    @property
+    def temporary(self) -> Path:
+        return self.home / "tmp"
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Hold this around a query, from reading the manifest to the last row."""
+        return locks.shared(self._segments / "readers.lock")
+
+    @contextmanager
+    def writing(self, data_source: str) -> Iterator[Path]:
+        """A new folder for the files of one ingestion. On an exception it is gone again."""
+        import secrets
+        import shutil
+
+        with locks.shared(self._segments / "writers.lock"):
+            folder = self._segments / encoded(data_source) / secrets.token_hex(8)
+            folder.mkdir(parents=True)
+            try:
+                yield folder
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+
+    def make_durable(self, folder: Path) -> None:
+        """Flush a folder's files, its name and its parents' to the disk: the manifest may name them afterwards."""
+        for path in [*folder.iterdir(), folder, folder.parent, self._segments]:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def clean(self) -> None:
+        """Delete the files of unused segments and what crashed writers left; what may be in use stays for next time."""
+        if not self._segments.is_dir() or self._manifest.in_transaction:
+            return
+        unused = self._manifest.unused_paths()
+        if unused:
+            with locks.exclusive(self._segments / "readers.lock") as alone:
+                if alone:
+                    self._delete_unused()
+        if self._has_orphans():
+            with locks.exclusive(self._segments / "writers.lock") as alone:
+                if alone:
+                    self._delete_orphans()
+
+    def _delete_unused(self) -> None:
+        paths = self._manifest.unused_paths()
+        for path in paths:
+            (self.home / path).unlink(missing_ok=True)
+        self._manifest.forget(paths)
+
+    def _folders(self) -> Iterator[tuple[str, Path]]:
+        """The folders of ingestions, each with its path below home."""
+        for source in os.scandir(self._segments):
+            if source.is_dir():
+                for folder in os.scandir(source.path):
+                    yield f"segments/{source.name}/{folder.name}", Path(folder.path)
+
+    def _has_orphans(self) -> bool:
+        known = {path.rpartition("/")[0] for path in self._manifest.known_paths()}
+        return any(name not in known for name, _ in self._folders())
+
+    def _delete_orphans(self) -> None:
+        import shutil
+
+        known = {path.rpartition("/")[0] for path in self._manifest.known_paths()}
+        for name, folder in list(self._folders()):
+            if name not in known:
+                shutil.rmtree(folder, ignore_errors=True)
+        for source in os.scandir(self._segments):
+            if source.is_dir() and not os.listdir(source.path):
+                os.rmdir(source.path)

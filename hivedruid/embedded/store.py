@@ -1,0 +1,164 @@
+"""The embedded Druid: data sources as Parquet segments below a home folder, native queries answered by DuckDB.
+
+Opening touches nothing: DuckDB is imported and the folder is looked at when the first query or ingestion comes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.storage import Storage
+from hivedruid.errors import DruidError
+
+if TYPE_CHECKING:
+    from hivedruid.embedded.duck import Duck
+    from hivedruid.embedded.ingest import IngestReport
+    from hivedruid.embedded.plan import Plan
+    from hivedruid.embedded.relations import Relation
+    from hivedruid.plan.physical import DruidRead
+
+
+class EmbeddedStore:
+    """A Druid of one process. All methods raise DruidError; a data source that does not exist has no rows."""
+
+    def __init__(self, home: Path, connection: sqlite3.Connection) -> None:
+        self._manifest = Manifest(connection)
+        self._storage = Storage(home.absolute(), self._manifest)
+        self._duck: Duck | None = None
+        self._reconciled = False
+
+    def data_sources(self) -> tuple[str, ...]:
+        """The names of all data sources, sorted."""
+        return self._manifest.data_sources()
+
+    def schema(self, data_source: str) -> dict[str, str]:
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty where there is none."""
+        return self._manifest.newest_schema(data_source)
+
+    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
+        """The rows of a native query as they are computed: the values of `read.fields`, in order.
+
+        LONG is int (times are milliseconds), DOUBLE float, FLOAT the float that its decimal text spells, STRING str,
+        a multi-value with several values a list. Segment files stay while the iterator is not exhausted or closed.
+        """
+        from hivedruid.embedded.answer import item, value
+
+        duck = self._open()
+        with self._storage.reading():
+            plan = self._plan(read.query)
+            for field in read.fields:
+                plan.field(field.name)
+            items = [item(field.name, plan.columns[field.name]) for field in read.fields]
+            lists = any(plan.columns[field.name].startswith("ARRAY") for field in read.fields)
+            for batch in duck.rows(plan.select(items or ["1"])):
+                if not items:
+                    yield from (() for _ in batch)
+                elif lists:
+                    yield from (tuple(map(value, row)) for row in batch)
+                else:
+                    yield from batch
+
+    def answer(self, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The JSON that a Druid broker sends for a native query."""
+        duck = self._open()
+        with self._storage.reading():
+            if query.get("queryType") == "segmentMetadata":
+                from hivedruid.embedded.metadata import segment_metadata
+
+                return segment_metadata(query, self._manifest, self._relation, duck.all)
+            from hivedruid.embedded.answer import answer
+
+            return answer(query, self._plan(query), duck.all)
+
+    def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
+        """The rows of a native query as one Parquet file, its fields named `columns`; also where there are no rows.
+
+        LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
+        """
+        from hivedruid.embedded.answer import item
+        from hivedruid.embedded.sql import identifier, string_literal
+
+        duck = self._open()
+        with self._storage.reading():
+            plan = self._plan(read.query)
+            items = []
+            for field, column in zip(read.fields, columns, strict=True):
+                plan.field(field.name)
+                source = item(field.name, plan.columns[field.name]).rpartition(" AS ")[0] or identifier(field.name)
+                items.append(f"{source} AS {identifier(column)}")
+            duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
+
+    def ingest(self, spec: Mapping[str, Any]) -> IngestReport:
+        """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes."""
+        from hivedruid.embedded.ingest import ingest
+
+        self._reconcile()
+        return ingest(spec, self._storage, self._manifest)
+
+    def drop(self, data_source: str) -> None:
+        """Drop all segments of a data source."""
+        self._manifest.drop(data_source)
+        self._storage.clean()
+
+    def close(self) -> None:
+        if self._duck is not None:
+            self._duck.close()
+            self._duck = None
+
+    def _open(self) -> Duck:
+        self._reconcile()
+        if self._duck is None:
+            from hivedruid.embedded.duck import Duck
+
+            self._duck = Duck(self._storage.temporary)
+        return self._duck
+
+    def _reconcile(self) -> None:
+        """Once: delete what crashed or replaced ingestions left behind."""
+        if not self._reconciled:
+            self._storage.clean()
+            self._reconciled = True
+
+    def _plan(self, query: Mapping[str, Any]) -> Plan:
+        from hivedruid.embedded.queries import plan
+
+        try:
+            return plan(query, self._tables)
+        except KeyError as error:
+            raise DruidError(f"the native query lacks {error}") from error
+
+    def _tables(self, data_source: str, intervals: tuple[tuple[int, int], ...]) -> Relation:
+        segments = [
+            segment
+            for segment in self._manifest.segments(data_source)
+            if any(segment.start < end and segment.end > start for start, end in intervals)
+        ]
+        return self._relation(segments, self._manifest.newest_schema(data_source))
+
+    def _relation(self, segments: list[Segment], schema: dict[str, str]) -> Relation:
+        """The rows of segments with one schema: files of equal schema are read together, others are cast."""
+        from hivedruid.embedded.relations import Relation, aligned
+        from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
+
+        if not segments:
+            columns = schema or {"__time": "LONG"}
+            nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[t]}) AS {identifier(n)}" for n, t in columns.items())
+            return Relation(f"SELECT {nulls} WHERE FALSE", columns)
+        groups: list[tuple[dict[str, str], list[str]]] = []
+        for segment in segments:
+            if not groups or groups[-1][0] != segment.schema:
+                groups.append((segment.schema, []))
+            groups[-1][1].append(string_literal(str(self._storage.home / segment.path)))
+        parts = []
+        spans = []
+        for columns, files in groups:
+            rows = f"read_parquet([{', '.join(files)}], hive_partitioning = false"
+            parts.append(aligned(Relation(f"SELECT * FROM {rows})", columns), schema))
+            spans.append(
+                f'SELECT min("__time") AS lo, max("__time") AS hi FROM {rows}, filename = true) GROUP BY filename'
+            )
+        return Relation(" UNION ALL ".join(parts), schema, " UNION ALL ".join(spans))

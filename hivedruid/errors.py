@@ -1,0 +1,96 @@
+"""Everything hivedruid raises on purpose.
+
+HiveDruidError                 catch this to catch them all
+├── UsageError                 the command line or the request itself is wrong          exit 2
+├── ParseError                 the text is not a statement of the dialect               exit 2
+├── SemanticError              unknown or ill-typed table, column, property, literal    exit 1
+├── UnsupportedError           understood, but not possible on this target              exit 1
+├── PlanError                  a rule broke the planner's own contract: a bug           exit 1
+└── ExecutionError             the outside world said no                                exit 1
+    ├── DruidError             Druid (or the embedded store) refused or failed
+    ├── SparkError             a Spark job failed
+    ├── KafkaError             Kafka refused or failed
+    └── ConnectError           a service cannot be reached                              exit 3
+
+An error carries where it happened (`span`) and what to do next (`hint`) as values. Layout, colours and
+exit codes belong to `diagnostics`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Span:
+    """A place in a script: 1-based line and column, and the text of that line to point into."""
+
+    line: int
+    column: int
+    length: int
+    source_line: str
+    file: str | None = None
+
+
+class HiveDruidError(Exception):
+    """Base of all errors: a one-line `message`, the `span` it is about, and the next step as `hint`."""
+
+    def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def at(self, span: Span | None) -> HiveDruidError:
+        """The same error, with a position if it had none yet."""
+        if self.span is None:
+            self.span = span
+        return self
+
+
+class UsageError(HiveDruidError):
+    pass
+
+
+class ParseError(HiveDruidError):
+    pass
+
+
+class SemanticError(HiveDruidError):
+    pass
+
+
+class UnsupportedError(HiveDruidError):
+    pass
+
+
+class PlanError(HiveDruidError):
+    pass
+
+
+class ExecutionError(HiveDruidError):
+    pass
+
+
+class DruidError(ExecutionError):
+    pass
+
+
+class SparkError(ExecutionError):
+    pass
+
+
+class KafkaError(ExecutionError):
+    pass
+
+
+class ConnectError(ExecutionError):
+    pass
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A hint naming the closest candidate, or None where nothing is close."""
+    close = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else None

@@ -1,0 +1,58 @@
+"""The Java that Spark, Ivy and a local cluster run on: found once, checked before anything is started with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from hivedruid.errors import ConnectError
+
+OLDEST_VERSION = 17
+"""Spark 4 runs on Java 17 and later."""
+
+
+@cache
+def java_command() -> Path:
+    """The `java` to start: JAVA_HOME's if that is set, else the first on PATH.
+
+    Raises ConnectError where there is none, or where it is older than OLDEST_VERSION.
+    """
+    java = _find()
+    version = _version(java)
+    if version < OLDEST_VERSION:
+        raise ConnectError(
+            f"Java {OLDEST_VERSION} or later is needed, {java} is Java {version}",
+            hint="install a Java 17 runtime and set JAVA_HOME to its folder",
+        )
+    return java
+
+
+def _find() -> Path:
+    hint = "install a Java 17 runtime (OpenJDK 17), or set JAVA_HOME to its folder"
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = Path(home, "bin", "java")
+        if not os.access(java, os.X_OK):
+            raise ConnectError(f"JAVA_HOME is {home}, but there is no bin/java in it", hint=hint)
+        return java
+    found = shutil.which("java")
+    if found is None:
+        raise ConnectError(f"Java {OLDEST_VERSION} is needed and no `java` is on PATH", hint=hint)
+    return Path(found)
+
+
+def _version(java: Path) -> int:
+    """The feature version (17 of `17.0.15`, 8 of `1.8.0_402`) that `java -version` prints."""
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ConnectError(f"cannot run {java}: {error}", hint="install a Java 17 runtime") from error
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    if match is None:
+        words = (answer.stderr or answer.stdout).strip().splitlines() or ["no output"]
+        raise ConnectError(f"{java} does not work: {words[0]}", hint="install a Java 17 runtime and set JAVA_HOME")
+    return int(match[1])

@@ -1,0 +1,75 @@
+"""The text of a statement to a `Statement`.
+
+SELECT, in whole or inside other statements, is read by sqlglot's Hive dialect. The rest of a statement is read by
+small parsers over sqlglot's tokens, one module for each family; a query's path loads none of them.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from hivedruid.errors import ParseError
+from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
+from hivedruid.parser.statements import Explain, ExplainMode, Query, Statement
+from hivedruid.parser.tokens import next_sign, next_word, tokenize
+from hivedruid.script import SourceStatement
+
+__all__ = ["parse"]
+
+_EXPLAIN_MODES = ("EXTENDED", "CBO", "FORMATTED")
+
+
+def parse(source: SourceStatement) -> Statement:
+    """The statement that `source` is.
+
+    Raises ParseError where the text is no statement of the dialect, and UnsupportedError where it is one
+    that hivedruid does not do; both carry the place.
+    """
+    return _parse_from(source, 0)
+
+
+def _parse_from(source: SourceStatement, offset: int) -> Statement:
+    word, start, end = next_word(source.text, offset)
+    if word == "EXPLAIN":
+        return _explain(source, start, end)
+    if word in QUERY_WORDS or next_sign(source.text, offset)[0] == "(":
+        tokens = tokenize(source, offset)
+        if word not in ("FROM", "WITH") or not split_at_depth(tokens, {"INSERT"}):
+            return Query(source, parse_query(source, tokens))
+        word = "INSERT"
+    from hivedruid.parser.commands import parse_command
+
+    return parse_command(source, word, offset, end)
+
+
+def _explain(source: SourceStatement, start: int, end: int) -> Statement:
+    if start > 0 and next_word(source.text)[1] != start:
+        raise ParseError("expected a statement to explain, found EXPLAIN", span=source.span(start, end))
+    mode, _, mode_end = next_word(source.text, end)
+    if mode in _EXPLAIN_MODES:
+        return Explain(source, _parse_from(source, mode_end), cast("ExplainMode", mode.lower()))
+    _refuse_mode(source, mode, end)
+    return Explain(source, _parse_from(source, end))
+
+
+def _refuse_mode(source: SourceStatement, mode: str, offset: int) -> None:
+    """Hive's other kinds of EXPLAIN are about things that are not here."""
+    if mode in (
+        "DEPENDENCY",
+        "AUTHORIZATION",
+        "VECTORIZATION",
+        "LOCKS",
+        "AST",
+        "ANALYZE",
+        "REOPTIMIZATION",
+        "DDL",
+        "DEBUG",
+    ):
+        from hivedruid.errors import UnsupportedError
+
+        _, start, end = next_word(source.text, offset)
+        raise UnsupportedError(
+            f"EXPLAIN {mode} is not supported",
+            span=source.span(start, end),
+            hint="use EXPLAIN, EXPLAIN EXTENDED, EXPLAIN CBO or EXPLAIN FORMATTED",
+        )

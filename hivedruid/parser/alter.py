@@ -1,0 +1,125 @@
+"""DROP, ALTER, TRUNCATE and USE."""
+
+from __future__ import annotations
+
+from hivedruid.errors import ParseError, UnsupportedError
+from hivedruid.parser.create import column_list, property_list
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.ddl import (
+    AddColumns,
+    DropDatabase,
+    DropTable,
+    DropView,
+    Property,
+    RenameTable,
+    SetTableProperties,
+    TruncateTable,
+    UnsetTableProperties,
+    UseDatabase,
+)
+from hivedruid.parser.tokens import Cursor
+from hivedruid.script import SourceStatement
+
+_OTHER_ALTERS = {
+    "REPLACE": "create a table with the columns you want, and INSERT INTO it from this one",
+    "CHANGE": "create a table with the columns you want, and INSERT INTO it from this one",
+    "DROP": "tables have no partitions, and columns cannot be dropped: create a new table and INSERT INTO it",
+    "PARTITION": "tables have no partitions",
+    "COMPACT": "leave it out",
+    "CONCATENATE": "leave it out",
+    "EXECUTE": "leave it out",
+    "RECOVER": "tables have no partitions",
+}
+
+
+def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
+    kind = cursor.accept_one("TABLE", "VIEW", "DATABASE", "SCHEMA")
+    if kind is None:
+        cursor.fail("TABLE, VIEW or DATABASE")
+    exists = cursor.accept("IF", "EXISTS")
+    if kind == "TABLE":
+        name = cursor.table_name()
+        exists = cursor.accept("IF", "EXISTS") or exists
+        purge = cursor.accept("PURGE")
+        cursor.end()
+        return DropTable(source, name, exists, purge)
+    if kind == "VIEW":
+        name = cursor.table_name()
+        cursor.end()
+        return DropView(source, name, exists)
+    database, token = cursor.name("a database name")
+    cascade = cursor.accept("CASCADE")
+    if not cascade:
+        cursor.accept("RESTRICT")
+    cursor.end()
+    return DropDatabase(source, database, exists, cascade, cursor.span(token))
+
+
+def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
+    cursor.expect("TABLE")
+    name = cursor.table_name()
+    start = cursor.current
+    if cursor.accept("SET", "TBLPROPERTIES"):
+        statement: Statement = SetTableProperties(source, name, property_list(cursor))
+    elif cursor.accept("UNSET", "TBLPROPERTIES"):
+        exists = cursor.accept("IF", "EXISTS")
+        statement = UnsetTableProperties(source, name, _keys(cursor), exists)
+    elif cursor.accept("ADD", "COLUMNS"):
+        cursor.expect("(")
+        statement = AddColumns(source, name, column_list(cursor))
+        cursor.accept_one("CASCADE", "RESTRICT")
+    elif cursor.accept("RENAME", "TO"):
+        statement = _rename(source, cursor, name)
+    else:
+        word = cursor.word()
+        if not word.isidentifier():
+            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS or RENAME TO")
+        rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
+        what = " ".join(t.upper() for t in rest if t.isidentifier())
+        raise UnsupportedError(
+            f"ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS and RENAME TO, not for {what}",
+            span=cursor.span(start),
+            hint=_OTHER_ALTERS.get(word, "create a new table, and INSERT INTO it from this one"),
+        )
+    cursor.end()
+    return statement
+
+
+def _rename(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    return RenameTable(source, name, cursor.table_name())
+
+
+def _keys(cursor: Cursor) -> tuple[Property, ...]:
+    cursor.expect("(")
+    keys: list[Property] = []
+    while True:
+        key, token = cursor.string("a property's name in quotes")
+        if cursor.accept("="):
+            cursor.string("a property's value in quotes")
+        keys.append(Property(key, "", cursor.span(token)))
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(keys)
+
+
+def parse_truncate(source: SourceStatement, cursor: Cursor) -> Statement:
+    cursor.accept("TABLE")
+    name = cursor.table_name()
+    if cursor.word() == "PARTITION":
+        raise UnsupportedError(
+            "TRUNCATE … PARTITION is not supported: tables have no partitions",
+            span=cursor.span(),
+            hint="keep the other rows with INSERT OVERWRITE TABLE … SELECT … WHERE",
+        )
+    cursor.accept("FORCE")
+    cursor.end()
+    return TruncateTable(source, name)
+
+
+def parse_use(source: SourceStatement, cursor: Cursor) -> Statement:
+    if cursor.at_end:
+        raise ParseError("expected a database name, found the end of the statement", span=cursor.span())
+    name, token = cursor.name("a database name")
+    cursor.end()
+    return UseDatabase(source, name, cursor.span(token))

@@ -1,0 +1,103 @@
+"""A look at a query's tokens before sqlglot reads them: it lets pass what no Hive query says, and would mean something else by it."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import Token, TokenType
+
+from hivedruid.errors import ParseError, Span, UnsupportedError
+from hivedruid.parser.tokens import describe
+from hivedruid.script import SourceStatement
+
+_BY = {TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY, TokenType.SORT_BY}
+# After these an expression has to come …
+_BEFORE_ITEM = {TokenType.COMMA, TokenType.SELECT, TokenType.GROUP_BY}
+# … and none begins with these.
+_NO_ITEM = _BY | {
+    TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.HAVING, TokenType.LIMIT,
+    TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT,
+}  # fmt: skip
+_FOREIGN = {TokenType.INTO, TokenType.FOR, TokenType.PLACEHOLDER, TokenType.PARAMETER, TokenType.DCOLON}
+_FOREIGN_BEFORE: dict[TokenType, tuple[str, ...]] = {
+    TokenType.FETCH: ("FIRST", "NEXT"),
+    TokenType.PIVOT: ("(",),
+    TokenType.UNPIVOT: ("(",),
+}
+_EMPTY_BRACKETS = {TokenType.IN, TokenType.VALUES}
+_WATCHED = (
+    _BEFORE_ITEM | _NO_ITEM | _FOREIGN | set(_FOREIGN_BEFORE) | {TokenType.L_PAREN, TokenType.DOT, TokenType.DISTINCT}
+)
+_VARIABLE = re.compile(r"\$\{[^}$ ]+\}")
+
+
+def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
+    """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not set.
+
+    SELECT TRANSFORM(…) USING 'command' would start a program on the machine that runs the query: UnsupportedError.
+    """
+    for i, token in enumerate(tokens):
+        kind = token.token_type
+        if kind in _WATCHED:
+            before = tokens[i - 1] if i else None
+            following = tokens[i + 1] if i + 1 < len(tokens) else None
+            _check_foreign(source, token, before, following)
+            _check_item(source, tokens, i, following)
+        elif (
+            kind == TokenType.VAR
+            and token.text.upper() == "TRANSFORM"
+            and i
+            and tokens[i - 1].token_type == TokenType.SELECT
+        ):
+            raise UnsupportedError(
+                "TRANSFORM … USING is not supported: scripts are not run on rows",
+                span=span_of(source, token),
+                hint="use functions in the SELECT",
+            )
+
+
+def _check_foreign(source: SourceStatement, token: Token, before: Token | None, following: Token | None) -> None:
+    kind = token.token_type
+    if kind in _FOREIGN_BEFORE:
+        if following is None or following.text.upper() not in _FOREIGN_BEFORE[kind]:
+            return
+    elif kind not in _FOREIGN or (kind == TokenType.DCOLON and before is not None and before.start == token.start):
+        return  # a number such as 10L comes as the tokens 10 :: L, all in one place
+    if kind == TokenType.PARAMETER and (variable := _VARIABLE.match(source.text, token.start)):
+        raise ParseError(
+            f"variable {variable[0]} is not set",
+            span=source.span(variable.start(), variable.end()),
+            hint="give it with --hivevar name=value, or SET hivevar:name=value",
+        )
+    raise ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
+
+
+def _check_item(source: SourceStatement, tokens: list[Token], i: int, following: Token | None) -> None:
+    kind = tokens[i].token_type
+    before = tokens[i - 1].token_type if i else None
+    if kind == TokenType.LIMIT:
+        if following is not None and following.token_type != TokenType.NUMBER:
+            raise _expected(source, "a whole number", following)
+        return
+    if kind == TokenType.DOT:
+        if following is None or following.token_type == TokenType.FROM:
+            raise _expected(source, "a name", following)
+        return
+    needs_item = kind in _BEFORE_ITEM or (kind == TokenType.DISTINCT and before == TokenType.SELECT)
+    if needs_item and (following is None or following.token_type in _NO_ITEM):
+        raise _expected(source, "an expression", following)
+    if kind == TokenType.L_PAREN and following is not None:
+        empty = following.token_type == TokenType.R_PAREN and before in _EMPTY_BRACKETS
+        if empty or following.token_type == TokenType.COMMA:
+            raise _expected(source, "an expression", following)
+
+
+def _expected(source: SourceStatement, what: str, found: Token | None) -> ParseError:
+    return ParseError(f"expected {what}, found {describe(source, found)}", span=span_of(source, found))
+
+
+def span_of(source: SourceStatement, token: Token | None) -> Span:
+    """The place of a token; of the end of the statement without one."""
+    if token is None:
+        return source.span(len(source.text))
+    return source.span(token.start, token.end + 1)

@@ -1,0 +1,65 @@
+"""Statements that are no query, by their first word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hivedruid.errors import ParseError, did_you_mean
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.tokens import Cursor, next_sign, tokenize
+from hivedruid.script import SourceStatement
+
+Parser = Callable[[SourceStatement, Cursor], Statement]
+
+# First word -> (module below hivedruid.parser, function).
+_PARSERS: dict[str, tuple[str, str]] = {
+    "CREATE": ("create", "parse_create"),
+    "DROP": ("alter", "parse_drop"),
+    "ALTER": ("alter", "parse_alter"),
+    "TRUNCATE": ("alter", "parse_truncate"),
+    "USE": ("alter", "parse_use"),
+    "INSERT": ("insert", "parse_insert"),
+    "DESCRIBE": ("utility", "parse_describe"),
+    "DESC": ("utility", "parse_describe"),
+    "SHOW": ("utility", "parse_show"),
+}
+# These read the raw text: their values are no SQL.
+_RAW: dict[str, tuple[str, str]] = {
+    "SET": ("utility", "parse_set"),
+    "RESET": ("utility", "parse_reset"),
+    "SOURCE": ("utility", "parse_source"),
+}
+_OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
+
+
+def parse_command(source: SourceStatement, word: str, start: int, end: int) -> Statement:
+    """The statement that begins at `start` with `word`, which ends at `end`."""
+    from importlib import import_module
+
+    if word in _RAW:
+        module, function = _RAW[word]
+        return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, end)  # type: ignore[no-any-return]
+    if word != "INSERT":
+        from hivedruid.parser.refused import refuse
+
+        refuse(source, word, start, end)
+    if word in _PARSERS:
+        module, function = _PARSERS[word]
+        # sqlglot's tokenizer swallows what follows a SHOW or EXPLAIN as one string, so the first word stays outside.
+        offset = start if word == "INSERT" else end
+        cursor = Cursor(source, tokenize(source, offset))
+        return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, cursor)  # type: ignore[no-any-return]
+    raise _no_statement(source, word, start, end)
+
+
+def _no_statement(source: SourceStatement, word: str, start: int, end: int) -> ParseError:
+    if not word:
+        sign, offset = next_sign(source.text, start)
+        found = f"'{sign}'" if sign else "the end of the statement"
+        return ParseError(f"expected a statement, found {found}", span=source.span(offset))
+    begin = source.text.upper().rfind(word, start, end)
+    begin = begin if begin >= 0 else start
+    hint = did_you_mean(word, (*_PARSERS, *_RAW, *_OTHERS))
+    return ParseError(
+        f"expected a statement, found '{source.text[begin:end]}'", span=source.span(begin, end), hint=hint
+    )

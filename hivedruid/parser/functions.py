@@ -1,0 +1,82 @@
+"""Keep function calls as written.
+
+sqlglot turns the functions it knows into cross-dialect nodes (`date_format` becomes TimeToStr with a strftime
+pattern, `day` wraps its argument), which loses what Hive would do with them. A function it does not know stays an
+`exp.Anonymous` with its arguments untouched, so the names of known functions get a prefix in the token stream that
+makes them unknown. Names whose arguments have a syntax of their own stay.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+PREFIX = "$"
+"""In front of a kept name; no Hive identifier starts with it."""
+
+_OWN_SYNTAX = frozenset(
+    {"CAST", "TRY_CAST", "EXTRACT", "FLOOR", "CEIL", "CEILING", "TRIM", "SUBSTRING", "POSITION", "IF", "STRUCT"}
+    | {"NAMED_STRUCT", "MAP", "ARRAY", "INTERVAL", "EXISTS", "CURRENT_DATE", "CURRENT_TIMESTAMP", "VALUES"}
+    | {
+        "FILTER",
+        "ANY",
+        "ALL",
+        "SOME",
+        "LIKE",
+        "ILIKE",
+        "RLIKE",
+        "REGEXP",
+        "AND",
+        "OR",
+        "XOR",
+        "NOT",
+        "IN",
+        "OVERLAPS",
+        "CASE",
+        "INSERT",
+    }
+)
+
+
+@cache
+def _known_functions() -> frozenset[str]:
+    from sqlglot.dialects.dialect import Dialect
+
+    parser = Dialect.get_or_raise("hive").parser_class
+    return (frozenset(parser.FUNCTIONS) | frozenset(parser.FUNCTION_PARSERS)) - _OWN_SYNTAX
+
+
+def keep_function_names(tokens: list[Token]) -> list[Token]:
+    """The same tokens, with the names in calls of known functions prefixed so that sqlglot keeps the calls as they are."""
+    known = _known_functions()
+    kept = _with_text_lengths(tokens)
+    for position in range(len(tokens) - 1):
+        token = tokens[position]
+        if (
+            tokens[position + 1].token_type == TokenType.L_PAREN
+            and token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
+            and token.text.upper() in known
+        ):
+            kept[position] = Token(
+                TokenType.VAR, PREFIX + token.text, token.line, token.col, token.start, token.end, token.comments
+            )
+    return kept
+
+
+_LENGTH_CARRIERS = {TokenType.VARCHAR: TokenType.BINARY, TokenType.CHAR: TokenType.VARBINARY}
+
+
+def _with_text_lengths(tokens: list[Token]) -> list[Token]:
+    """CAST(… AS varchar(n)) keeps its n: sqlglot makes a plain string of it, so the type travels as binary(n), char as varbinary(n)."""
+    kept = list(tokens)
+    for position in range(1, len(tokens) - 1):
+        token = tokens[position]
+        carrier = _LENGTH_CARRIERS.get(token.token_type)
+        if (
+            carrier is not None
+            and tokens[position - 1].token_type == TokenType.ALIAS
+            and tokens[position + 1].token_type == TokenType.L_PAREN
+        ):
+            kept[position] = Token(carrier, token.text, token.line, token.col, token.start, token.end, token.comments)
+    return kept

@@ -1,0 +1,155 @@
+"""Statements that change the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import HiveType
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Statement, TableName
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class ColumnDef:
+    """A column as declared; `name` is lower case."""
+
+    name: str
+    type: HiveType
+    comment: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Property:
+    """One `'key' = 'value'` of TBLPROPERTIES or SERDEPROPERTIES, with the places of both."""
+
+    key: str
+    value: str
+    key_span: Span | None = None
+    value_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause that is only there to be refused (PARTITIONED BY, CLUSTERED BY, …): its words and its place."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class CreateTable(Statement):
+    """CREATE [EXTERNAL] TABLE, from columns, from a query, or both.
+
+    `storage_handler` is the class name in full, short forms resolved. `stored_as` is lower case.
+    `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
+    `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own.
+    """
+
+    name: TableName
+    external: bool = False
+    if_not_exists: bool = False
+    columns: tuple[ColumnDef, ...] = ()
+    comment: str = ""
+    partitioned_by: Clause | None = None
+    clustered_by: Clause | None = None
+    storage_handler: str | None = None
+    storage_handler_span: Span | None = None
+    stored_as: str | None = None
+    serde: tuple[Property, ...] = ()
+    location: str | None = None
+    location_span: Span | None = None
+    properties: tuple[Property, ...] = ()
+    query: exp.Expression | None = None
+    like: TableName | None = None
+
+
+@dataclass(frozen=True)
+class DropTable(Statement):
+    name: TableName
+    if_exists: bool = False
+    purge: bool = False
+
+
+@dataclass(frozen=True)
+class SetTableProperties(Statement):
+    """ALTER TABLE … SET TBLPROPERTIES."""
+
+    name: TableName
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True)
+class UnsetTableProperties(Statement):
+    """ALTER TABLE … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` count."""
+
+    name: TableName
+    properties: tuple[Property, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class AddColumns(Statement):
+    name: TableName
+    columns: tuple[ColumnDef, ...]
+
+
+@dataclass(frozen=True)
+class RenameTable(Statement):
+    name: TableName
+    new_name: TableName
+
+
+@dataclass(frozen=True)
+class TruncateTable(Statement):
+    name: TableName
+
+
+@dataclass(frozen=True)
+class CreateDatabase(Statement):
+    name: str
+    if_not_exists: bool = False
+    comment: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class DropDatabase(Statement):
+    name: str
+    if_exists: bool = False
+    cascade: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class UseDatabase(Statement):
+    name: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class CreateView(Statement):
+    """CREATE VIEW; `query_text` is the SELECT as written, `columns` the renamed output columns if given.
+
+    `column_comments` has as many entries as `columns`.
+    """
+
+    name: TableName
+    query: exp.Expression
+    query_text: str
+    if_not_exists: bool = False
+    or_replace: bool = False
+    columns: tuple[str, ...] = ()
+    column_comments: tuple[str, ...] = ()
+    comment: str = ""
+    properties: tuple[Property, ...] = ()
+
+
+@dataclass(frozen=True)
+class DropView(Statement):
+    name: TableName
+    if_exists: bool = False

@@ -1,0 +1,255 @@
+"""Hive's tokens: sqlglot's, with what Hive reads differently put right; and a cursor over them for hand-written parsers."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from sqlglot import Token, TokenType
+from sqlglot.dialects.hive import Hive
+from sqlglot.errors import TokenError
+
+from hivedruid.errors import ParseError, Span, did_you_mean
+from hivedruid.parser.statements import TableName
+from hivedruid.script import SourceStatement
+
+HIVE = Hive()
+HIVE_NULLS_LAST = Hive()
+HIVE_NULLS_LAST.NULL_ORDERING = "nulls_are_large"
+"""Hive 4's default order of nulls (hive.default.nulls.last): last ascending, first descending."""
+
+_SKIP = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_BLANKS = re.compile(_SKIP, re.DOTALL)
+_WORD = re.compile(_SKIP + r"([^\W\d]\w*)", re.S)
+
+
+def next_word(text: str, offset: int = 0) -> tuple[str, int, int]:
+    """The first word from `offset` on, comments skipped: in upper case, with its range. An empty word if there is none."""
+    match = _WORD.match(text, offset)
+    return (match[1].upper(), match.start(1), match.end(1)) if match else ("", offset, offset)
+
+
+def next_sign(text: str, offset: int = 0) -> tuple[str, int]:
+    """The first character from `offset` on, blanks and comments skipped, and its place; empty at the end."""
+    match = _BLANKS.match(text, offset)
+    place = match.end() if match else offset
+    return text[place : place + 1], place
+
+
+def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
+    """The tokens of `source.text[start:]`, whose positions count from the start of the text.
+
+    Adjacent string literals become one, as Hive concatenates them, and `TIMESTAMPLOCALTZ '…'`
+    becomes the tokens of `CAST('…' AS TIMESTAMPLTZ)`, which sqlglot has no literal for.
+    """
+    text = source.text if start == 0 else " " * start + source.text[start:]
+    try:
+        tokens = HIVE.tokenize(text)
+    except TokenError:
+        raise ParseError("the text cannot be read as words and literals", span=source.span(start)) from None
+    if any(token.token_type == TokenType.STRING for token in tokens) or "timestamplocaltz" in text.lower():
+        return _put_right(tokens)
+    return tokens
+
+
+def _put_right(tokens: list[Token]) -> list[Token]:
+    result: list[Token] = []
+    for token in tokens:
+        last = result[-1] if result else None
+        if token.token_type == TokenType.STRING and last and last.token_type == TokenType.STRING:
+            result[-1] = Token(TokenType.STRING, last.text + token.text, last.line, last.col, last.start, token.end)
+        else:
+            result.append(token)
+    if any(_is_ltz(token) for token in result):
+        return _with_casts(result)
+    return result
+
+
+def _is_ltz(token: Token) -> bool:
+    return token.token_type == TokenType.VAR and token.text.upper() == "TIMESTAMPLOCALTZ"
+
+
+def _with_casts(tokens: list[Token]) -> list[Token]:
+    result: list[Token] = []
+    literal = None
+    for i, token in enumerate(tokens):
+        if literal is not None:
+            parts = (
+                (TokenType.VAR, "CAST", literal),
+                (TokenType.L_PAREN, "(", literal),
+                (TokenType.STRING, token.text, token),
+                (TokenType.ALIAS, "AS", token),
+                (TokenType.TIMESTAMPLTZ, "TIMESTAMPLTZ", token),
+                (TokenType.R_PAREN, ")", token),
+            )
+            result += [Token(kind, text, at.line, at.col, at.start, at.end) for kind, text, at in parts]
+            literal = None
+        elif _is_ltz(token) and i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.STRING:
+            literal = token
+        elif _is_ltz(token) and i > 0 and tokens[i - 1].token_type == TokenType.ALIAS:
+            result.append(Token(TokenType.TIMESTAMPLTZ, token.text, token.line, token.col, token.start, token.end))
+        else:
+            result.append(token)
+    return result
+
+
+_NAME = re.compile(r"\w+")
+# Words that a name can only be in backquotes. Hive reserves more (USER, DATE, …); those do no harm here.
+_RESERVED = frozenset(
+    """
+    ALL ALTER AND AS BETWEEN BY CASE CREATE CROSS DELETE DESCRIBE DISTINCT DROP ELSE END EXISTS FALSE FROM FULL GROUP
+    HAVING IF IN INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE LIMIT NOT NULL ON OR ORDER OUTER OVERWRITE PARTITION RIGHT
+    SELECT SET TABLE THEN TO TRUE TRUNCATE UNION UNSET UPDATE USING VALUES VIEW WHEN WHERE WITH
+    """.split()  # noqa: SIM905 - a list of words reads better as words
+)
+
+
+class Cursor:
+    """Reads a list of tokens from left to right. Words are compared in upper case; quoted names and strings are no words."""
+
+    def __init__(self, source: SourceStatement, tokens: list[Token]) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.index = 0
+
+    @property
+    def current(self) -> Token | None:
+        return self.tokens[self.index] if self.index < len(self.tokens) else None
+
+    @property
+    def at_end(self) -> bool:
+        return self.index >= len(self.tokens)
+
+    def word(self, ahead: int = 0) -> str:
+        """The word or sign `ahead` of the cursor in upper case; empty at the end and for quoted names and strings."""
+        index = self.index + ahead
+        return _word_of(self.tokens[index]) if index < len(self.tokens) else ""
+
+    def accept(self, *words: str) -> bool:
+        """Step over these words if they are next. (A token of sqlglot may hold two: `PARTITIONED BY`.)"""
+        index = self.index
+        position = 0
+        while position < len(words):
+            parts = _word_of(self.tokens[index]).split() if index < len(self.tokens) else []
+            if not parts or tuple(parts) != words[position : position + len(parts)]:
+                return False
+            position += len(parts)
+            index += 1
+        self.index = index
+        return True
+
+    def accept_one(self, *words: str) -> str | None:
+        """Step over one of these words and answer it."""
+        word = self.word()
+        if word in words:
+            self.index += 1
+            return word
+        return None
+
+    def expect(self, *words: str) -> None:
+        if not self.accept(*words):
+            self.fail(" ".join(words))
+
+    def string(self, what: str = "a string") -> tuple[str, Token]:
+        """A string literal: its text without quotes, and its token."""
+        token = self.current
+        if token is None or token.token_type != TokenType.STRING:
+            self.fail(what)
+        self.index += 1
+        return token.text, token
+
+    def integer(self, what: str = "a whole number") -> int:
+        token = self.current
+        if token is None or token.token_type != TokenType.NUMBER or not token.text.isdecimal():
+            self.fail(what)
+        self.index += 1
+        return int(token.text)
+
+    def name(self, what: str = "a name") -> tuple[str, Token]:
+        """A name, backquoted or plain (then in letters, digits and `_`): lower-cased, as Hive keeps names."""
+        token = self.current
+        if token is None or not (token.token_type == TokenType.IDENTIFIER or _is_plain_name(token)):
+            self.fail(what)
+        self.index += 1
+        return token.text.lower(), token
+
+    def table_name(self) -> TableName:
+        """`[database.]name`, also as `` `database.name` `` in one pair of backquotes, as Hive reads it."""
+        first, start = self.name("a table name")
+        end = start
+        database = None
+        if self.accept("."):
+            database = first
+            first, end = self.name("a table name")
+        elif "." in first:
+            database, _, first = first.partition(".")
+        if not re.fullmatch(r"\w+", first, re.ASCII) or (database and not re.fullmatch(r"\w+", database, re.ASCII)):
+            raise ParseError(
+                f"'{first}' is not a table name", span=self.span(start, end), hint="use letters, digits and underscores"
+            )
+        return TableName(first, database, self.span(start, end))
+
+    def rest(self) -> list[Token]:
+        """All tokens that are left; the cursor is then at the end."""
+        rest = self.tokens[self.index :]
+        self.index = len(self.tokens)
+        return rest
+
+    def skip_group(self) -> None:
+        """Step over a `( … )` that is only there to be refused."""
+        self.expect("(")
+        depth = 1
+        while depth:
+            if self.at_end:
+                self.fail(")")
+            depth += {"(": 1, ")": -1}.get(self.word(), 0)
+            self.index += 1
+
+    def end(self) -> None:
+        """Fail unless everything was read."""
+        if not self.at_end:
+            self.fail("the end of the statement")
+
+    def span(self, start: Token | None = None, end: Token | None = None) -> Span:
+        """The place of a token, or of a range of tokens; without any, of the current one."""
+        start = start or self.current
+        if start is None:
+            return self.source.span(len(self.source.text))
+        return self.source.span(start.start, (end or start).end + 1)
+
+    def span_from(self, index: int) -> Span:
+        """The place from the token at `index` to the one just read."""
+        return self.span(self.tokens[index], self.tokens[max(index, self.index - 1)])
+
+    def fail(self, expected: str) -> NoReturn:
+        """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what stands there."""
+        candidates = re.findall(r"[A-Z]{3,}", expected)
+        hint = did_you_mean(self.word(), candidates) if self.word() else None
+        message = f"expected {_quoted(expected)}, found {describe(self.source, self.current)}"
+        raise ParseError(message, span=self.span(), hint=hint)
+
+
+def describe(source: SourceStatement, token: Token | None) -> str:
+    """A token as an error names it."""
+    if token is None:
+        return "the end of the statement"
+    text = source.text[token.start : token.end + 1]
+    if token.token_type == TokenType.STRING:
+        return "a string"  # its text may be a secret
+    return f"'{text if len(text) <= 40 else text[:37] + '…'}'"
+
+
+def _quoted(expected: str) -> str:
+    return expected if expected[:1].islower() or " or " in expected else f"'{expected}'"
+
+
+def _word_of(token: Token) -> str:
+    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+        return ""
+    return token.text.upper()
+
+
+def _is_plain_name(token: Token) -> bool:
+    if token.token_type in (TokenType.STRING, TokenType.NUMBER) or token.text.upper() in _RESERVED:
+        return False
+    return _NAME.fullmatch(token.text) is not None

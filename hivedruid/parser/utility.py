@@ -1,0 +1,169 @@
+"""DESCRIBE, SHOW, SET, RESET and SOURCE."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, cast
+
+from hivedruid.errors import ParseError, UnsupportedError
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.utility import (
+    DescribeDatabase,
+    DescribeTable,
+    ResetSettings,
+    SetSetting,
+    ShowColumns,
+    ShowCreateTable,
+    ShowKind,
+    ShowNames,
+    ShowTableProperties,
+    SourceScript,
+)
+from hivedruid.parser.tokens import Cursor
+from hivedruid.script import SourceStatement
+
+
+def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
+    """DESCRIBE [EXTENDED | FORMATTED] [database.]table [column], DESCRIBE DATABASE [EXTENDED] name.
+
+    `a.b` is table b of database a, never column b of table a; of three names joined by points the last is a column.
+    """
+    if cursor.word() in ("DATABASE", "SCHEMA") and cursor.word(1) not in ("", "."):
+        cursor.index += 1
+        extended = cursor.accept("EXTENDED")
+        name, token = cursor.name("a database name")
+        cursor.end()
+        return DescribeDatabase(source, name, extended, cursor.span(token))
+    if cursor.accept("FUNCTION"):
+        raise UnsupportedError(
+            "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="SHOW FUNCTIONS lists the names"
+        )
+    mode = "plain"
+    if cursor.word() in ("EXTENDED", "FORMATTED") and len(cursor.tokens) > 1:
+        mode = cursor.word().lower()
+        cursor.index += 1
+    table = cursor.table_name()
+    if cursor.word() == "PARTITION":
+        raise UnsupportedError(
+            "DESCRIBE … PARTITION is not supported: tables have no partitions",
+            span=cursor.span(),
+            hint="leave PARTITION out",
+        )
+    column, span = None, None
+    if not cursor.at_end:
+        cursor.accept(".")
+        column, token = cursor.name("a column name")
+        span = cursor.span(token)
+    cursor.end()
+    return DescribeTable(source, table, cast("Literal['plain', 'extended', 'formatted']", mode), column, span)
+
+
+def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
+    kind = cursor.accept_one("TABLES", "VIEWS", "DATABASES", "SCHEMAS", "FUNCTIONS")
+    if kind:
+        return _names(source, cursor, "DATABASES" if kind == "SCHEMAS" else kind)
+    if cursor.accept("CREATE", "TABLE") or cursor.accept("CREATE", "VIEW"):
+        name = cursor.table_name()
+        cursor.end()
+        return ShowCreateTable(source, name)
+    if cursor.accept("TBLPROPERTIES"):
+        return _properties(source, cursor)
+    cursor.accept("SORTED")
+    if cursor.accept_one("COLUMNS", "FIELDS"):
+        return _columns(source, cursor)
+    return cursor.fail("TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE or TBLPROPERTIES")
+
+
+def _names(source: SourceStatement, cursor: Cursor, kind: str) -> ShowNames:
+    database, span, like = None, None, None
+    if kind in ("TABLES", "VIEWS") and cursor.accept_one("IN", "FROM"):
+        database, token = cursor.name("a database name")
+        span = cursor.span(token)
+    if cursor.accept("LIKE"):
+        like = cursor.string("a pattern in quotes")[0]
+    elif not cursor.at_end and kind != "DATABASES":
+        like = _pattern(cursor)
+    cursor.end()
+    return ShowNames(source, cast("ShowKind", kind.lower()), database, like, span)
+
+
+def _pattern(cursor: Cursor) -> str:
+    """Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
+    if cursor.word():
+        return cursor.name("a pattern")[0]
+    return cursor.string("a pattern in quotes")[0]
+
+
+def _properties(source: SourceStatement, cursor: Cursor) -> ShowTableProperties:
+    name = cursor.table_name()
+    key, span = None, None
+    if cursor.accept("("):
+        key, token = cursor.string("a property's name in quotes")
+        span = cursor.span(token)
+        cursor.expect(")")
+    cursor.end()
+    return ShowTableProperties(source, name, key, span)
+
+
+def _columns(source: SourceStatement, cursor: Cursor) -> ShowColumns:
+    if not cursor.accept_one("IN", "FROM"):
+        cursor.fail("IN or FROM")
+    name = cursor.table_name()
+    if name.database is None and cursor.accept_one("IN", "FROM"):
+        database, token = cursor.name("a database name")
+        name = type(name)(name.name, database, cursor.span(token))
+    like = cursor.string("a pattern in quotes")[0] if cursor.accept("LIKE") or not cursor.at_end else None
+    cursor.end()
+    return ShowColumns(source, name, like)
+
+
+_TRAILING_COMMENT = re.compile(r"(?:^|\s)(?:--[^\n]*|/\*.*?\*/)\s*$", re.S)
+
+
+def _raw(source: SourceStatement, offset: int) -> tuple[str, int]:
+    """What follows the first word, without blanks and comments around it, and where it begins."""
+    text = source.text[offset:]
+    while True:
+        stripped = _TRAILING_COMMENT.sub("", text)
+        if stripped == text:
+            break
+        text = stripped
+    start = offset + len(text) - len(text.lstrip())
+    return text.strip(), start
+
+
+def parse_set(source: SourceStatement, offset: int) -> Statement:
+    """SET. Everything after the first `=` is the value, as it stands."""
+    text, start = _raw(source, offset)
+    if not text:
+        return SetSetting(source)
+    if text == "-v":
+        return SetSetting(source, verbose=True)
+    key, equals, value = text.partition("=")
+    key = key.strip()
+    span = source.span(start, start + max(1, len(key)))
+    if not key or re.search(r"\s", key):
+        if re.match(r"role\s", key, re.IGNORECASE):
+            raise UnsupportedError("roles are not supported", span=source.span(start, start + 4), hint="leave it out")
+        hint = "write SET key=value"
+        raise ParseError(f"expected the name of a setting, found '{key or text[:1]}'", span=span, hint=hint)
+    return SetSetting(source, key, value.strip() if equals else None, span=span)
+
+
+def parse_reset(source: SourceStatement, offset: int) -> Statement:
+    text, start = _raw(source, offset)
+    if re.search(r"\s", text):
+        raise ParseError("expected the name of one setting", span=source.span(start, start + len(text)))
+    return ResetSettings(source, text or None, source.span(start, start + len(text)) if text else None)
+
+
+def parse_source(source: SourceStatement, offset: int) -> Statement:
+    """SOURCE path, in quotes or not."""
+    text, start = _raw(source, offset)
+    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
+        text = text[1:-1]
+    if not text:
+        raise ParseError(
+            "expected the path of a script, found the end of the statement", span=source.span(len(source.text))
+        )
+    return SourceScript(source, text, source.span(start, start + len(text)))

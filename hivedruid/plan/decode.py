@@ -1,0 +1,57 @@
+"""Values of native rows as the Python values of their Hive types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from hivedruid.catalog.types import HiveType
+from hivedruid.plan.literals import EPOCH, zone_of
+from hivedruid.plan.physical import Field
+
+Decoder = Callable[[Any], Any]
+
+
+def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of a native query, each value turned into its field's Hive type; zoned timestamps in the session's zone."""
+    decoders = [decoder(f.type, zone) for f in fields]
+    if all(d is None for d in decoders):
+        yield from rows
+        return
+    for row in rows:
+        yield tuple([v if v is None or d is None else d(v) for v, d in zip(row, decoders, strict=True)])
+
+
+def decoder(type_: HiveType, zone: str) -> Decoder | None:
+    """What turns Druid's value (never null) into the Hive type's; None where they are the same."""
+    if type_.name == "timestamp with local time zone":
+        session = zone_of(zone) or UTC
+        return lambda millis: _moment(millis).replace(tzinfo=UTC).astimezone(session)
+    return _DECODERS.get(type_.name)
+
+
+def _moment(millis: int) -> datetime:
+    return EPOCH + timedelta(milliseconds=int(millis))
+
+
+def _date(millis: int) -> date:
+    return _moment(millis).date()
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+_DECODERS: dict[str, Decoder] = {
+    "boolean": lambda v: bool(int(v)),
+    "tinyint": int,
+    "smallint": int,
+    "int": int,
+    "bigint": int,
+    "float": float,
+    "double": float,
+    "timestamp": _moment,
+    "date": _date,
+    "array": _list,
+}

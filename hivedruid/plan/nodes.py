@@ -1,0 +1,215 @@
+"""Relational nodes: what a query is, free of SQL's surface. The words are Calcite's.
+
+Every column has an id that is unique in the whole plan, so an expression can move between nodes, and a
+correlated subquery can name an outer column, without any renaming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal as Choice
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import HiveType
+from hivedruid.plan.rex import Agg, Ref, Rex, SortKey, refs
+
+JoinKind = Choice["inner", "left", "right", "full", "cross", "semi", "anti"]
+
+
+@dataclass(frozen=True)
+class PlanColumn:
+    """A column of a node's output: its unique id, the name a query sees, its type."""
+
+    id: str
+    name: str
+    type: HiveType
+
+    @property
+    def ref(self) -> Ref:
+        return Ref(self.type, self.id)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Base of relational nodes; `columns` is the output, in order."""
+
+    columns: tuple[PlanColumn, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return self if not inputs else replace(self, input=inputs[0])  # type: ignore[call-arg]
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter(())
+
+    def outer_refs(self) -> set[str]:
+        """Ids read in this tree that none of its nodes produces: the columns of an outer query."""
+        used: set[str] = set()
+        made: set[str] = set()
+        for node in self.walk():
+            made.update(c.id for c in node.columns)
+            for rex in node.expressions():
+                used |= refs(rex)
+        return used - made
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for node in self.inputs:
+            yield from node.walk()
+
+
+@dataclass(frozen=True)
+class TableScan(Node):
+    """All rows of a table; `columns` are those of the table that are read, named as in the catalog."""
+
+    table: Table
+
+
+@dataclass(frozen=True)
+class Values(Node):
+    """Literal rows; one row without columns is SELECT without FROM."""
+
+    rows: tuple[tuple[Rex, ...], ...]
+
+    def expressions(self) -> Iterator[Rex]:
+        return (rex for row in self.rows for rex in row)
+
+
+@dataclass(frozen=True)
+class SingleInput(Node):
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Filter(SingleInput):
+    condition: Rex
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter((self.condition,))
+
+
+@dataclass(frozen=True)
+class Project(SingleInput):
+    """`exprs[i]` computes `columns[i]`."""
+
+    exprs: tuple[Rex, ...]
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter(self.exprs)
+
+
+@dataclass(frozen=True)
+class Aggregate(SingleInput):
+    """GROUP BY: the output is the keys, then the calls, then `grouping__id` where `grouping_sets` is given.
+
+    `grouping_sets`: for each set the positions of its keys; None is the one set of all keys.
+    """
+
+    keys: tuple[Rex, ...]
+    calls: tuple[Agg, ...]
+    grouping_sets: tuple[tuple[int, ...], ...] | None = None
+
+    def expressions(self) -> Iterator[Rex]:
+        yield from self.keys
+        yield from self.calls
+
+
+@dataclass(frozen=True)
+class Sort(SingleInput):
+    """ORDER BY … LIMIT fetch OFFSET offset; without keys only the limit."""
+
+    keys: tuple[SortKey, ...]
+    fetch: int | None = None
+    offset: int = 0
+
+    def expressions(self) -> Iterator[Rex]:
+        return (key.rex for key in self.keys)
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    left: Node
+    right: Node
+    kind: JoinKind
+    condition: Rex | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, left=inputs[0], right=inputs[1])
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter((self.condition,) if self.condition else ())
+
+
+@dataclass(frozen=True)
+class SetOp(Node):
+    """UNION, INTERSECT or EXCEPT of inputs with equal column counts and types."""
+
+    kind: Choice["union", "intersect", "except"]
+    all: bool
+    branches: tuple[Node, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.branches
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, branches=inputs)
+
+
+@dataclass(frozen=True)
+class LateralView(SingleInput):
+    """LATERAL VIEW [OUTER] f(…): the input's columns and those the generator makes (`generated`)."""
+
+    generator: Rex
+    outer: bool
+    generated: tuple[PlanColumn, ...]
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter((self.generator,))
+
+
+@dataclass(frozen=True)
+class DruidQuery(Node):
+    """What Druid answers in one native query, in the order Druid does it: the filter over the source, then either
+    the projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
+
+    `source` is a Druid table or another native query. `filter`, `keys` and the arguments of `calls` read the source's
+    columns; after an aggregate `having`, `exprs` and `sort` read `grouped`, else `exprs` and `sort` read the source's.
+    """
+
+    source: TableScan | DruidQuery
+    exprs: tuple[Rex, ...]
+    filter: Rex | None = None
+    grouped: tuple[PlanColumn, ...] | None = None
+    keys: tuple[Rex, ...] = ()
+    calls: tuple[Agg, ...] = ()
+    having: Rex | None = None
+    sort: tuple[SortKey, ...] = ()
+    fetch: int | None = None
+    offset: int = 0
+
+    @property
+    def base(self) -> TableScan:
+        """The table at the bottom."""
+        return self.source if isinstance(self.source, TableScan) else self.source.base
+
+    @property
+    def is_limited(self) -> bool:
+        return self.fetch is not None or self.offset > 0
+
+    @property
+    def mapping(self) -> dict[str, Rex]:
+        """The expression behind each output column."""
+        return {column.id: rex for column, rex in zip(self.columns, self.exprs, strict=True)}

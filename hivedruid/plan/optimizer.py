@@ -1,0 +1,147 @@
+"""The driver of the rules. It trusts none of them: bounded passes, no cycles, no change of schema, every step traced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hivedruid.errors import PlanError
+from hivedruid.plan import nodes
+from hivedruid.plan.nodes import DruidQuery, Node
+from hivedruid.plan.rex import Rex, SortKey, Subquery, has, refs, transform
+from hivedruid.plan.rules import RULES, Rule, RuleContext
+
+MAX_PASSES = 20
+MAX_STEPS = 2000
+
+
+@dataclass
+class Trace:
+    """The rules that fired, in order."""
+
+    fired: list[str] = field(default_factory=list)
+
+
+def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, trace: Trace | None = None) -> Node:
+    """The node rewritten until no rule applies, its columns the same.
+
+    Raises PlanError, naming the rule, where a rule changes the schema or the rules do not come to an end.
+    """
+    driver = _Driver(context, rules, trace or Trace())
+    seen = [node]
+    for _ in range(MAX_PASSES):
+        changed = prune(driver.bottom_up(node), {c.id for c in node.columns})
+        if changed is node or changed == node:
+            return changed
+        if any(changed == earlier for earlier in seen):
+            raise PlanError(f"the rules go in a circle: {', '.join(driver.trace.fired[-5:])}")
+        seen.append(changed)
+        node = changed
+    raise PlanError(f"the rules did not settle in {MAX_PASSES} passes: {', '.join(driver.trace.fired[-5:])}")
+
+
+class _Driver:
+    def __init__(self, context: RuleContext, rules: Sequence[Rule], trace: Trace) -> None:
+        self.context = context
+        self.rules = rules
+        self.trace = trace
+        self.steps = 0
+
+    def bottom_up(self, node: Node) -> Node:
+        """Inputs first, then the rules on the node itself until none applies."""
+        if isinstance(node, DruidQuery):
+            return node
+        inputs = tuple([self.bottom_up(i) for i in node.inputs])
+        if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
+            node = node.with_inputs(inputs)
+        node = self._subqueries(node)
+        for rule in self.rules:
+            changed = rule(node, self.context)
+            if changed is not None:
+                self._check(rule, node, changed)
+                return self.bottom_up(changed)
+        return node
+
+    def _check(self, rule: Rule, before: Node, after: Node) -> None:
+        name = getattr(rule, "__name__", str(rule))
+        if [(c.id, c.type) for c in before.columns] != [(c.id, c.type) for c in after.columns]:
+            raise PlanError(f"rule {name} changed the columns of a {type(before).__name__}")
+        self.trace.fired.append(name)
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise PlanError(f"rule {name} does not come to an end")
+
+    def _subqueries(self, node: Node) -> Node:
+        """Plans inside expressions are plans, too."""
+        if not any(has(e, Subquery) for e in node.expressions()):
+            return node
+
+        def change(rex: Rex) -> Rex | None:
+            if not isinstance(rex, Subquery):
+                return None
+            plan = prune(self.bottom_up(rex.plan), {c.id for c in rex.plan.columns})
+            return rex if plan is rex.plan else Subquery(rex.type, rex.kind, plan, rex.args)
+
+        return map_expressions(node, lambda rex: transform(rex, change))
+
+
+def map_expressions(node: Node, change: Any) -> Node:
+    """The node with every expression of its own replaced."""
+    if isinstance(node, nodes.Filter):
+        return replace(node, condition=change(node.condition))
+    if isinstance(node, nodes.Project):
+        return replace(node, exprs=tuple(change(e) for e in node.exprs))
+    if isinstance(node, nodes.Aggregate):
+        return replace(node, keys=tuple(change(k) for k in node.keys), calls=tuple(change(c) for c in node.calls))
+    if isinstance(node, nodes.Sort):
+        return replace(node, keys=tuple(SortKey(change(k.rex), k.descending, k.nulls_first) for k in node.keys))
+    if isinstance(node, nodes.Join) and node.condition is not None:
+        return replace(node, condition=change(node.condition))
+    if isinstance(node, nodes.LateralView):
+        return replace(node, generator=change(node.generator))
+    return node
+
+
+def prune(node: Node, required: set[str]) -> Node:
+    """Narrow tables and native queries to the columns that are read above them."""
+    if isinstance(node, DruidQuery):
+        return _narrow_query(node, required)
+    if isinstance(node, nodes.TableScan):
+        kept = tuple(c for c in node.columns if c.id in required) or node.columns[:1]
+        return node if kept == node.columns else replace(node, columns=kept)
+    used = set(required)
+    for rex in node.expressions():
+        used |= refs(rex)
+    if isinstance(node, nodes.SetOp):
+        inputs = tuple(prune(b, {c.id for c in b.columns}) for b in node.branches)
+    elif isinstance(node, nodes.Aggregate | nodes.Project):
+        used -= required - {i for rex in node.expressions() for i in refs(rex)}
+        inputs = (prune(node.input, used),)
+    else:
+        inputs = tuple(prune(i, used) for i in node.inputs)
+    if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+        return node
+    node = node.with_inputs(inputs)
+    return _same_columns_as_inputs(node)
+
+
+def _same_columns_as_inputs(node: Node) -> Node:
+    """Filter, Sort, Join and LateralView hand their inputs' columns on."""
+    if isinstance(node, nodes.Filter | nodes.Sort):
+        return replace(node, columns=node.input.columns)
+    if isinstance(node, nodes.LateralView):
+        return replace(node, columns=(*node.input.columns, *node.generated))
+    if isinstance(node, nodes.Join):
+        one_side = node.kind in ("semi", "anti")
+        return replace(node, columns=node.left.columns if one_side else (*node.left.columns, *node.right.columns))
+    return node
+
+
+def _narrow_query(query: DruidQuery, required: set[str]) -> DruidQuery:
+    pairs = [(c, e) for c, e in zip(query.columns, query.exprs, strict=True) if c.id in required] or [
+        (query.columns[0], query.exprs[0])
+    ]
+    if len(pairs) == len(query.columns):
+        return query
+    return replace(query, columns=tuple(c for c, _ in pairs), exprs=tuple(e for _, e in pairs))

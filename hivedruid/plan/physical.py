@@ -1,0 +1,58 @@
+"""What a plan comes down to: native Druid queries, and Spark SQL over named inputs. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import HiveType
+from hivedruid.results import ResultColumn
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a native query's rows: its name there, and the Hive type its values mean.
+
+    Values arrive as Druid sends them (LONG for integers, booleans 0/1, times as milliseconds since the
+    epoch in UTC); `plan.decode` and Spark's input views turn them into the Hive type.
+    """
+
+    name: str
+    type: HiveType
+
+
+@dataclass(frozen=True)
+class DruidRead:
+    """A native query and the fields to take from its rows, in order."""
+
+    query: Mapping[str, Any]
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class DruidInput:
+    """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`."""
+
+    view: str
+    read: DruidRead
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableInput:
+    """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses."""
+
+    view: str
+    table: Table
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SparkJob:
+    """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns it answers with."""
+
+    sql: str
+    inputs: tuple[DruidInput | TableInput, ...]
+    columns: tuple[ResultColumn, ...]

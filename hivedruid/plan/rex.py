@@ -1,0 +1,174 @@
+"""Row expressions: typed, resolved, frozen. The word is Calcite's.
+
+Every operator and function is a `Call` under one canonical lower-case name, so that the translations to Druid
+(`druid.expressions`, `druid.filters`) and to Spark (`plan.spark_sql`) are tables keyed by it:
+comparisons `= <> < <= > >= <=>`, logic `and or not`, `is_null`, arithmetic `+ - * / % div negative`,
+`in` (value, items…), `like`, `rlike`, `case` (when, then, …, [else]), `cast`, time `floor_<unit>` and
+`extract_<unit>`, and Hive's function names for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from typing import Literal as Choice
+
+from hivedruid.catalog.types import BOOLEAN, HiveType
+
+if TYPE_CHECKING:
+    from hivedruid.plan.nodes import Node
+
+
+@dataclass(frozen=True)
+class Rex:
+    """Base of row expressions; `type` is the Hive type of its value."""
+
+    type: HiveType
+
+
+@dataclass(frozen=True)
+class Ref(Rex):
+    """A column of the input, by its plan-wide unique id."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Literal(Rex):
+    """A constant: None, bool, int, float, Decimal, str, date, naive datetime (`timestamp`), aware UTC datetime
+    (`timestamp with local time zone`), (months, microseconds) for intervals."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Call(Rex):
+    """A scalar operator or function over its arguments."""
+
+    op: str
+    args: tuple[Rex, ...]
+
+
+@dataclass(frozen=True)
+class Agg(Rex):
+    """An aggregate function; `args` is empty for COUNT(*). `condition` is FILTER (WHERE …)."""
+
+    op: str
+    args: tuple[Rex, ...]
+    distinct: bool = False
+    condition: Rex | None = None
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One ORDER BY item with its null order spelled out."""
+
+    rex: Rex
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Over(Rex):
+    """A window function: `call` (an Agg or a ranking Call) over its window; `frame` is the clause's text."""
+
+    call: Rex
+    partition: tuple[Rex, ...]
+    order: tuple[SortKey, ...]
+    frame: str
+
+
+@dataclass(frozen=True)
+class Subquery(Rex):
+    """`scalar`: the single value of `plan`; `exists`; `in`: whether `args` is among its rows.
+
+    The plan may refer to columns of the outer query by their ids.
+    """
+
+    kind: Choice["scalar", "exists", "in"]
+    plan: Node
+    args: tuple[Rex, ...] = ()
+
+
+def conjuncts(rex: Rex) -> list[Rex]:
+    """The terms of an AND, flattened."""
+    if isinstance(rex, Call) and rex.op == "and":
+        return [term for arg in rex.args for term in conjuncts(arg)]
+    return [rex]
+
+
+def conjunction(terms: list[Rex]) -> Rex | None:
+    """AND of the terms, None for no terms."""
+    if not terms:
+        return None
+    return terms[0] if len(terms) == 1 else Call(BOOLEAN, "and", tuple(terms))
+
+
+def children(rex: Rex) -> tuple[Rex, ...]:
+    if isinstance(rex, Call | Subquery):
+        return rex.args
+    if isinstance(rex, Agg):
+        return (*rex.args, rex.condition) if rex.condition else rex.args
+    if isinstance(rex, Over):
+        return (rex.call, *rex.partition, *(key.rex for key in rex.order))
+    return ()
+
+
+def walk(rex: Rex) -> Iterator[Rex]:
+    yield rex
+    for child in children(rex):
+        yield from walk(child)
+
+
+def transform(rex: Rex, change: Callable[[Rex], Rex | None]) -> Rex:
+    """Rebuild top-down: where `change` answers a rex it replaces the whole subtree, else its children are visited."""
+    changed = change(rex)
+    if changed is not None:
+        return changed
+    if isinstance(rex, Call):
+        args = tuple([transform(a, change) for a in rex.args])
+        return rex if args == rex.args else Call(rex.type, rex.op, args)
+    if isinstance(rex, Agg):
+        args = tuple([transform(a, change) for a in rex.args])
+        condition = transform(rex.condition, change) if rex.condition else None
+        return Agg(rex.type, rex.op, args, rex.distinct, condition)
+    if isinstance(rex, Over):
+        order = tuple(SortKey(transform(k.rex, change), k.descending, k.nulls_first) for k in rex.order)
+        partition = tuple(transform(p, change) for p in rex.partition)
+        return Over(rex.type, transform(rex.call, change), partition, order, rex.frame)
+    if isinstance(rex, Subquery):
+        args = tuple(transform(a, change) for a in rex.args)
+        return Subquery(rex.type, rex.kind, rex.plan, args)
+    return rex
+
+
+def substitute(rex: Rex, mapping: dict[str, Rex]) -> Rex:
+    """Replace column references by the expressions they stand for."""
+
+    def change(node: Rex) -> Rex | None:
+        return mapping.get(node.id) if isinstance(node, Ref) else None
+
+    return transform(rex, change)
+
+
+def refs(rex: Rex) -> set[str]:
+    """Ids of the columns an expression reads, a correlated subquery's included."""
+    found = set()
+    for node in walk(rex):
+        if isinstance(node, Ref):
+            found.add(node.id)
+        elif isinstance(node, Subquery):
+            found |= node.plan.outer_refs()
+    return found
+
+
+def has(rex: Rex, *kinds: type[Rex]) -> bool:
+    return any(isinstance(node, kinds) for node in walk(rex))
+
+
+NON_DETERMINISTIC = frozenset({"rand", "random", "uuid", "randn", "monotonically_increasing_id", "surrogate_key"})
+
+
+def is_deterministic(rex: Rex) -> bool:
+    return not any(isinstance(node, Call) and node.op in NON_DETERMINISTIC for node in walk(rex))

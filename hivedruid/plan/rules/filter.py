@@ -1,0 +1,199 @@
+"""Rules about Filter: towards the tables, and into native queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.druid.exactness import NotExact
+from hivedruid.plan.fold import fold
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, SetOp
+from hivedruid.plan.rex import (
+    Call,
+    Literal,
+    Over,
+    Rex,
+    Subquery,
+    conjunction,
+    conjuncts,
+    has,
+    is_deterministic,
+    refs,
+    substitute,
+)
+from hivedruid.plan.rules.context import RuleContext
+
+
+def _filtered(node: Node, terms: list[Rex]) -> Node:
+    condition = conjunction(terms)
+    return node if condition is None else Filter(node.columns, node, condition)
+
+
+def filter_merge(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p](Filter[q](x)) => Filter[q AND p](x)"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Filter):
+        return None
+    return _filtered(node.input.input, [*conjuncts(node.input.condition), *conjuncts(node.condition)])
+
+
+def _decisive(term: Rex) -> Rex:
+    """The term where all that matters is whether it is TRUE: NULL is FALSE, and `x IN (a, NULL)` is `x IN (a)`."""
+    if isinstance(term, Literal):
+        return Literal(BOOLEAN, term.value is True)
+    if not isinstance(term, Call):
+        return term
+    if term.op in ("and", "or"):
+        return fold(Call(BOOLEAN, term.op, tuple([_decisive(a) for a in term.args])), "UTC")
+    if term.op == "not" and _has_null_item(term.args[0]):
+        return Literal(BOOLEAN, False)
+    if not _has_null_item(term):
+        return term
+    items = [a for a in term.args[1:] if not _is_null(a)]
+    if len(items) == 1:
+        return Call(BOOLEAN, "=", (term.args[0], items[0]))
+    return Call(BOOLEAN, "in", (term.args[0], *items)) if items else Literal(BOOLEAN, False)
+
+
+def _is_null(rex: Rex) -> bool:
+    return isinstance(rex, Literal) and rex.value is None
+
+
+def _has_null_item(rex: Rex) -> bool:
+    return isinstance(rex, Call) and rex.op == "in" and any(_is_null(item) for item in rex.args[1:])
+
+
+def filter_true(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[TRUE](x) => x; a condition that is NULL is FALSE where rows are chosen."""
+    if not isinstance(node, Filter):
+        return None
+    terms = conjuncts(node.condition)
+    kept = [term for t in terms for term in conjuncts(_decisive(t))]
+    kept = [t for t in kept if not (isinstance(t, Literal) and t.value is True)]
+    if any(isinstance(t, Literal) for t in kept):
+        kept = [Literal(BOOLEAN, False)]
+    return None if kept == terms else _filtered(node.input, kept)
+
+
+def filter_project_transpose(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p](Project[e](x)) => Project[e](Filter[p over e](x))      e deterministic, no window function"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Project):
+        return None
+    project = node.input
+    mapping = dict(zip([c.id for c in project.columns], project.exprs, strict=True))
+    down: list[Rex] = []
+    stay: list[Rex] = []
+    for term in conjuncts(node.condition):
+        used = [mapping[i] for i in refs(term) if i in mapping]
+        free = all(is_deterministic(e) and not has(e, Over, Subquery) for e in used)
+        correlated = any(isinstance(s, Subquery) and s.plan.outer_refs() & set(mapping) for s in _subqueries(term))
+        (down if free and not correlated else stay).append(term)
+    if not down:
+        return None
+    below = _filtered(project.input, [substitute(t, mapping) for t in down])
+    return _filtered(replace(project, input=below), stay)
+
+
+def _subqueries(rex: Rex) -> list[Subquery]:
+    from hivedruid.plan.rex import walk
+
+    return [n for n in walk(rex) if isinstance(n, Subquery)]
+
+
+def filter_aggregate_transpose(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p AND q](Aggregate[k](x)) => Filter[q](Aggregate[k](Filter[p over k](x)))      p reads keys only"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Aggregate) or node.input.grouping_sets is not None:
+        return None
+    aggregate = node.input
+    keys = dict(zip([c.id for c in aggregate.columns], aggregate.keys, strict=False))
+    if not keys:
+        return None
+    terms = conjuncts(node.condition)
+    down = [t for t in terms if refs(t) and refs(t) <= set(keys) and not has(t, Subquery) and is_deterministic(t)]
+    if not down:
+        return None
+    below = _filtered(aggregate.input, [substitute(t, keys) for t in down])
+    return _filtered(replace(aggregate, input=below), [t for t in terms if t not in down])
+
+
+def filter_into_join(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p AND q](Join(l, r)) => Filter[q](Join(Filter[p](l), r))      p reads one side, whose rows the join may drop"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Join):
+        return None
+    join = node.input
+    left_ok = join.kind in ("inner", "cross", "left", "semi", "anti")
+    right_ok = join.kind in ("inner", "cross", "right")
+    left, right, stay = _by_side(conjuncts(node.condition), join, left_ok, right_ok)
+    if not left and not right:
+        return None
+    return _filtered(replace(join, left=_filtered(join.left, left), right=_filtered(join.right, right)), stay)
+
+
+def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
+    """Join[p AND c](l, r) => Join[c](Filter[p](l), r)      p reads one side, which the join does not preserve"""
+    if not isinstance(node, Join) or node.condition is None:
+        return None
+    left_ok, right_ok = node.kind in ("inner", "right", "semi"), node.kind in ("inner", "left", "semi", "anti")
+    left, right, stay = _by_side(conjuncts(node.condition), node, left_ok, right_ok)
+    if not stay or (not left and not right):
+        return None
+    return replace(
+        node, left=_filtered(node.left, left), right=_filtered(node.right, right), condition=conjunction(stay)
+    )
+
+
+def _by_side(terms: list[Rex], join: Join, left_ok: bool, right_ok: bool) -> tuple[list[Rex], list[Rex], list[Rex]]:
+    left_ids, right_ids = {c.id for c in join.left.columns}, {c.id for c in join.right.columns}
+    left, right, stay = [], [], []
+    for term in terms:
+        used = refs(term)
+        movable = bool(used) and is_deterministic(term) and not has(term, Subquery)
+        if movable and left_ok and used <= left_ids:
+            left.append(term)
+        elif movable and right_ok and used <= right_ids:
+            right.append(term)
+        else:
+            stay.append(term)
+    return left, right, stay
+
+
+def filter_set_op_transpose(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p](Union(a, b)) => Union(Filter[p](a), Filter[p](b)); INTERSECT and EXCEPT alike"""
+    if not isinstance(node, Filter) or not isinstance(node.input, SetOp):
+        return None
+    if not is_deterministic(node.condition) or has(node.condition, Subquery):
+        return None
+    branches: list[Node] = []
+    for branch in node.input.branches:
+        mapping: dict[str, Rex] = {c.id: b.ref for c, b in zip(node.input.columns, branch.columns, strict=True)}
+        branches.append(Filter(branch.columns, branch, substitute(node.condition, mapping)))
+    return replace(node.input, branches=tuple(branches))
+
+
+def push_filter(query: DruidQuery, term: Rex, context: RuleContext) -> DruidQuery:
+    """The query with one more condition on its rows; NotExact where it must be checked above."""
+    if query.is_limited:
+        raise NotExact("a condition on the rows that a LIMIT left")
+    rex = substitute(term, query.mapping)
+    if query.grouped is None:
+        return context.exact(replace(query, filter=_and(query.filter, rex)))
+    keys = dict(zip([c.id for c in query.grouped], query.keys, strict=False))
+    if keys and refs(rex) and refs(rex) <= set(keys):
+        return context.exact(replace(query, filter=_and(query.filter, substitute(rex, keys))))
+    return context.exact(replace(query, having=_and(query.having, rex)))
+
+
+def _and(a: Rex | None, b: Rex) -> Rex | None:
+    return conjunction([*(conjuncts(a) if a is not None else []), *conjuncts(b)])
+
+
+def druid_filter(node: Node, context: RuleContext) -> Node | None:
+    """Filter[p AND q](DruidQuery) => Filter[q](DruidQuery with p)      q is not exact in Druid"""
+    if not isinstance(node, Filter) or not isinstance(node.input, DruidQuery):
+        return None
+    query, stay = node.input, []
+    for term in conjuncts(node.condition):
+        try:
+            query = push_filter(query, term, context)
+        except NotExact:
+            stay.append(term)
+    return None if query is node.input else _filtered(query, stay)

@@ -1,0 +1,96 @@
+"""Rules about Project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivedruid.druid.exactness import NotExact
+from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, Project, TableScan
+from hivedruid.plan.rex import Call, Over, Ref, Rex, Subquery, has, is_deterministic, refs, substitute, walk
+from hivedruid.plan.rules.context import RuleContext, pushed
+
+
+def druid_scan(node: Node, _context: RuleContext) -> Node | None:
+    """TableScan of a Druid table => DruidQuery"""
+    if not isinstance(node, TableScan) or node.table.kind != "druid":
+        return None
+    return DruidQuery(node.columns, node, tuple(c.ref for c in node.columns))
+
+
+def project_remove(node: Node, _context: RuleContext) -> Node | None:
+    """Project[a, b](x with columns a, b) => x"""
+    if not isinstance(node, Project) or [c.id for c in node.columns] != [c.id for c in node.input.columns]:
+        return None
+    return (
+        node.input
+        if all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
+        else None
+    )
+
+
+def project_merge(node: Node, _context: RuleContext) -> Node | None:
+    """Project[e](Project[f](x)) => Project[e over f](x)      f deterministic, no window function, nothing computed twice"""
+    if not isinstance(node, Project) or not isinstance(node.input, Project):
+        return None
+    inner = node.input
+    mapping = dict(zip([c.id for c in inner.columns], inner.exprs, strict=True))
+    if any(has(e, Over, Subquery) or not is_deterministic(e) for e in inner.exprs):
+        return None
+    if any(has(e, Subquery) for e in node.exprs):
+        return None
+    uses = [n.id for e in node.exprs for n in walk(e) if isinstance(n, Ref)]
+    if any(uses.count(i) > 1 and isinstance(mapping.get(i), Call) for i in set(uses)):
+        return None
+    return replace(node, input=inner.input, exprs=tuple(substitute(e, mapping) for e in node.exprs))
+
+
+def push_project(
+    query: DruidQuery, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...], context: RuleContext
+) -> DruidQuery:
+    """The query with other output; after a LIMIT too, since computing a row's values keeps the rows."""
+    mapping = query.mapping
+    if not all(is_deterministic(e) for e in exprs):
+        raise NotExact("a function that answers anew for every row")
+    return context.exact(replace(query, columns=columns, exprs=tuple(substitute(e, mapping) for e in exprs)))
+
+
+def druid_project(node: Node, context: RuleContext) -> Node | None:
+    """Project[e](DruidQuery) => DruidQuery with output e"""
+    if not isinstance(node, Project) or not isinstance(node.input, DruidQuery):
+        return None
+    query = node.input
+    return pushed(lambda: push_project(query, node.columns, node.exprs, context))
+
+
+def druid_project_part(node: Node, context: RuleContext) -> Node | None:
+    """Project[e, f](DruidQuery) => Project[e', f](DruidQuery with output e and the columns of f)
+
+    f is not exact in Druid. What is exact is computed there, and only what is needed travels.
+    """
+    if not isinstance(node, Project) or not isinstance(node.input, DruidQuery):
+        return None
+    query = node.input
+    columns: list[PlanColumn] = []
+    exprs: list[Rex] = []
+    above: list[Rex] = []
+    for column, rex in zip(node.columns, node.exprs, strict=True):
+        single = pushed(lambda c=column, r=rex: push_project(query, (c,), (r,), context))  # type: ignore[misc]
+        if single is None or isinstance(rex, Ref):
+            above.append(rex)
+            for c in query.columns:
+                if c.id in refs(rex) and c not in columns:
+                    columns.append(c)
+                    exprs.append(c.ref)
+        else:
+            made = context.new_column(column.name or "_e", column.type)
+            columns.append(made)
+            exprs.append(rex)
+            above.append(made.ref)
+    if [c.id for c in columns] == [c.id for c in query.columns]:
+        return None
+    if not columns:
+        columns, exprs = [query.columns[0]], [query.columns[0].ref]
+        if len(query.columns) == 1:
+            return None
+    narrowed = pushed(lambda: push_project(query, tuple(columns), tuple(exprs), context))
+    return None if narrowed is None else replace(node, input=narrowed, exprs=tuple(above))

@@ -1,0 +1,95 @@
+"""A plan as a tree of lines, in Calcite's manner: what EXPLAIN CBO prints."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from hivedruid.plan import nodes
+from hivedruid.plan.nodes import DruidQuery, Node
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
+
+Attribute = str | int | list[str] | None
+
+_INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "and", "or", "&", "|", "^"})
+
+
+def tree(node: Node, depth: int = 0) -> list[str]:
+    """One line per node, inputs indented below."""
+    lines = ["  " * depth + _label(node)]
+    for child in node.inputs:
+        lines += tree(child, depth + 1)
+    if isinstance(node, DruidQuery) and isinstance(node.source, DruidQuery):
+        lines += tree(node.source, depth + 1)
+    return lines
+
+
+def _label(node: Node) -> str:
+    parts = {key: value for key, value in _attributes(node).items() if value not in (None, "", [], 0)}
+    inner = ", ".join(
+        f"{key}=[{value if isinstance(value, str | int) else ', '.join(value)}]" for key, value in parts.items()
+    )
+    return f"{type(node).__name__}({inner})"
+
+
+def _attributes(node: Node) -> dict[str, Attribute]:
+    if isinstance(node, DruidQuery):
+        grouped: dict[str, Attribute] = {
+            "groups": [show(k) for k in node.keys],
+            "aggs": [show(c) for c in node.calls],
+            "having": show(node.having) if node.having else None,
+        }
+        return {
+            "table": f"{node.base.table.full_name}" if isinstance(node.source, nodes.TableScan) else None,
+            "filter": show(node.filter) if node.filter else None,
+            **(grouped if node.grouped is not None else {}),
+            "projects": [show(e) for e in node.exprs],
+            "sort": [_key(k) for k in node.sort],
+            "offset": node.offset,
+            "fetch": node.fetch,
+        }
+    if isinstance(node, nodes.TableScan):
+        return {"table": node.table.full_name, "columns": [c.id for c in node.columns]}
+    if isinstance(node, nodes.Filter):
+        return {"condition": show(node.condition)}
+    if isinstance(node, nodes.Project):
+        return {c.id: show(e) for c, e in zip(node.columns, node.exprs, strict=True)}
+    if isinstance(node, nodes.Aggregate):
+        return {"groups": [show(k) for k in node.keys], "aggs": [show(c) for c in node.calls]}
+    if isinstance(node, nodes.Sort):
+        return {"sort": [_key(k) for k in node.keys], "offset": node.offset, "fetch": node.fetch}
+    if isinstance(node, nodes.Join):
+        return {"type": node.kind, "condition": show(node.condition) if node.condition else None}
+    if isinstance(node, nodes.SetOp):
+        return {"kind": node.kind, "all": str(node.all).lower()}
+    if isinstance(node, nodes.LateralView):
+        return {"generator": show(node.generator)}
+    return {"rows": len(node.rows)} if isinstance(node, nodes.Values) else {}
+
+
+def _key(key: SortKey) -> str:
+    return f"{show(key.rex)} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+
+
+def show(rex: Rex) -> str:
+    """An expression, prefix and infix operators as in SQL."""
+    if isinstance(rex, Ref):
+        return rex.id
+    if isinstance(rex, Literal):
+        quoted = isinstance(rex.value, str | date)
+        return f"'{rex.value}'" if quoted else "NULL" if rex.value is None else str(rex.value)
+    if isinstance(rex, Agg):
+        args = ", ".join(show(a) for a in rex.args) or "*"
+        suffix = f" FILTER ({show(rex.condition)})" if rex.condition else ""
+        return f"{rex.op}({'DISTINCT ' if rex.distinct else ''}{args}){suffix}"
+    if isinstance(rex, Over):
+        order = ", ".join(_key(k) for k in rex.order)
+        partition = ", ".join(show(p) for p in rex.partition)
+        return f"{show(rex.call)} OVER (PARTITION BY [{partition}] ORDER BY [{order}])"
+    if isinstance(rex, Subquery):
+        return f"{rex.kind}({', '.join([*(show(a) for a in rex.args), type(rex.plan).__name__])})"
+    assert isinstance(rex, Call)
+    if rex.op in _INFIX:
+        return "(" + f" {rex.op.upper()} ".join(show(a) for a in rex.args) + ")"
+    if rex.op == "cast":
+        return f"CAST({show(rex.args[0])} AS {rex.type})"
+    return f"{rex.op}({', '.join(show(a) for a in rex.args)})"

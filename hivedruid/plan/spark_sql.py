@@ -1,0 +1,218 @@
+"""Relational nodes as Spark SQL: the residual above Druid, and (nothing pushed) the oracle that tests compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hivedruid.errors import PlanError
+from hivedruid.plan import nodes
+from hivedruid.plan.nodes import Node, PlanColumn
+from hivedruid.plan.rex import Literal, Ref, Rex, SortKey, Subquery, has
+from hivedruid.plan.spark_rex import SparkRex, quote_identifier
+
+Leaf = Callable[[Node], str | None]
+"""The view that stands for a leaf (its columns named by their ids), or None where the node is no leaf."""
+
+
+def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
+    """The node as one SELECT whose output columns, in order, are named by their ids, or as `names` says."""
+    text = _Writer(zone, leaf).query(node)
+    if names is None or names == tuple(c.id for c in node.columns):
+        return text
+    renamed = ", ".join(
+        f"{quote_identifier(c.id)} AS {quote_identifier(n)}" for c, n in zip(node.columns, names, strict=True)
+    )
+    return f"SELECT {renamed} FROM ({text})"
+
+
+@dataclass
+class _Block:
+    """One SELECT being written; clauses fill from top to bottom, and what comes too late wraps it."""
+
+    from_: str
+    columns: tuple[PlanColumn, ...]
+    where: list[str] = field(default_factory=list)
+    group: str | None = None
+    having: list[str] = field(default_factory=list)
+    exprs: dict[str, str] = field(default_factory=dict)
+    projected: bool = False
+    order: list[SortKey] = field(default_factory=list)
+    limit: str = ""
+
+    def text(self, rex: SparkRex) -> str:
+        items = []
+        for column in self.columns:
+            name = quote_identifier(column.id)
+            expr = self.exprs.get(column.id, name)
+            items.append(name if expr == name else f"{expr} AS {name}")
+        clauses = [f"SELECT {', '.join(items) or '1'}"]
+        if self.from_:
+            clauses.append(f"FROM {self.from_}")
+        if self.where:
+            clauses.append(f"WHERE {' AND '.join(self.where)}")
+        if self.group is not None:
+            clauses.append(f"GROUP BY {self.group}") if self.group else None
+        if self.having:
+            clauses.append(f"HAVING {' AND '.join(self.having)}")
+        if self.order:
+            # an output column by its name, which also serves window functions and aggregates
+            selected = {c.id: quote_identifier(c.id) for c in self.columns}
+            rex.names = {**self.exprs, **selected}
+            clauses.append(f"ORDER BY {', '.join(rex.sort_key(k) for k in self.order)}")
+        return " ".join([*clauses, *([self.limit] if self.limit else [])])
+
+
+class _Writer:
+    def __init__(self, zone: str, leaf: Leaf) -> None:
+        self.leaf = leaf
+        self.rex = SparkRex(zone, lambda s: self.query(s.plan))
+
+    def query(self, node: Node) -> str:
+        return self._block(node).text(self.rex)
+
+    def _derived(self, node: Node) -> str:
+        view = self.leaf(node)
+        if view is None:
+            return f"({self.query(node)})"
+        if not isinstance(node, nodes.TableScan) or all(c.id == c.name for c in node.columns):
+            return quote_identifier(view)
+        columns = ", ".join(f"{quote_identifier(c.name)} AS {quote_identifier(c.id)}" for c in node.columns)
+        return f"(SELECT {columns} FROM {quote_identifier(view)})"
+
+    def _from(self, node: Node) -> _Block:
+        return _Block(self._derived(node), node.columns)
+
+    def _block(self, node: Node) -> _Block:
+        if self.leaf(node) is not None:
+            return self._from(node)
+        writer = _WRITERS.get(type(node))
+        if writer is None:
+            raise PlanError(f"no Spark SQL for {type(node).__name__}")
+        return writer(self, node)
+
+    def _sql(self, rex: Rex, block: _Block) -> str:
+        return self.rex.sql(rex, block.exprs)
+
+    def _filter(self, node: nodes.Filter) -> _Block:
+        block = self._block(node.input)
+        if block.projected or block.limit or block.order or (has(node.condition, Subquery) and block.group is not None):
+            block = self._from(node.input)
+        target = block.where if block.group is None else block.having
+        target.append(self._sql(node.condition, block))
+        return block
+
+    def _project(self, node: nodes.Project) -> _Block:
+        block = self._block(node.input)
+        same = all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
+        if block.order and same and " OVER (" not in "".join(block.exprs.values()):
+            block.columns = node.columns  # ORDER BY may name what is no longer selected
+            return block
+        if (
+            block.projected
+            or block.limit
+            or block.order
+            or (block.group is not None and any(has(e, Subquery) for e in node.exprs))
+        ):
+            block = self._from(node.input)
+        exprs = {c.id: self._sql(e, block) for c, e in zip(node.columns, node.exprs, strict=True)}
+        block.columns, block.exprs, block.projected = node.columns, exprs, True
+        return block
+
+    def _aggregate(self, node: nodes.Aggregate) -> _Block:
+        block = self._block(node.input)
+        if block.projected or block.limit or block.order or block.group is not None:
+            block = self._from(node.input)
+        if any(not isinstance(k, Ref) for k in node.keys) and (
+            node.grouping_sets is not None or any(isinstance(k, Literal) for k in node.keys)
+        ):
+            block = self._from_keys(node)
+            keys = [quote_identifier(f"_k{i}") for i in range(len(node.keys))]
+        else:
+            keys = [self._sql(k, block) for k in node.keys]
+        values = [
+            *keys,
+            *(self._sql(c, block) for c in node.calls),
+            *(["grouping_id()"] if len(node.columns) > len(keys) + len(node.calls) else []),
+        ]
+        block.exprs = {c.id: v for c, v in zip(node.columns, values, strict=True)}
+        block.columns = node.columns
+        block.group = ", ".join(keys)
+        if node.grouping_sets is not None:
+            sets = ", ".join("(" + ", ".join(keys[i] for i in s) + ")" for s in node.grouping_sets)
+            block.group += f" GROUPING SETS ({sets})"
+        return block
+
+    def _from_keys(self, node: nodes.Aggregate) -> _Block:
+        """The input with the key expressions as columns: GROUPING SETS and constants need names to group by."""
+        inner = self._from(node.input)
+        keys = [f"{self._sql(k, inner)} AS {quote_identifier(f'_k{i}')}" for i, k in enumerate(node.keys)]
+        return _Block(f"(SELECT *, {', '.join(keys)} FROM {inner.from_})", node.input.columns)
+
+    def _sort(self, node: nodes.Sort) -> _Block:
+        block = self._block(node.input)
+        if block.order or block.limit:
+            block = self._from(node.input)
+        block.order += node.keys
+        if node.fetch is not None:
+            block.limit = f"LIMIT {node.fetch}"
+        if node.offset:
+            block.limit += f"{' ' if block.limit else ''}OFFSET {node.offset}"
+        return block
+
+    def _join(self, node: nodes.Join) -> _Block:
+        left, right = self._derived(node.left), self._derived(node.right)
+        block = _Block("", node.columns)
+        on = f" ON {self._sql(node.condition, block)}" if node.condition is not None else ""
+        block.from_ = f"{left} {_JOINS[node.kind]} {right}{on}"
+        return block
+
+    def _set_op(self, node: nodes.SetOp) -> _Block:
+        word = f" {node.kind.upper()}{' ALL' if node.all else ''} "
+        branches = []
+        for branch in node.branches:
+            exprs = ", ".join(
+                f"{quote_identifier(b.id)} AS {quote_identifier(c.id)}"
+                for b, c in zip(branch.columns, node.columns, strict=True)
+            )
+            branches.append(f"(SELECT {exprs} FROM {self._derived(branch)})")
+        return _Block(f"({word.join(branches)})", node.columns)
+
+    def _values(self, node: nodes.Values) -> _Block:
+        if not node.columns:
+            return _Block("", ())
+        rows = ", ".join("(" + ", ".join(self.rex.sql(v, {}) for v in row) + ")" for row in node.rows)
+        names = ", ".join(quote_identifier(c.id) for c in node.columns)
+        return _Block(f"VALUES {rows} AS _v ({names})", node.columns)
+
+    def _lateral_view(self, node: nodes.LateralView) -> _Block:
+        block = self._from(node.input)
+        names = ", ".join(quote_identifier(c.id) for c in node.generated)
+        generator = self._sql(node.generator, block)
+        outer = "OUTER " if node.outer else ""
+        return _Block(f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {names}", node.columns)
+
+    def _scan(self, node: nodes.TableScan) -> _Block:
+        raise PlanError(f"table {node.table.full_name} has no view")
+
+
+_JOINS = {
+    "inner": "JOIN",
+    "left": "LEFT JOIN",
+    "right": "RIGHT JOIN",
+    "full": "FULL JOIN",
+    "cross": "CROSS JOIN",
+    "semi": "LEFT SEMI JOIN",
+    "anti": "LEFT ANTI JOIN",
+}
+_WRITERS: dict[type[Node], Callable[[_Writer, object], _Block]] = {
+    nodes.Filter: _Writer._filter,  # type: ignore[dict-item]
+    nodes.Project: _Writer._project,  # type: ignore[dict-item]
+    nodes.Aggregate: _Writer._aggregate,  # type: ignore[dict-item]
+    nodes.Sort: _Writer._sort,  # type: ignore[dict-item]
+    nodes.Join: _Writer._join,  # type: ignore[dict-item]
+    nodes.SetOp: _Writer._set_op,  # type: ignore[dict-item]
+    nodes.Values: _Writer._values,  # type: ignore[dict-item]
+    nodes.LateralView: _Writer._lateral_view,  # type: ignore[dict-item]
+    nodes.TableScan: _Writer._scan,  # type: ignore[dict-item]
+}

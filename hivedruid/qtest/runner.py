@@ -1,0 +1,290 @@
+"""`.q` scripts as tests: what a script prints is kept beside it, in `.q.out`.
+
+Each script runs in a home of its own, with the clock and the time zone pinned, so that its output is the same
+on every machine and every day. See docs/cli.md for the format.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.diagnostics import FAILED, OK, one_line
+from hivedruid.errors import HiveDruidError, UsageError
+from hivedruid.secrets import mask_text
+
+if TYPE_CHECKING:
+    from hivedruid.results import Result
+    from hivedruid.script import SourceStatement
+    from hivedruid.session import Session
+
+PINNED = {"hive.local.time.zone": "UTC", "hivedruid.now": "2026-01-01 00:00:00"}
+"""Settings of every test; a script may SET its own."""
+
+MAX_JOBS = 4
+
+_SORT = re.compile(r"^\s*--\s*SORT_QUERY_RESULTS\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one script went: `diff` against what is expected, `bugs` met on the way; both empty where it passed.
+
+    `updated`: the expected output was rewritten.
+    """
+
+    script: Path
+    diff: str = ""
+    bugs: tuple[str, ...] = ()
+    updated: bool = False
+
+    @property
+    def passed(self) -> bool:
+        return not self.diff and not self.bugs
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What a script printed, and the unexpected exceptions in it: those are bugs, never what is expected."""
+
+    text: str
+    bugs: tuple[str, ...] = ()
+
+
+def run_paths(
+    paths: Iterable[Path], *, update: bool = False, jobs: int | None = None, colour: bool | None = None
+) -> int:
+    """Run every `.q` under `paths`, print how it went on stdout, and return the exit code."""
+    scripts = find_scripts(paths)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
+    jobs = min(jobs or min(os.cpu_count() or 1, MAX_JOBS), len(scripts))
+    failed = 0
+    for outcome in _run_all(scripts, update=update, jobs=jobs):
+        failed += not outcome.passed
+        sys.stdout.write(report(outcome, colour=colour))
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(scripts) - failed} passed, {failed} failed\n")
+    return FAILED if failed else OK
+
+
+def find_scripts(paths: Iterable[Path]) -> list[Path]:
+    """The `.q` files that are or lie under `paths`, sorted, each once. Raises UsageError where there is none."""
+    scripts: set[Path] = set()
+    for path in paths:
+        found = {path} if path.is_file() else set(path.rglob("*.q"))
+        if not found:
+            reason = "no .q script is there" if path.is_dir() else "no such file or folder"
+            raise UsageError(f"nothing to test in {path}: {reason}")
+        scripts |= found
+    return sorted(scripts)
+
+
+def report(outcome: Outcome, *, colour: bool) -> str:
+    """One line for a script that passed, the diff or the bug for one that did not."""
+    word = "updated" if outcome.updated else "ok" if outcome.passed else "FAILED"
+    lines = [f"{word:7} {outcome.script}\n"]
+    lines += [f"        bug: {bug}\n" for bug in outcome.bugs]
+    if outcome.diff:
+        lines.append(_coloured(outcome.diff) if colour else outcome.diff)
+    return "".join(lines)
+
+
+def run_script(script: Path, *, update: bool = False, scratch: Path | None = None) -> Outcome:
+    """Run one script and compare with, or with `update` rewrite, the `.q.out` beside it."""
+    transcript = transcribe(script, scratch=scratch)
+    expected_file = script.with_name(f"{script.name}.out")
+    expected = expected_file.read_text(encoding="utf-8") if expected_file.exists() else None
+    if transcript.bugs or transcript.text == expected:
+        return Outcome(script, bugs=transcript.bugs)
+    if update:
+        _write_atomically(expected_file, transcript.text)
+        return Outcome(script, updated=True)
+    if expected is None:
+        return Outcome(script, diff=f"{expected_file} is missing: write it with --update, then read it\n")
+    return Outcome(script, diff=unified_diff(expected, transcript.text, expected_file))
+
+
+def transcribe(script: Path, *, scratch: Path | None = None) -> Transcript:
+    """Run a script in a fresh home (under `scratch`) and write down each statement with what it answered.
+
+    Errors do not stop it: they are answers, too. Raises UsageError where the script cannot be read.
+    """
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    from hivedruid.session import Session
+
+    try:
+        text = script.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {script}: {error}") from None
+    home = Path(mkdtemp(prefix="hivedruid-test-", dir=scratch)).resolve()
+    folder = script.resolve().parent
+    notes: list[str] = []
+    try:
+        session = Session(
+            home,
+            hiveconf=PINNED,
+            hivevar={"home": str(home), "dir": str(folder)},
+            note=notes.append,
+            progress=lambda _: None,
+        )
+        try:
+            transcript = _Transcriber(session, notes).run(text, str(script.resolve()))
+        finally:
+            session.close()
+    finally:
+        rmtree(home, ignore_errors=True)
+    named = transcript.text.replace(str(home), "${home}").replace(str(folder), "${dir}")
+    return Transcript(named, transcript.bugs)
+
+
+class _Transcriber:
+    """Runs the statements of one script and writes the blocks of its `.q.out`."""
+
+    def __init__(self, session: Session, notes: list[str]) -> None:
+        self._session = session
+        self._notes = notes
+        self._bugs: list[str] = []
+
+    def run(self, text: str, file: str) -> Transcript:
+        blocks: list[str] = []
+        sorting = _Sorting(text, file)
+        statements = self._session.statements(text, file)
+        while True:
+            try:
+                statement = next(statements, None)
+            except HiveDruidError as error:
+                blocks.append(f"-- !error\n{_error_text(error)}")
+                break
+            if statement is None:
+                break
+            written = mask_text(statement.text if statement.original is None else statement.original)
+            answer = self._answer(statement, sort=sorting.applies_to(statement))
+            blocks.append(f"-- !statement {len(blocks) + 1}\n{written}\n{answer}")
+        return Transcript("\n".join(blocks), tuple(self._bugs))
+
+    def _answer(self, statement: SourceStatement, *, sort: bool) -> str:
+        try:
+            output = _output_text(self._session.execute(statement), sort=sort)
+        except HiveDruidError as error:
+            output = f"-- !error\n{_error_text(error, statement)}"
+        except Exception as error:  # noqa: BLE001 - told apart from expected errors, and the file fails
+            bug = f"{type(error).__name__}: {one_line(str(error))}"
+            self._bugs.append(f"{_place(statement)}: {bug}")
+            output = f"-- !error\ninternal error: {bug}\n"
+        notes = "".join(f"-- !note {one_line(note)}\n" for note in self._notes)
+        self._notes.clear()
+        return notes + output
+
+
+class _Sorting:
+    """`-- SORT_QUERY_RESULTS`: before the first statement for all of the script, else for the next statement."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._lines = [text.count("\n", 0, match.end()) + 1 for match in _SORT.finditer(text)]
+        self._file = file
+        self._last: int | None = None
+        self._all = False
+
+    def applies_to(self, statement: SourceStatement) -> bool:
+        if statement.file != self._file:
+            return self._all
+        named = any((self._last or 0) < line <= statement.line for line in self._lines)
+        self._all = self._all or (named and self._last is None)
+        written = statement.text if statement.original is None else statement.original
+        self._last = statement.line + written.count("\n")
+        return self._all or named
+
+
+def _output_text(result: Result, *, sort: bool) -> str:
+    """The names and types of the columns, then the rows as `--format tsv` prints them."""
+    from hivedruid import render
+
+    lines = list(render.lines(result, "tsv", header=False))
+    if sort and not result.is_text:
+        lines.sort()
+    schema = ", ".join(f"{column.name} {column.type}" for column in result.columns)
+    shown = f"-- !schema {schema}\n" if schema and not result.is_text else ""
+    return f"{shown}-- !output\n{''.join(lines)}"
+
+
+def _error_text(error: HiveDruidError, statement: SourceStatement | None = None) -> str:
+    """Class, message and place of an error; lines count from the start of its statement."""
+    place = ""
+    if error.span is not None:
+        same = statement is not None and error.span.file == statement.file
+        line = error.span.line - (statement.line - 1 if statement is not None and same else 0)
+        place = f" (line {line}, column {error.span.column})"
+    hint = f"hint: {one_line(error.hint)}\n" if error.hint else ""
+    return f"{type(error).__name__}: {one_line(error.message)}{place}\n{hint}"
+
+
+def _place(statement: SourceStatement) -> str:
+    return f"line {statement.line}" if statement.file is None else f"{statement.file}:{statement.line}"
+
+
+def unified_diff(expected: str, actual: str, file: Path) -> str:
+    from difflib import unified_diff as diff
+
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in diff(
+            expected.splitlines(keepends=True),
+            actual.splitlines(keepends=True),
+            f"{file} (expected)",
+            f"{file} (actual)",
+        )
+    )
+
+
+def _coloured(diff: str) -> str:
+    colours = {"-": "\033[31m", "+": "\033[32m", "@": "\033[36m"}
+    lines = diff.splitlines()
+    return "".join(f"{colours[line[0]]}{line}\033[0m\n" if line[:1] in colours else f"{line}\n" for line in lines)
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    written = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        written.write_text(text, encoding="utf-8", newline="\n")
+        written.replace(path)
+    except OSError as error:
+        written.unlink(missing_ok=True)
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _run_all(scripts: Sequence[Path], *, update: bool, jobs: int) -> Iterator[Outcome]:
+    """The outcome of each script, in order. A worker process runs many, so what they load, they load once."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    scratch = Path(mkdtemp(prefix="hivedruid-tests-"))
+    run = partial(run_script, update=update, scratch=scratch)
+    try:
+        if jobs == 1:
+            yield from map(run, scripts)
+            return
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_die_on_interrupt) as pool:
+            try:
+                yield from pool.map(run, scripts)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    finally:
+        rmtree(scratch, ignore_errors=True)
+
+
+def _die_on_interrupt() -> None:
+    """Ctrl-C reaches every process of the terminal: workers end without a word, the parent tells about it."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

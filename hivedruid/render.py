@@ -1,0 +1,175 @@
+"""A result as text, line by line, while its rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from hivedruid.results import Result, ResultColumn
+from hivedruid.terminal import display_width, pad, printable
+
+NULL = "NULL"
+SAMPLE = 1000
+"""Rows that decide how wide a table's columns are; wider cells that come later stand over the edge."""
+
+Row = tuple[Any, ...]
+Cells = Callable[[Row], list[str]]
+
+
+def lines(result: Result, layout: str, *, header: bool = True) -> Iterator[str]:
+    """The text of a result, each line with its end; `layout` is a key of LAYOUTS.
+
+    Lines of text (EXPLAIN) stay as they are, save in the JSON layouts, where they are rows like any other.
+    Nothing at all for a statement without an answer.
+    """
+    if not result.columns:
+        return iter(())
+    if result.is_text and layout not in ("json", "jsonl"):
+        return _text(result.rows)
+    return LAYOUTS[layout](result, header)
+
+
+def _text(rows: Iterable[Row]) -> Iterator[str]:
+    for (line,) in rows:
+        yield "\t".join(map(printable, str(line).split("\t"))) + "\n"
+
+
+def _table(result: Result, header: bool) -> Iterator[str]:
+    cells = _cells(result.columns, printable)
+    names = [printable(column.name) for column in result.columns]
+    right = [column.type.is_numeric for column in result.columns]
+    rows = iter(result.rows)
+    sample = [cells(row) for row in islice(rows, SAMPLE)]
+    shown = [names, *sample] if header else sample
+    if not shown:
+        return
+    widths = [max(map(display_width, column)) for column in zip(*shown, strict=True)]
+    rule = f"+{'+'.join('-' * (width + 2) for width in widths)}+\n"
+
+    def line(texts: list[str]) -> str:
+        padded = (pad(text, width, right=r) for text, width, r in zip(texts, widths, right, strict=True))
+        return f"| {' | '.join(padded)} |\n"
+
+    yield rule
+    if header:
+        yield line(names)
+        yield rule
+    yield from map(line, sample)
+    for row in rows:
+        yield line(cells(row))
+    if sample:
+        yield rule
+
+
+def _vertical(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are the layout here
+    cells = _cells(result.columns, printable)
+    names = [printable(column.name) for column in result.columns]
+    width = max(map(display_width, names))
+    labels = [pad(name, width) for name in names]
+    for number, row in enumerate(result.rows, 1):
+        yield f"-[ RECORD {number} ]-\n"
+        for label, text in zip(labels, cells(row), strict=True):
+            yield f"{label} | {text}\n"
+
+
+def _markdown(result: Result, header: bool) -> Iterator[str]:
+    cells = _cells(result.columns, _markdown_escape)
+    if header:
+        yield f"| {' | '.join(_markdown_escape(column.name) for column in result.columns)} |\n"
+        yield f"|{'|'.join(' ---: ' if column.type.is_numeric else ' --- ' for column in result.columns)}|\n"
+    for row in result.rows:
+        yield f"| {' | '.join(cells(row))} |\n"
+
+
+def _csv(result: Result, header: bool) -> Iterator[str]:
+    cells = _cells(result.columns, _csv_escape, null="")
+    if header:
+        yield ",".join(_csv_escape(column.name) for column in result.columns) + "\n"
+    for row in result.rows:
+        yield ",".join(cells(row)) + "\n"
+
+
+def _tsv(result: Result, header: bool) -> Iterator[str]:
+    cells = _cells(result.columns, _tsv_escape)
+    if header:
+        yield "\t".join(_tsv_escape(column.name) for column in result.columns) + "\n"
+    for row in result.rows:
+        yield "\t".join(cells(row)) + "\n"
+
+
+def _json(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
+    opening = "[\n"
+    for text in _objects(result):
+        yield opening + text
+        opening = ",\n"
+    yield "[]\n" if opening == "[\n" else "\n]\n"
+
+
+def _jsonl(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
+    for text in _objects(result):
+        yield text + "\n"
+
+
+LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
+    "table": _table,
+    "csv": _csv,
+    "tsv": _tsv,
+    "json": _json,
+    "jsonl": _jsonl,
+    "vertical": _vertical,
+    "markdown": _markdown,
+}
+
+
+def _cells(columns: Sequence[ResultColumn], escape: Callable[[str], str], *, null: str = NULL) -> Cells:
+    """A function from a row to its cells as Hive prints them, escaped where the type can need it."""
+    from hivedruid.cells import hive_text
+
+    plain = ("boolean", "float", "double", "decimal", "date", "tinyint", "smallint", "int", "bigint")
+
+    def formatter(column: ResultColumn) -> Callable[[Any], str]:
+        text = hive_text(column.type)
+        if column.type.name in plain:
+            return text
+        if column.type.name == "string":
+            return lambda value: escape(value if isinstance(value, str) else str(value))
+        return lambda value: escape(text(value))
+
+    formatters = [formatter(column) for column in columns]
+
+    def cells(row: Row) -> list[str]:
+        return [null if value is None else text(value) for value, text in zip(row, formatters, strict=True)]
+
+    return cells
+
+
+def _objects(result: Result) -> Iterator[str]:
+    """Each row as a JSON object; a name that comes again gets a number (`a`, `a_1`): keys of an object differ."""
+    from hivedruid.cells import json_text, quoted
+
+    names: list[str] = []
+    for column in result.columns:
+        candidates = (column.name if n == 0 else f"{column.name}_{n}" for n in range(len(result.columns)))
+        names.append(next(name for name in candidates if name not in names))
+    members = [(quoted(name), json_text(column.type)) for name, column in zip(names, result.columns, strict=True)]
+    for row in result.rows:
+        yield "{" + ",".join(f"{n}:{text(v)}" for (n, text), v in zip(members, row, strict=True)) + "}"
+
+
+_TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0"})
+
+
+def _csv_escape(text: str) -> str:
+    """Quoted where needed; the empty string always, so that it differs from NULL, which is empty."""
+    if text and not ("," in text or '"' in text or "\n" in text or "\r" in text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _tsv_escape(text: str) -> str:
+    return text.translate(_TSV_ESCAPES)
+
+
+def _markdown_escape(text: str) -> str:
+    return printable(text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>"))

@@ -1,0 +1,171 @@
+"""The prompt: multi-line input, history, colours and completion around the session that scripts use, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
+
+from hivedruid import __version__
+from hivedruid.diagnostics import OK, Diagnostics
+from hivedruid.errors import HiveDruidError, ParseError, UsageError
+from hivedruid.run import Output, run_text
+from hivedruid.script import is_complete, split
+from hivedruid.secrets import mask_text
+from hivedruid.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from prompt_toolkit.document import Document
+
+    from hivedruid.session import Session
+
+KEYWORDS = """
+    ADD ALL ALTER AND AS ASC BETWEEN BIGINT BOOLEAN BY CASE CAST COLUMNS COMMENT CREATE CROSS CURRENT_DATE
+    CURRENT_TIMESTAMP DATABASE DATABASES DATE DECIMAL DELIMITED DESC DESCRIBE DISTINCT DOUBLE DROP ELSE END EXISTS
+    EXPLAIN EXTENDED EXTERNAL EXTRACT FALSE FIELDS FLOAT FLOOR FORMAT FORMATTED FROM FULL FUNCTIONS GROUP HAVING IF IN
+    INNER INSERT INT INTERVAL INTO IS JOIN LAST LEFT LIKE LIMIT LOCATION NOT NULL NULLS OFFSET ON OR ORC ORDER OUTER
+    OVER OVERWRITE PARQUET PARTITION PURGE RENAME RIGHT ROW SELECT SERDEPROPERTIES SET SHOW SMALLINT SOURCE STORED
+    STRING TABLE TABLES TBLPROPERTIES TERMINATED TEXTFILE THEN TIMESTAMP TINYINT TO TRUE TRUNCATE UNION UNSET USE
+    USING VALUES VARCHAR VIEW VIEWS WHEN WHERE WITH
+""".split()  # noqa: SIM905 - a list of words reads better as words
+
+FUNCTIONS = """
+    abs approx_count_distinct avg ceil coalesce concat concat_ws count current_date current_timestamp date_add
+    date_format date_sub datediff day exp floor floor_day floor_hour floor_minute floor_month floor_quarter
+    floor_second floor_week floor_year from_unixtime greatest hour if initcap instr least length ln locate log10 lower
+    lpad ltrim max min minute mod month nvl pow quarter regexp_extract regexp_replace replace reverse round rpad rtrim
+    second sign split sqrt substr sum to_date trim trunc unix_timestamp upper weekofyear year
+""".split()  # noqa: SIM905 - a list of words reads better as words
+
+_WORD = re.compile(r"[\w.$`]+$")
+_SET = re.compile(r"^\s*(?:SET|RESET)\s+(?:-v\s+)?\S*$", re.IGNORECASE)
+_AFTER_TABLE_WORD = re.compile(
+    r"\b(?:FROM|JOIN|INTO|TABLE|VIEW|DESCRIBE|DESC|OVERWRITE|EXTENDED|FORMATTED|TBLPROPERTIES)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?[\w.`]*$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[\w.]+")
+
+
+def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagnostics) -> int:
+    """Read and run statements until Ctrl-D, `exit` or `quit`; returns the exit code.
+
+    `history` is the file that keeps what was typed. Raises UsageError where it cannot be written.
+    """
+    prompt = _prompt_session(session, history)
+    diagnostics.tell(f"hivedruid {__version__} - statements end with ; - Tab completes - Ctrl-D leaves")
+    while True:
+        head = f"hivedruid ({session.database})> "
+        try:
+            text = prompt.prompt(head, prompt_continuation="> ".rjust(len(head)))
+        except KeyboardInterrupt:  # the line is dropped
+            continue
+        except EOFError:
+            return OK
+        if _is_exit(text):
+            return OK
+        try:
+            run_text(session, text, output, diagnostics)
+        except KeyboardInterrupt as interrupt:
+            diagnostics.report(interrupt)
+
+
+def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_state = None  # Enter takes the completion
+        elif _is_finished(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    return PromptSession(
+        multiline=True,
+        key_bindings=keys,
+        history=_History(history),
+        lexer=PygmentsLexer(SqlLexer),
+        completer=SqlCompleter(session),
+        complete_while_typing=False,
+        auto_suggest=AutoSuggestFromHistory(),
+    )
+
+
+def _is_finished(text: str) -> bool:
+    return not text.strip() or _is_exit(text) or is_complete(text)
+
+
+def _is_exit(text: str) -> bool:
+    return text.strip().rstrip(";").rstrip().lower() in ("exit", "quit")
+
+
+class _History(FileHistory):
+    """What was typed, in a file that only its owner can read, and without statements that hold secrets."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.touch(mode=0o600)
+            path.chmod(0o600)
+        except OSError as error:
+            raise UsageError(f"cannot write the history {path}: {error.strerror}") from None
+        super().__init__(path)
+
+    def store_string(self, string: str) -> None:
+        if string.strip() and not _holds_secret(string):
+            super().store_string(string)
+
+
+def _holds_secret(text: str) -> bool:
+    try:
+        return any(mask_text(statement.text) != statement.text for statement in split(text))
+    except ParseError:
+        return True
+
+
+class SqlCompleter(Completer):
+    """Completes what fits the place: settings after SET, tables after FROM, else columns, functions and keywords."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        before = document.text_before_cursor
+        statement = before[before.rfind(";") + 1 :]
+        match = _WORD.search(statement)
+        word = match[0].lstrip("`") if match else ""
+        for kind, names in self._candidates(statement, document.text):
+            prefix = word if kind == "setting" else word.rpartition(".")[2]
+            for name in names:
+                if name.lower().startswith(prefix.lower()):
+                    text = name.lower() if kind == "keyword" and prefix.islower() else name
+                    yield Completion(text, -len(prefix), display_meta=kind)
+
+    def _candidates(self, statement: str, text: str) -> Iterator[tuple[str, Iterable[str]]]:
+        if _SET.search(statement):
+            yield "setting", SETTINGS
+            return
+        try:
+            tables = sorted(self._session.table_names())
+            if _AFTER_TABLE_WORD.search(statement):
+                yield "table", tables
+                return
+            named = {name.rpartition(".")[2].lower() for name in _NAME.findall(text)}
+            columns = {c for table in tables if table.lower() in named for c in self._session.column_names(table)}
+        except HiveDruidError:  # the catalog cannot be read: the next statement tells, a Tab does not
+            tables, columns = [], set()
+        yield "column", sorted(columns)
+        yield "table", tables
+        if "." not in statement.rpartition(" ")[2]:
+            yield "function", FUNCTIONS
+            yield "keyword", KEYWORDS

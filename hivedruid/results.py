@@ -1,0 +1,35 @@
+"""What a statement answers: a frozen value that `render` lays out and `session` hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivedruid.catalog.types import STRING, HiveType
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    name: str
+    type: HiveType
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of one statement.
+
+    `rows` is consumed once and may be computed while it is read. Cells are Python values: None, bool, int,
+    float, str, bytes, Decimal, date, naive datetime (`timestamp`), aware datetime (`timestamp with local time
+    zone`, in the session's zone), list, dict. A statement without an answer (DDL, INSERT) has no columns.
+    `is_text`: one string column whose rows are lines of text (EXPLAIN, SHOW CREATE TABLE), shown as they are.
+    """
+
+    columns: tuple[ResultColumn, ...] = ()
+    rows: Iterable[tuple[Any, ...]] = field(default=())
+    is_text: bool = False
+
+
+def text_result(column: str, text: str) -> Result:
+    """Lines of text as a result of one string column."""
+    return Result((ResultColumn(column, STRING),), [(line,) for line in text.splitlines()], is_text=True)

@@ -1,0 +1,141 @@
+"""Statements through a session, their answers to stdout: what the command line and the REPL have in common."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.diagnostics import OK, Diagnostics
+from hivedruid.errors import ExecutionError
+from hivedruid.results import Result
+
+if TYPE_CHECKING:
+    from hivedruid.script import SourceStatement
+    from hivedruid.session import Session
+
+BATCH_LINES = 500
+BATCH_SECONDS = 0.1
+"""Lines go out together, but none waits longer than this for the next one to come."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """How answers are shown: a layout of `render`, with or without names and `Time taken`."""
+
+    layout: str = "table"
+    header: bool = True
+    time: bool = False
+
+
+def run_text(
+    session: Session,
+    text: str,
+    output: Output,
+    diagnostics: Diagnostics,
+    *,
+    file: str | None = None,
+    fail_at_end: bool = False,
+) -> int:
+    """Run every statement of `text`; returns the exit code of the first that failed, else OK.
+
+    Stops at the first error unless `fail_at_end`. KeyboardInterrupt and BrokenPipeError pass through.
+    """
+    code = OK
+    statements = session.statements(text, file)
+    while True:
+        try:
+            statement = next(statements, None)
+        except Exception as error:  # noqa: BLE001 - a bug, too, must not end a prompt
+            failed = diagnostics.report(error)
+            return code or failed
+        if statement is None:
+            return code
+        failed = run_statement(session, statement, output, diagnostics)
+        code = code or failed
+        if failed and not fail_at_end:
+            return code
+
+
+def run_statement(session: Session, statement: SourceStatement, output: Output, diagnostics: Diagnostics) -> int:
+    """Execute one statement and write its answer; returns its exit code, the error being reported."""
+    start = monotonic()
+    try:
+        result = session.execute(statement)
+        header = output.header and session.settings.get_bool("hive.cli.print.header")
+        rows = write_result(result, replace(output, header=header), diagnostics)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - reported as one line, a bug as such
+        return diagnostics.report(error)
+    diagnostics.progress("")
+    if output.time:
+        diagnostics.timing(monotonic() - start, rows)
+    elif rows is not None and output.layout in ("table", "vertical") and not result.is_text:
+        diagnostics.tell(f"{rows} row{'' if rows == 1 else 's'}")
+    return OK
+
+
+def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> int | None:
+    """Write an answer to stdout while it arrives; returns its number of rows, None where there is no answer."""
+    from hivedruid import render
+
+    if not result.columns:
+        return None
+    rows = _Counted(result.rows)
+
+    def write(text: str) -> None:
+        diagnostics.progress("")
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            discard_stdout()
+            raise ExecutionError(f"cannot write to standard output: {error.strerror}") from None
+
+    _write_batches(render.lines(replace(result, rows=rows), output.layout, header=output.header), write)
+    return rows.count
+
+
+def discard_stdout() -> None:
+    """Let what still waits in stdout's buffer go nowhere: it cannot be written, and exit would try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
+    """Hand on lines together; those that came before an error are written, too."""
+    batch: list[str] = []
+
+    def flush() -> None:
+        text = "".join(batch)
+        batch.clear()
+        if text:
+            write(text)
+
+    due = monotonic() + BATCH_SECONDS
+    try:
+        for line in lines:
+            batch.append(line)
+            if len(batch) >= BATCH_LINES or monotonic() >= due:
+                flush()
+                due = monotonic() + BATCH_SECONDS
+    finally:
+        flush()
+
+
+class _Counted:
+    """Rows that are counted as they pass."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for row in self._rows:
+            self.count += 1
+            yield row

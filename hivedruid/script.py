@@ -1,0 +1,241 @@
+"""A script's text: its statements, their positions, and `${…}` substitution. The only splitter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from hivedruid.errors import ParseError, SemanticError, Span
+from hivedruid.secrets import mask_text
+
+SUBSTITUTE_DEPTH = 40
+"""Hive's default of hive.variable.substitute.depth."""
+
+
+@dataclass(frozen=True)
+class SourceStatement:
+    r"""One statement of a script, without its `;`, after substitution.
+
+    `line` and `column` (1-based) say where the statement begins in `file`. Where `text` is not what the file
+    says (a `${…}` was replaced, a `\;` became `;`), `original` is, and `places` holds for each character
+    of `text` the range of `original` it stands for.
+    """
+
+    text: str
+    line: int = 1
+    column: int = 1
+    file: str | None = None
+    original: str | None = field(default=None, repr=False, compare=False)
+    places: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
+    nulls_last: bool = True
+    """What ORDER BY means without NULLS FIRST or LAST (hive.default.nulls.last)."""
+
+    def span(self, start: int, end: int | None = None) -> Span:
+        """The place of `text[start:end]` in the script. Secrets in the line are starred out."""
+        text = self.text
+        end = start + 1 if end is None else end
+        if self.original is not None:
+            text = self.original
+            start, end = self._original_range(start, end)
+        before = text[:start]
+        line_start = before.rfind("\n") + 1
+        line_end = text.find("\n", start)
+        line_end = line_end if line_end >= 0 else len(text)
+        source_line = mask_text(text)[line_start:line_end].rstrip("\r")
+        lines_before = before.count("\n")
+        column = start - line_start + (self.column if lines_before == 0 else 1)
+        if lines_before == 0:
+            source_line = " " * (self.column - 1) + source_line
+        length = max(1, min(end - start, len(source_line) - column + 1))
+        return Span(self.line + lines_before, column, length, source_line, self.file)
+
+    def _original_range(self, start: int, end: int) -> tuple[int, int]:
+        if start >= len(self.places):
+            size = len(self.original or "")
+            return size, size + 1
+        last = max(start, min(end, len(self.places)) - 1)
+        return self.places[start][0], self.places[last][1]
+
+
+_PIECE = re.compile(
+    r"""
+      (?P<comment>--[^\n]*|/\*.*?\*/)
+    | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`)
+    | (?P<escape>\\;)
+    | (?P<end>;)
+    | (?P<open>/\*|['"`])
+    """,
+    re.S | re.X,
+)
+_OPEN_NAMES = {"'": "string", '"': "string", "`": "quoted identifier", "/*": "comment"}
+
+
+def split(text: str, file: str | None = None) -> Iterator[SourceStatement]:
+    r"""The statements of a script, in order; empty ones and those of comments only are left out.
+
+    A `;` inside a string, a backquoted name or a comment does not end a statement, nor does `\;` (which becomes `;`).
+    The last statement may go without `;`. Raises ParseError, when it gets there, for a string, name or comment
+    that is opened and never closed.
+    """
+    scanner = _Scanner(text, file)
+    for match in _PIECE.finditer(text):
+        kind = match.lastgroup
+        scanner.plain(match.start())
+        if kind == "open":
+            raise scanner.unterminated(match)
+        if kind == "end":
+            if statement := scanner.finish(match.start()):
+                yield statement
+        elif kind == "escape":
+            scanner.begin(match.start())
+            scanner.escapes.append(match.start())
+        elif kind == "string":
+            scanner.begin(match.start())
+        scanner.position = match.end()
+    scanner.plain(len(text))
+    if statement := scanner.finish(len(text)):
+        yield statement
+
+
+def is_complete(text: str) -> bool:
+    """Whether every statement begun in `text` is also ended: what a prompt asks before it runs what was typed."""
+    begun = False
+    end = 0
+    for match in _PIECE.finditer(text):
+        begun = begun or bool(_BLANK.sub("", text[end : match.start()]))
+        if match.lastgroup == "open":
+            return False
+        if match.lastgroup == "end":
+            begun = False
+        elif match.lastgroup != "comment":
+            begun = True
+        end = match.end()
+    return not begun and not _BLANK.sub("", text[end:])
+
+
+_BLANK = re.compile(r"[\s\ufeff]+")
+_SOLID = re.compile(r"[^\s\ufeff]")
+
+
+class _Scanner:
+    """Where `split` is: the offset reached, where the current statement began, and the `\\;` in it."""
+
+    def __init__(self, text: str, file: str | None) -> None:
+        self.text = text
+        self.file = file
+        self.position = 0
+        self.start: int | None = None
+        self.escapes: list[int] = []
+        self._counted = 0
+        self._line = 1
+
+    def begin(self, offset: int) -> None:
+        if self.start is None:
+            self.start = offset
+
+    def plain(self, end: int) -> None:
+        """Text without quotes, comments and semicolons: a statement begins at its first character that is not blank."""
+        if self.start is None and (match := _SOLID.search(self.text, self.position, end)):
+            self.start = match.start()
+
+    def finish(self, end: int) -> SourceStatement | None:
+        start, escapes = self.start, self.escapes
+        self.start, self.escapes = None, []
+        if start is None:
+            return None
+        original = self.text[start:end].rstrip()
+        line, column = self.place(start)
+        if not escapes:
+            return SourceStatement(original, line, column, self.file)
+        dropped = {offset - start for offset in escapes}
+        kept = [i for i in range(len(original)) if i not in dropped]
+        text = "".join(original[i] for i in kept)
+        return SourceStatement(text, line, column, self.file, original, tuple((i, i + 1) for i in kept))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """1-based line and column of an offset; offsets must not go back."""
+        self._line += self.text.count("\n", self._counted, offset)
+        self._counted = offset
+        return self._line, offset - self.text.rfind("\n", 0, offset)
+
+    def unterminated(self, match: re.Match[str]) -> ParseError:
+        start = match.start()
+        line, column = self.place(start)
+        line_end = self.text.find("\n", start)
+        rest = self.text[start - column + 1 : line_end if line_end >= 0 else len(self.text)]
+        span = Span(line, column, len(match[0]), mask_text(rest.rstrip("\r")), self.file)
+        close = "*/" if match[0] == "/*" else match[0]
+        return ParseError(
+            f"unterminated {_OPEN_NAMES[match[0]]}: the text ends before the closing {close}",
+            span=span,
+            hint="close it, or see whether the script is cut off",
+        )
+
+
+_VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
+
+
+def substitute(
+    statement: SourceStatement,
+    hivevars: Mapping[str, str],
+    hiveconf: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
+    system: Mapping[str, str] | None = None,
+    *,
+    depth: int = SUBSTITUTE_DEPTH,
+) -> SourceStatement:
+    """The statement with `${hivevar:x}`, `${x}`, `${hiveconf:x}`, `${env:X}` and `${system:x}` replaced.
+
+    As in Hive, values are looked into again (up to `depth` times), `${a${b}}` works inside out, strings and
+    comments are no exception, and a variable that is not known stays as written.
+    Raises SemanticError where the replacing does not come to an end.
+    """
+    if "${" not in statement.text:
+        return statement
+    spaces = {"hivevar": hivevars, "hiveconf": hiveconf, "env": environment or {}, "system": system or {}}
+
+    def look_up(name: str) -> str | None:
+        prefix, colon, rest = name.partition(":")
+        if colon and prefix in spaces:
+            return spaces[prefix].get(rest)
+        return hivevars.get(name)
+
+    text = statement.text
+    places = list(statement.places) or [(i, i + 1) for i in range(len(text))]
+    for _ in range(depth + 1):
+        replaced = _replace_once(text, places, look_up)
+        if replaced is None:
+            break
+        text, places = replaced
+    else:
+        start = statement.text.find("${")
+        raise SemanticError(
+            f"variables are still not replaced after {depth} rounds",
+            span=statement.span(start, statement.text.find("}", start) + 1),
+            hint="a variable's value probably holds the variable itself",
+        )
+    if text == statement.text:
+        return statement
+    original = statement.text if statement.original is None else statement.original
+    return replace(statement, text=text, original=original, places=tuple(places))
+
+
+def _replace_once(
+    text: str, places: list[tuple[int, int]], look_up: Callable[[str], str | None]
+) -> tuple[str, list[tuple[int, int]]] | None:
+    """One round over the text, or None where nothing is left to replace."""
+    parts: list[str] = []
+    new_places: list[tuple[int, int]] = []
+    end = 0
+    for match in _VARIABLE.finditer(text):
+        value = look_up(match[1])
+        if value is None:
+            continue
+        parts += (text[end : match.start()], value)
+        new_places += places[end : match.start()]
+        new_places += [(places[match.start()][0], places[match.end() - 1][1])] * len(value)
+        end = match.end()
+    if not parts:
+        return None
+    return "".join(parts) + text[end:], new_places + places[end:]

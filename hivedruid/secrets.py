@@ -1,0 +1,58 @@
+"""What must never be shown: which keys hold secrets, and how they are shown instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MASK = "******"
+
+ENVIRONMENT_PREFIX = "env:"
+"""What a secret property's value begins with: the rest names the environment variable that holds the secret."""
+
+_SECRET_KEY = re.compile(
+    r"password|passwd|secret|token|jaas|credential"
+    r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|truststore)[._-]?key$"
+    r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(
+    r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>\s*=\s*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""", re.S
+)
+_USER_INFO = re.compile(r"(://)[^/@\s]+@")
+_SET = re.compile(r"^(?P<head>\s*set\s+(?P<key>[^\s=]+)\s*=\s*)(?P<value>.*)$", re.I | re.S)
+
+
+def is_secret(key: str) -> bool:
+    """Whether a setting or table property of that name holds a secret, going by its name."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def masked(key: str, value: str) -> str:
+    """The value as it may be shown: a secret as stars, a URL without its user and password.
+
+    A reference to an environment variable is no secret.
+    """
+    return MASK if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX) else _USER_INFO.sub(rf"\1{MASK}@", value)
+
+
+def masked_all(values: Mapping[str, str]) -> dict[str, str]:
+    return {key: masked(key, value) for key, value in values.items()}
+
+
+def mask_text(text: str) -> str:
+    """SQL text with the values of secret properties and settings starred out; every other character keeps its place."""
+
+    def pair(match: re.Match[str]) -> str:
+        if not is_secret(match["key"]):
+            return match[0]
+        quote = match["open"]
+        return f"{quote}{match['key']}{quote}{match['gap']}{_starred(match['value'])}"
+
+    if (setting := _SET.match(text)) and is_secret(setting["key"]):
+        return setting["head"] + _starred(setting["value"])
+    return _PAIR.sub(pair, text)
+
+
+def _starred(value: str) -> str:
+    return re.sub(r"[^\s'\"]", "*", value)

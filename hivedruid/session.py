@@ -1,0 +1,237 @@
+"""One user's session over a home folder: settings, variables, current database, and statements run one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid import script
+from hivedruid.catalog.database import open_database
+from hivedruid.catalog.store import Catalog
+from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError, Span
+from hivedruid.results import Result
+from hivedruid.script import SourceStatement
+from hivedruid.settings import Settings
+
+if TYPE_CHECKING:
+    from hivedruid.actions.execute import Services
+    from hivedruid.actions.gather import Facts
+    from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.parser.statements import Statement
+
+MAX_SOURCE_DEPTH = 16
+
+
+def _quiet(_text: str) -> None:
+    pass
+
+
+class Session:
+    """Runs statements against one home folder.
+
+    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it).
+    Not for several threads at once. Close it; it is a context manager, too.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        hiveconf: Mapping[str, str] | None = None,
+        hivevar: Mapping[str, str] | None = None,
+        note: Callable[[str], None] = _quiet,
+        progress: Callable[[str], None] = _quiet,
+    ) -> None:
+        self.home = home.absolute()
+        self.settings = Settings(hiveconf or {})
+        self._initial = self.settings.copy()
+        self.variables: dict[str, str] = dict(hivevar or {})
+        self.database = "default"
+        self._note = note
+        self._progress = progress
+        self._connection = open_database(self.home)
+        self.catalog = Catalog(self._connection)
+        self._store: EmbeddedStore | None = None
+        self._services: Services | None = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._services is not None:
+            self._services.spark.close()
+        if self._store is not None:
+            self._store.close()
+        self._connection.close()
+
+    # --- statements --------------------------------------------------------------------------------------------
+
+    def statements(self, text: str, file: str | None = None) -> Iterator[SourceStatement]:
+        """The statements of a script, each with `${…}` replaced when its turn comes; SOURCE is read in place.
+
+        Raises ParseError where the text breaks off inside a string or comment, or SOURCE cannot be read.
+        """
+        yield from self._statements(text, file, 0)
+
+    def _statements(self, text: str, file: str | None, depth: int) -> Iterator[SourceStatement]:
+        for raw in script.split(text, file):
+            statement = self._substituted(raw)
+            sourced = _source_path(statement)
+            if sourced is None:
+                yield statement
+                continue
+            if depth >= MAX_SOURCE_DEPTH:
+                raise ExecutionError("SOURCE goes in a circle", span=statement.span(0, 6))
+            path = Path(os.path.dirname(file) if file else "") / sourced  # noqa: PTH120 - pathlib.parent of "" is "."
+            try:
+                inner = path.read_text(encoding="utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+                raise ExecutionError(
+                    f"cannot read the script {path}: {reason}", span=statement.span(0, len(statement.text))
+                ) from error
+            yield from self._statements(inner, str(path), depth + 1)
+
+    def _substituted(self, statement: SourceStatement) -> SourceStatement:
+        statement = replace(statement, nulls_last=self.settings.get_bool("hive.default.nulls.last"))
+        if "${" not in statement.text or not self.settings.get_bool("hive.variable.substitute"):
+            return statement
+        depth = self.settings.get_int("hive.variable.substitute.depth")
+        return script.substitute(statement, self.variables, self.settings, os.environ, depth=depth)
+
+    def execute(self, statement: SourceStatement) -> Result:
+        """Run one statement. Rows of the answer may be computed while they are read, and fail then.
+
+        Raises HiveDruidError for everything that is the statement's or the world's fault.
+        """
+        from hivedruid.actions.gather import gather
+        from hivedruid.parser import parse
+
+        parsed = self._anchored(parse(statement))
+        with _placed(statement):
+            snapshot = gather(parsed, self._facts())
+            if type(parsed).__name__ == "Explain":
+                from hivedruid.actions.explain import explain
+
+                return explain(parsed, snapshot, self._warn)  # type: ignore[arg-type]
+            from hivedruid.actions.build import build
+
+            built = build(parsed, snapshot, self._warn)
+            from hivedruid.actions.execute import execute
+
+            result = execute(built.actions, self._get_services())
+        return replace(result, rows=_placed_rows(result, statement)) if result.columns else result
+
+    def _anchored(self, statement: Statement) -> Statement:
+        """A relative LOCATION counts from the script's folder, or from the current one where there is no script."""
+        location = getattr(statement, "location", None)
+        inner = getattr(statement, "statement", None)
+        if inner is not None:
+            return replace(statement, statement=self._anchored(inner))  # type: ignore[call-arg]
+        if not location or ":" in location.partition("/")[0] or location.startswith("/"):
+            return statement
+        folder = os.path.dirname(statement.source.file) if statement.source.file else ""  # noqa: PTH120
+        return replace(statement, location=str(Path(folder, location).absolute()))  # type: ignore[call-arg]
+
+    def _warn(self, message: str, span: Span | None) -> None:
+        self._note(message if span is None else f"line {span.line}: {message}")
+
+    # --- what statements see and change ------------------------------------------------------------------------
+
+    @property
+    def store(self) -> EmbeddedStore:
+        if self._store is None:
+            from hivedruid.embedded.store import EmbeddedStore
+
+            self._store = EmbeddedStore(self.home, self._connection)
+        return self._store
+
+    def now(self) -> datetime:
+        """The clock, or what hivedruid.now pins it to (UTC)."""
+        pinned = self.settings["hivedruid.now"]
+        return datetime.fromisoformat(pinned).replace(tzinfo=UTC) if pinned else datetime.now(UTC)
+
+    def _facts(self) -> Facts:
+        from hivedruid.actions.gather import Facts
+
+        settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
+        return Facts(self.catalog, self.store, settings, self.now(), self.database, self.variables)
+
+    def _get_services(self) -> Services:
+        if self._services is None:
+            from hivedruid.actions.execute import Services
+            from hivedruid.spark.jobs import SparkRunner
+
+            if self.settings["druid.url"] != "embedded:":
+                raise ExecutionError(
+                    f"druid.url is {self.settings['druid.url']}: this version executes on the embedded store only",
+                    hint="EXPLAIN shows the plan for any cluster; to execute, leave druid.url at embedded:",
+                )
+            spark = SparkRunner(self.home, self.settings, self.store.write_parquet, self._progress, self._note)
+            self._services = Services(
+                self.home, self.catalog, self.store, spark,
+                self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
+            )  # fmt: skip
+        return self._services
+
+    def _use(self, database: str) -> None:
+        self.database = database
+
+    def _change_setting(self, key: str, value: str) -> None:
+        if key.startswith("hivevar:"):
+            self.variables[key.removeprefix("hivevar:")] = value
+        else:
+            self.settings.set(key, value)
+
+    def _reset_setting(self, key: str | None) -> None:
+        if key is None:
+            self.settings = self._initial.copy()
+        elif key in self._initial.changed():
+            self.settings.set(key, self._initial[key])
+        else:
+            self.settings.reset(key)
+
+    # --- names, for completion ---------------------------------------------------------------------------------
+
+    def table_names(self) -> tuple[str, ...]:
+        return self.catalog.table_names(self.database)
+
+    def column_names(self, table: str) -> tuple[str, ...]:
+        found = self.catalog.find(self.database, table.lower())
+        return tuple(c.name for c in found.columns) if found else ()
+
+
+def _source_path(statement: SourceStatement) -> str | None:
+    """The path of a SOURCE statement, None for any other."""
+    if statement.text.lstrip()[:6].lower() != "source":
+        return None
+    from hivedruid.parser import parse
+
+    parsed = parse(statement)
+    return getattr(parsed, "path", None) if type(parsed).__name__ == "SourceScript" else None
+
+
+class _placed:  # noqa: N801 - used as a function
+    """Errors without a place get the statement's."""
+
+    def __init__(self, statement: SourceStatement) -> None:
+        self.statement = statement
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, HiveDruidError) and error.span is None and isinstance(error, SemanticError):
+            error.span = self.statement.span(0, 1)
+
+
+def _placed_rows(result: Result, statement: SourceStatement) -> Iterator[tuple[object, ...]]:
+    with _placed(statement):
+        yield from result.rows

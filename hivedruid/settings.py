@@ -1,0 +1,260 @@
+"""Every SET key that means something here: its type, default and meaning, in one table; and the values of a session."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hivedruid.errors import HiveDruidError, SemanticError, Span, did_you_mean
+from hivedruid.secrets import masked
+
+SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "url", "period"]
+
+PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
+"""An ISO 8601 period as Joda reads it."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key; `values` are those of an enum, in upper case. A type's check is in `_CHECKS`."""
+
+    key: str
+    type: SettingType
+    default: str
+    doc: str
+    values: tuple[str, ...] = ()
+
+
+# Hive's own writer takes these seven (HiveConf.DRUID_INDEXER_SEGMENT_GRANULARITY); Druid's other names
+# are only for the table property druid.segment.granularity.
+_SEGMENT_GRANULARITIES = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+
+SETTINGS: dict[str, Setting] = {
+    setting.key: setting
+    for setting in (
+        Setting("hive.local.time.zone", "zone", "LOCAL", "Time zone of `timestamp with local time zone`; LOCAL is this machine's."),
+        Setting("hive.druid.rollup", "bool", "true", "Whether Druid tables without the property druid.rollup roll up."),
+        Setting(
+            "hive.druid.indexer.segments.granularity", "enum", "DAY",
+            "Segment granularity of Druid tables without the property druid.segment.granularity.", _SEGMENT_GRANULARITIES,
+        ),
+        Setting("hive.druid.indexer.partition.size.max", "int", "5000000", "Most rows in one segment when writing."),
+        Setting("hive.druid.indexer.memory.rownum.max", "int", "75000", "Most rows held in memory by a task that writes segments."),
+        Setting("hive.druid.bitmap.type", "enum", "roaring", "Bitmap index of written segments.", ("ROARING", "CONCISE")),
+        Setting("hive.druid.broker.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
+        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
+        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
+        Setting("hive.druid.basePersistDirectory", "text", "", "Accepted for old scripts; Druid's own tasks write segments."),
+        Setting("hive.druid.storage.storageDirectory", "text", "", "Accepted for old scripts; Druid knows its deep storage."),
+        Setting("hive.druid.working.directory", "text", "", "Accepted for old scripts; staging is below the home folder."),
+        Setting("hive.druid.metadata.db.type", "text", "", "Accepted for old scripts; the metadata database is never used."),
+        Setting("hive.druid.metadata.uri", "text", "", "Accepted for old scripts; the metadata database is never used."),
+        Setting("hive.druid.metadata.username", "text", "", "Accepted for old scripts; the metadata database is never used."),
+        Setting("hive.druid.metadata.password", "text", "", "Accepted for old scripts; the metadata database is never used."),
+        Setting("hive.druid.metadata.base", "text", "", "Accepted for old scripts; the metadata database is never used."),
+        Setting("hive.druid.maxTries", "int", "5", "Tries of an HTTP call to Druid that may be repeated."),
+        Setting("hive.druid.passiveWaitTimeMs", "int", "30000", "Accepted for old scripts; waiting is by polling the task."),
+        Setting("hive.druid.sleep.time", "text", "PT10S", "Accepted for old scripts; Hive does not use it any more."),
+        Setting("hive.druid.http.numConnection", "int", "20", "Accepted for old scripts; one connection is enough."),
+        Setting("hive.druid.http.read.timeout", "period", "PT1M", "How long an HTTP call to Druid may be silent (ISO 8601 period)."),
+        Setting("hive.druid.select.threshold", "int", "10000", "Accepted for old scripts; `select` queries are gone from Druid."),
+        Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for old scripts; Kerberos is not supported."),
+        Setting("hive.external.table.purge.default", "bool", "false", "Value of external.table.purge for new external tables that do not give it."),
+        Setting("hive.groupby.position.alias", "bool", "false", "Whether a number in GROUP BY is a position in the SELECT list."),
+        Setting("hive.orderby.position.alias", "bool", "true", "Whether a number in ORDER BY is a position in the SELECT list."),
+        Setting("hive.default.nulls.last", "bool", "true", "Where ORDER BY puts nulls: last ascending, first descending."),
+        Setting("hive.cli.print.header", "bool", "true", "Whether table, csv, tsv and markdown output begins with the column names."),
+        Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is replaced."),
+        Setting("hive.variable.substitute.depth", "int", "40", "How often a value put in for `${…}` is looked into again."),
+        Setting("hive.explain.user", "bool", "true", "Whether EXPLAIN prints the user-level plan."),
+        Setting("druid.url", "url", "embedded:", "Where Druid is: embedded: (below the home folder), or the http(s) URL of a router."),
+        Setting("spark.master", "text", "local[*]", "Where Spark runs."),
+        Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
+        Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
+    )
+}  # fmt: skip
+"""Every key with a meaning. Others are kept and answered as in Hive, but for `OWN_PREFIXES`, which must be here."""
+
+OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
+
+
+class Settings(Mapping[str, str]):
+    """The settings of a session: every key of SETTINGS with its default, and what was SET.
+
+    As a mapping it answers the values in effect. Keys are case-sensitive, as in Hive.
+    """
+
+    def __init__(self, values: Mapping[str, str] | None = None) -> None:
+        self._values: dict[str, str] = {}
+        for key, value in (values or {}).items():
+            self.set(key, value)
+
+    def set(self, key: str, value: str, span: Span | None = None) -> None:
+        """Set a key. Raises SemanticError for an unknown key of ours, and for a value that is not of the key's type."""
+        self._values[key] = check(key, value, span)
+
+    def reset(self, key: str | None = None) -> None:
+        """Back to the defaults, for one key or for all."""
+        if key is None:
+            self._values.clear()
+        else:
+            self._values.pop(key, None)
+
+    def __getitem__(self, key: str) -> str:
+        if key in self._values:
+            return self._values[key]
+        return SETTINGS[key].default
+
+    def __iter__(self) -> Iterator[str]:
+        yield from SETTINGS
+        yield from (key for key in self._values if key not in SETTINGS)
+
+    def __len__(self) -> int:
+        return len(SETTINGS.keys() | self._values.keys())
+
+    def get_bool(self, key: str) -> bool:
+        return self[key].lower() == "true"
+
+    def get_int(self, key: str) -> int:
+        return int(self[key])
+
+    def changed(self) -> dict[str, str]:
+        """What was SET, by key."""
+        return dict(sorted(self._values.items()))
+
+    def copy(self) -> Settings:
+        """The same settings, apart from now on."""
+        twin = Settings()
+        twin._values = dict(self._values)
+        return twin
+
+    @property
+    def time_zone(self) -> str:
+        """The IANA name of the session's zone, LOCAL resolved."""
+        return resolve_zone(self["hive.local.time.zone"])
+
+
+def check(key: str, value: str, span: Span | None = None) -> str:
+    """The value as it is kept. Raises SemanticError as `Settings.set` does."""
+    setting = SETTINGS.get(key)
+    if setting is None:
+        if key.startswith(OWN_PREFIXES):
+            hint = did_you_mean(key, SETTINGS) or "SET -v lists every key"
+            raise SemanticError(f"unknown setting '{key}'", span=span, hint=hint)
+        return value
+    try:
+        return _CHECKS[setting.type](setting, value.strip())
+    except HiveDruidError as error:
+        raise error.at(span) from None
+
+
+def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple[str, str]]:
+    """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked."""
+    return sorted(
+        (key, masked(key, value))
+        for key, value in settings.items()
+        if verbose or key not in SETTINGS or value != SETTINGS[key].default
+    )
+
+
+def resolve_zone(name: str) -> str:
+    """The IANA name that a value of hive.local.time.zone means. LOCAL: from TZ or /etc, UTC where neither says."""
+    if name.upper() != "LOCAL":
+        return name
+    candidate = os.environ.get("TZ", "").removeprefix(":")
+    if not candidate:
+        target = os.path.realpath("/etc/localtime")
+        _, found, candidate = target.partition("/zoneinfo/")
+        candidate = candidate.removeprefix("posix/").removeprefix("right/") if found else ""
+    return candidate if candidate and _is_zone(candidate) else "UTC"
+
+
+def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, LookupError):  # not a name at all, a folder, or not in the database
+        return False
+    return True
+
+
+def _bool(setting: Setting, value: str) -> str:
+    if value.lower() not in ("true", "false"):
+        raise SemanticError(f"'{setting.key}' takes true or false, not '{value}'")
+    return value.lower()
+
+
+def _int(setting: Setting, value: str) -> str:
+    if not re.fullmatch(r"-?\d{1,18}", value, re.ASCII):
+        raise SemanticError(f"'{setting.key}' takes a whole number, not '{value}'")
+    return value
+
+
+def _text(_: Setting, value: str) -> str:
+    return value
+
+
+def _period(setting: Setting, value: str) -> str:
+    if not PERIOD.fullmatch(value):
+        raise SemanticError(f"'{setting.key}' takes an ISO 8601 period such as PT10M, not '{value}'")
+    return value
+
+
+def _enum(setting: Setting, value: str) -> str:
+    if value.upper() not in setting.values:
+        raise SemanticError(
+            f"'{setting.key}' takes one of {', '.join(setting.values)}, not '{value}'",
+            hint=did_you_mean(value.upper(), setting.values),
+        )
+    return value.lower() if setting.default.islower() else value.upper()
+
+
+def _zone(setting: Setting, value: str) -> str:
+    if value.upper() == "LOCAL":
+        return "LOCAL"
+    if not _is_zone(value):
+        from zoneinfo import available_timezones
+
+        hint = did_you_mean(value, available_timezones()) or "use an IANA name such as US/Pacific, or LOCAL"
+        raise SemanticError(f"'{setting.key}' takes a time zone, not '{value}'", hint=hint)
+    return value
+
+
+def _clock(setting: Setting, value: str) -> str:
+    from datetime import datetime
+
+    if not value:
+        return value
+    try:
+        moment = datetime.strptime(value, "%Y-%m-%d %H:%M:%S.%f" if "." in value else "%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        raise SemanticError(
+            f"'{setting.key}' takes a timestamp, not '{value}'",
+            hint="write yyyy-MM-dd HH:mm:ss[.fff], or leave it empty",
+        ) from None
+    return moment.isoformat(" ")
+
+
+def _url(setting: Setting, value: str) -> str:
+    if value == "embedded:" or re.fullmatch(r"https?://[^\s/]+\S*", value):
+        return value.rstrip("/")
+    raise SemanticError(
+        f"'{setting.key}' takes embedded: or the http(s) URL of a Druid router, not '{value}'",
+        hint="for example http://localhost:8888",
+    )
+
+
+_CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
+    "bool": _bool,
+    "int": _int,
+    "text": _text,
+    "enum": _enum,
+    "zone": _zone,
+    "clock": _clock,
+    "url": _url,
+    "period": _period,
+}

@@ -1,0 +1,268 @@
+"""Text in a file to a value of a Hive type, as Spark SQL: what JSON lines and delimited text have in common.
+
+Spark reads both as lines of text; everything below is expressions over that text, so that what counts as a number, a
+timestamp or a null is Hive's rule and not that of Spark's readers. Pure: SQL in, SQL out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+from hivedruid.catalog.types import HiveType, spark_type
+
+_DAY = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_CLOCK = r"[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,9})?)?"
+_ZONE = r"Z|[+-][0-9]{1,2}(:[0-9]{2})?|[A-Za-z][A-Za-z_+-]*(/[A-Za-z0-9_+-]+)*"
+
+DATE_PATTERN = f"^{_DAY}([ T].*)?$"
+TIMESTAMP_PATTERN = f"^{_DAY}([ T]{_CLOCK} ?({_ZONE})?)?$"
+"""What may be a timestamp: Hive's own form and ISO 8601. Spark alone would also take `now`, `2015` and `12:00`."""
+ZONED_PATTERN = f"^{_DAY}[ T]{_CLOCK} ?({_ZONE})$"
+
+_JSON_OPTIONS = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
+
+
+def literal(text: str) -> str:
+    """A Spark SQL string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def identifier(name: str) -> str:
+    """A Spark SQL name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def json_object(text: str, values: str = "STRING") -> str:
+    """A JSON object as MAP<STRING, values>, keys in lower case; null where the text is anything but one object.
+
+    Hive matches JSON fields to columns without regard to case (JsonSerDe), Spark's readers do not. With VARIANT as
+    values all digits of a decimal are kept, which STRING loses behind the seventeenth. Spark stops reading where
+    the first value ends: as first of two elements of an array, text that goes on is seen.
+    """
+    elements = f"from_json(concat('[', {text}, ',null]'), 'ARRAY<MAP<STRING, {values}>>', {_JSON_OPTIONS})"
+    parsed = f"filter(array({elements}), a -> size(a) = 2)[0][0]"
+    return f"transform_keys({parsed}, (k, v) -> lower(k))"
+
+
+@dataclass(frozen=True)
+class CellFormat:
+    """How values are written as text.
+
+    `separators` divide the elements of nested values, outermost first (LazySimpleSerDe's levels); none means JSON.
+    `zone` is that of `timestamp with local time zone` text without a zone. `timestamp_formats` are the SerDe property
+    `timestamp.formats`: patterns tried before the usual forms, `millis` for milliseconds since the epoch.
+    """
+
+    zone: str = "UTC"
+    timestamp_formats: tuple[str, ...] = ()
+    separators: tuple[str, ...] = ()
+    escape: str | None = None
+    null: str | None = None
+    _names: Iterator[int] = field(default_factory=count, compare=False)
+
+    @property
+    def is_json(self) -> bool:
+        return not self.separators
+
+    def name(self) -> str:
+        """A fresh name for a lambda's variable."""
+        return f"x{next(self._names)}"
+
+
+def value(text: str, hive: HiveType, form: CellFormat, level: int = 0) -> str:
+    """The value of type `hive` that `text` stands for; null where it stands for none."""
+    if hive.name in _PARSERS:
+        return _PARSERS[hive.name](text, hive, form)
+    if hive.children:
+        return _json_nested(text, hive, form) if form.is_json else _delimited_nested(text, hive, form, level)
+    return f"CAST({text} AS {spark_type(hive)})"
+
+
+def misfit(text: str, parsed: str, hive: HiveType, form: CellFormat) -> str | None:
+    """Whether JSON `text`, whose value is `parsed`, does not fit the type; None where every text fits."""
+    if hive.is_string:
+        return None
+    bad = f"{text} IS NOT NULL AND {parsed} IS NULL"
+    if hive.name == "array":
+        x = form.name()
+        inner = misfit(x, value(x, hive.children[0], form), hive.children[0], form)
+        if inner:
+            bad += f" OR exists(from_json({text}, 'ARRAY<STRING>'), {x} -> {inner})"
+    if hive.name == "map":
+        x = form.name()
+        inner = misfit(x, value(x, hive.children[1], form), hive.children[1], form)
+        if inner:
+            bad += f" OR exists(map_values(from_json({text}, 'MAP<STRING, STRING>')), {x} -> {inner})"
+    if hive.name == "struct":
+        x = form.name()
+        members = [
+            misfit(f"{x}[{literal(name.lower())}]", value(f"{x}[{literal(name.lower())}]", child, form), child, form)
+            for name, child in zip(hive.fields, hive.children, strict=True)
+        ]
+        inner = " OR ".join(f"({member})" for member in members if member)
+        if inner:
+            bad += f" OR exists(array({json_object(text)}), {x} -> {inner})"
+    return bad
+
+
+def fit(expression: str, hive: HiveType) -> str:
+    """A string cut to what char(n) and varchar(n) hold; Hive compares char without trailing blanks, so none are kept."""
+    if hive.name == "varchar":
+        return f"substr({expression}, 1, {hive.params[0]})"
+    if hive.name == "char":
+        return f"rtrim(substr({expression}, 1, {hive.params[0]}))"
+    return expression
+
+
+def _string(text: str, hive: HiveType, _form: CellFormat) -> str:
+    return fit(text, hive)
+
+
+def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
+    """LazyInteger ignores digits after a decimal point; JsonSerDe refuses them."""
+    cast = f"CAST({text} AS {spark_type(hive)})"
+    return f"IF(instr({text}, '.') = 0, {cast}, NULL)" if form.is_json else cast
+
+
+def _boolean(text: str, _hive: HiveType, _form: CellFormat) -> str:
+    return f"CASE lower({text}) WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END"
+
+
+def _binary(text: str, _hive: HiveType, form: CellFormat) -> str:
+    """Base64; LazyBinary takes text that is none as it is."""
+    decoded = f"try_to_binary({text}, 'base64')"
+    return decoded if form.is_json else f"coalesce({decoded}, CAST({text} AS BINARY))"
+
+
+def _date(text: str, _hive: HiveType, _form: CellFormat) -> str:
+    return f"IF({text} RLIKE {literal(DATE_PATTERN)}, CAST({text} AS DATE), NULL)"
+
+
+def _timestamp(text: str, _hive: HiveType, form: CellFormat) -> str:
+    """`timestamp` text with a zone is that instant in UTC: hivedruid keeps `timestamp` in UTC."""
+    usual = f"IF({text} RLIKE {literal(TIMESTAMP_PATTERN)}, CAST({text} AS TIMESTAMP), NULL)"
+    return f"CAST({_first_of(text, usual, form)} AS TIMESTAMP_NTZ)"
+
+
+def _timestamp_ltz(text: str, _hive: HiveType, form: CellFormat) -> str:
+    instant = f"CAST({text} AS TIMESTAMP)"
+    local = f"to_utc_timestamp({instant}, {literal(form.zone)})"
+    usual = (
+        f"CASE WHEN {text} RLIKE {literal(ZONED_PATTERN)} THEN {instant} "
+        f"WHEN {text} RLIKE {literal(TIMESTAMP_PATTERN)} THEN {local} END"
+    )
+    return _first_of(text, usual, form)
+
+
+def _first_of(text: str, usual: str, form: CellFormat) -> str:
+    """The first of `timestamp.formats` that fits, else the usual reading."""
+    tried = [
+        f"timestamp_millis(CAST({text} AS BIGINT))"
+        if pattern == "millis"
+        else f"CAST(try_to_timestamp({text}, {literal(pattern)}) AS TIMESTAMP)"
+        for pattern in form.timestamp_formats
+    ]
+    return f"coalesce({', '.join([*tried, usual])})" if tried else usual
+
+
+_PARSERS = {
+    "string": _string,
+    "varchar": _string,
+    "char": _string,
+    "tinyint": _integer,
+    "smallint": _integer,
+    "int": _integer,
+    "bigint": _integer,
+    "boolean": _boolean,
+    "binary": _binary,
+    "date": _date,
+    "timestamp": _timestamp,
+    "timestamp with local time zone": _timestamp_ltz,
+}
+"""Types whose text needs more than Spark's cast."""
+
+
+def _json_nested(text: str, hive: HiveType, form: CellFormat) -> str:
+    x = form.name()
+    if hive.name == "array":
+        return f"transform(from_json({text}, 'ARRAY<STRING>'), {x} -> {value(x, hive.children[0], form)})"
+    if hive.name == "map":
+        key, member = form.name(), form.name()
+        keys = f"transform_keys(from_json({text}, 'MAP<STRING, STRING>'), ({key}, {x}) -> {value(key, hive.children[0], form)})"
+        return f"transform_values({keys}, ({key}, {member}) -> {value(member, hive.children[1], form)})"
+    members = ", ".join(
+        f"{literal(name)}, {value(f'{x}[{literal(name.lower())}]', child, form)}"
+        for name, child in zip(hive.fields, hive.children, strict=True)
+    )
+    # transform over a one-element array: SQL has no LET, and the object should be parsed once
+    parsed = f"element_at(transform(array({json_object(text)}), {x} -> named_struct({members})), 1)"
+    return f"IF({json_object(text)} IS NULL, NULL, {parsed})"
+
+
+def _delimited_nested(text: str, hive: HiveType, form: CellFormat, level: int) -> str:
+    """Elements by the separator of this level, map keys by the next (LazySimpleSerDe). An empty text is an empty list."""
+    x = form.name()
+    parts = f"IF({text} = '', array(), {split_text(text, form.separators[level], form.escape)})"
+    if hive.name == "array":
+        return f"transform({parts}, {x} -> {_cell(x, hive.children[0], form, level + 1)})"
+    if hive.name == "map":
+        pair = split_text(x, form.separators[level + 1], form.escape)
+        key = value(f"element_at({pair}, 1)", hive.children[0], form, level + 2)
+        member = _cell(f"try_element_at({pair}, 2)", hive.children[1], form, level + 2)
+        return f"map_from_entries(transform({parts}, {x} -> struct({key}, {member})))"
+    members = ", ".join(
+        f"{literal(name)}, {_cell(f'try_element_at({x}, {number})', child, form, level + 1)}"
+        for number, (name, child) in enumerate(zip(hive.fields, hive.children, strict=True), start=1)
+    )
+    return f"IF({text} IS NULL, NULL, element_at(transform(array({parts}), {x} -> named_struct({members})), 1))"
+
+
+def delimited_cell(text: str, hive: HiveType, form: CellFormat) -> str:
+    """The value of one field of a line of delimited text: its null format, escapes, then its type."""
+    return _cell(text, hive, form, 0)
+
+
+def _cell(text: str, hive: HiveType, form: CellFormat, level: int) -> str:
+    plain = text if hive.children else unescape(text, form.escape)
+    parsed = value(plain, hive, form, level)
+    return parsed if form.null is None else f"IF({text} = {literal(form.null)}, NULL, {parsed})"
+
+
+def split_text(text: str, separator: str, escape: str | None) -> str:
+    """The fields of `text`; a separator behind the escape character belongs to its field."""
+    if escape is None:
+        return f"split({text}, {literal(regex(separator))}, -1)"
+    one, other = regex(separator), regex(escape)
+    pattern = f"(?s){one}((?:{other}.?|[^{one}{other}])*)"
+    return f"regexp_extract_all(concat({literal(separator)}, {text}), {literal(pattern)}, 1)"
+
+
+def unescape(text: str, escape: str | None) -> str:
+    """Text without its escape characters; `n` and `r` behind one are line ends (LazyUtils.copyAndEscapeStringDataToText)."""
+    if escape is None:
+        return text
+    kept = "\uffff"  # stands for an escaped escape character meanwhile; no text holds a noncharacter
+    text = f"replace({text}, {literal(escape * 2)}, '{kept}')"
+    text = f"replace(replace({text}, {literal(escape + 'n')}, '\\n'), {literal(escape + 'r')}, '\\r')"
+    text = f"regexp_replace({text}, {literal(f'(?s){regex(escape)}(.)')}, '$1')"
+    return f"replace({text}, '{kept}', {literal(escape)})"
+
+
+def delimiter(serde: Mapping[str, str], key: str, default: str) -> str:
+    """A delimiter as LazyUtils.getByte reads it: a number is a code, else the first character counts."""
+    given = serde.get(key)
+    if not given:
+        return default
+    if given.lstrip("-").isdigit() and -128 <= int(given) <= 127:
+        return chr(int(given) % 256)
+    if given[0] == "\\" and len(given) > 1:
+        octal = given[1:4]
+        named = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
+        return chr(int(octal, 8)) if octal.isdigit() else named.get(given[1], given[1])
+    return given[0]
+
+
+def regex(character: str) -> str:
+    return f"\\x{{{ord(character):x}}}"

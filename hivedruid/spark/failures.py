@@ -1,0 +1,44 @@
+"""What Spark throws, as one line that says what is wrong; the rest goes into the log."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hivedruid.errors import HiveDruidError, SparkError
+
+_CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
+_JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
+_SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
+_LIMIT = 300
+
+
+def translate(error: BaseException, log: Path) -> HiveDruidError:
+    """The error as one of ours. Its full text is added to the log file that the hint names."""
+    text = str(error)
+    _keep(text, log)
+    hint = f"Spark's log is {log}"
+    if "No space left on device" in text or "Disk quota exceeded" in text:
+        return SparkError("the disk is full; Spark could not write its files", hint=f"free some space; {hint}")
+    if "Java heap space" in text or "OutOfMemoryError" in text:
+        return SparkError("Spark ran out of memory", hint=f"start with --hiveconf spark.driver.memory=4g; {hint}")
+    return SparkError(f"Spark: {first_line(text)}", hint=hint)
+
+
+def first_line(text: str) -> str:
+    """The useful line of an exception's text: its deepest cause, without Java's class names and stack."""
+    causes = [cause for cause in _CAUSE.findall(text) if _JAVA_NAME.match(cause)]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = causes[-1] if causes else (lines or ["no message"])[0]
+    line = _SQLSTATE.sub("", _JAVA_NAME.sub("", line)).strip()
+    return line if len(line) <= _LIMIT else line[: _LIMIT - 1] + "…"
+
+
+def _keep(text: str, log: Path) -> None:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} failed: {text}\n")
+    except OSError:  # the error itself matters more than its log
+        return

@@ -1,0 +1,220 @@
+"""What a job reads, as DataFrames with the columns and types that the SQL expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.plan.physical import DruidInput
+from hivedruid.settings import resolve_zone
+from hivedruid.spark import paths
+from hivedruid.spark.cells import (
+    CellFormat,
+    delimited_cell,
+    identifier,
+    json_object,
+    literal,
+    misfit,
+    split_text,
+    value,
+)
+from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_field, quoted_fields
+from hivedruid.spark.session import CATALOG
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+MALFORMED_PROPERTY = "hivedruid.malformed.rows"
+MALFORMED_MARK = "hivedruid: malformed row in view "
+
+
+def druid_frame(spark: SparkSession, item: DruidInput, parquet: Path) -> DataFrame:
+    """A native query's rows, read from a Parquet file, in the Hive types of their fields."""
+    rows = spark.read.parquet(str(parquet)).toDF(*(f"_{number}" for number in range(len(item.columns))))
+    columns = zip(item.read.fields, item.columns, rows.schema.fields, strict=True)
+    return rows.selectExpr(
+        *(
+            f"{_from_druid(f'_{number}', field.type, stored.dataType)} AS {identifier(column)}"
+            for number, (field, column, stored) in enumerate(columns)
+        )
+    )
+
+
+def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
+    """Druid's value as the Hive type: its times are LONG milliseconds in UTC, its booleans LONG 0 and 1."""
+    if stored.typeName() in ("long", "integer") and hive.is_time:
+        return f"CAST(timestamp_millis({expression}) AS {spark_type(hive)})"
+    return f"CAST({expression} AS {spark_type(hive)})"
+
+
+def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
+    """A Hive-side table's rows; malformed ones stop the job or are left out, as the table wants it."""
+    if table.kind == "iceberg":
+        return iceberg_frame(spark, table)
+    if table.kind != "files":
+        raise PlanError(f"{table.full_name} is a {table.kind} table; Spark reads files and Iceberg tables")
+    path = paths.spark_path(table)
+    if not paths.has_data(table):
+        return empty_frame(spark, table)
+    if is_json(table):
+        return _without_malformed(
+            table, json_lines(spark, table, path, settings), view, malformed_rows(table, settings)
+        )
+    if table.format == "textfile":
+        return delimited_frame(spark, table, path, settings)
+    return columnar_frame(spark, table, path)
+
+
+def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
+    """`fail` or `skip`: the table's property, else the setting."""
+    return (table.properties.get(MALFORMED_PROPERTY) or settings.get(MALFORMED_PROPERTY) or "fail").lower()
+
+
+def empty_frame(spark: SparkSession, table: Table) -> DataFrame:
+    columns = ", ".join(
+        f"CAST(NULL AS {spark_type(column.type)}) AS {identifier(column.name)}" for column in table.columns
+    )
+    return spark.sql(f"SELECT {columns} WHERE FALSE")
+
+
+def iceberg_name(table: Table) -> str:
+    """The table in Spark's catalog: by its id, which RENAME does not change."""
+    return f"{CATALOG}.tables.{identifier(table.table_id)}"
+
+
+def iceberg_folder(home: Path, table: Table) -> Path:
+    return home / "warehouse" / "tables" / table.table_id
+
+
+def iceberg_exists(home: Path, table: Table) -> bool:
+    """Whether the Iceberg table behind a managed table has been made: that waits for the first write."""
+    return (iceberg_folder(home, table) / "metadata").is_dir()
+
+
+def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
+    return _cast_by_name(spark.table(iceberg_name(table)), table)
+
+
+def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:
+    """ORC and Parquet files. Columns match by name; files of old Hives name theirs `_col0` …: those by position."""
+    reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
+    rows = reader.orc(path) if table.format == "orc" else reader.parquet(path)
+    if rows.columns and all(name == f"_col{number}" for number, name in enumerate(rows.columns)):
+        names = [column.field_name for column in table.columns[: len(rows.columns)]]
+        rows = rows.toDF(*names, *rows.columns[len(names) :])
+    return _cast_by_name(rows, table)
+
+
+def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
+    """The table's columns, null where the data does not have them. A plain ORC TIMESTAMP was read in UTC: its cast
+    to TIMESTAMP_NTZ gives what was written."""
+    stored = {name.lower(): name for name in rows.columns}
+
+    def column_of(column: Column) -> str:
+        name = stored.get(column.field_name.lower())
+        return f"CAST({identifier(name) if name else 'NULL'} AS {spark_type(column.type)}) AS {identifier(column.name)}"
+
+    return rows.selectExpr(*map(column_of, table.columns))
+
+
+def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
+    """Every line of JSON files that is not blank: `value`, the columns, and `_bad`: why the row is malformed, or null.
+
+    All columns of the table count, whichever a statement reads, so that every statement sees the same rows: `_bad`
+    is not deterministic for Spark, which keeps it from moving filters in front of it.
+    """
+    form = _cell_format(table, settings)
+    decimals = any(column.type.name == "decimal" for column in table.columns)
+    lines = _text_lines(spark, path).where("value RLIKE '\\\\S'")
+    objects = lines.selectExpr(
+        "value",
+        "_metadata.file_path AS _file",
+        "_metadata.file_block_start AS _start",
+        f"{json_object('value')} AS _object",
+        *([f"{json_object('value', 'VARIANT')} AS _variants"] if decimals else []),
+    )
+    reasons = ["WHEN _object IS NULL THEN 'not a JSON object'"]
+    columns = []
+    for column in table.columns:
+        key = literal(column.field_name.lower())
+        text = f"_object[{key}]"
+        parsed = value(text, column.type, form)
+        if column.type.name == "decimal":
+            parsed = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
+        columns.append(f"{parsed} AS {identifier(column.name)}")
+        unfit = misfit(text, parsed, column.type, form)
+        if unfit:
+            reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is no {column.type}')}")
+    bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
+    return objects.selectExpr("value", "_file", "_start", *columns, bad)
+
+
+def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str) -> DataFrame:
+    names = [identifier(column.name) for column in table.columns]
+    if malformed == "skip":
+        return lines.where("_bad IS NULL").selectExpr(*names)
+    stop = f"raise_error({literal(MALFORMED_MARK + view + ' ')})"
+    return lines.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)").selectExpr(*names)
+
+
+def delimited_frame(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
+    """Delimited text (LazySimpleSerDe) or CSV (OpenCSVSerde): a field that is missing or does not parse is null."""
+    form = delimited_format(table, _cell_format(table, settings))
+    lines = _without_header(_text_lines(spark, path), table)
+    if is_csv(table):
+        fields = lines.selectExpr(f"{quoted_fields('value', table.serde)} AS _fields")
+        texts = [quoted_field(f"try_element_at(_fields, {number})", table.serde) for number in _positions(table)]
+        cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
+    else:
+        separator = form.separators[0]
+        nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)
+        fields = lines.selectExpr(f"{split_text('value', separator, form.escape)} AS _fields")
+        texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
+        cells = [delimited_cell(text, column.type, nested) for text, column in zip(texts, table.columns, strict=True)]
+    return fields.selectExpr(
+        *(f"{cell} AS {identifier(column.name)}" for cell, column in zip(cells, table.columns, strict=True))
+    )
+
+
+def _positions(table: Table) -> range:
+    return range(1, len(table.columns) + 1)
+
+
+def _text_lines(spark: SparkSession, path: str) -> DataFrame:
+    return spark.read.option("recursiveFileLookup", value=True).text(path)
+
+
+def _cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
+    formats = table.serde.get("timestamp.formats", "")
+    return CellFormat(
+        zone=resolve_zone(settings.get("hive.local.time.zone") or "LOCAL"),
+        timestamp_formats=tuple(pattern for pattern in formats.split(",") if pattern),
+    )
+
+
+def _without_header(lines: DataFrame, table: Table) -> DataFrame:
+    """The lines without the first `skip.header.line.count` of each file.
+
+    Spark numbers no lines; the ids of a partition's rows grow, so within a file's first block they give the order.
+    """
+    if int(table.properties.get("skip.footer.line.count", "0")):
+        raise UnsupportedError(
+            f"table {table.full_name}: skip.footer.line.count is not supported",
+            hint="take the footer out of the files, or drop the property and filter the rows in SQL",
+        )
+    header = int(table.properties.get("skip.header.line.count", "0"))
+    if not header:
+        return lines
+    numbered = lines.selectExpr(
+        "value",
+        "_metadata.file_path AS _file",
+        "_metadata.file_block_start AS _start",
+        "monotonically_increasing_id() AS _id",
+    )
+    number = "row_number() OVER (PARTITION BY _file, _start ORDER BY _id) AS _number"
+    return numbered.selectExpr("value", "_start", number).where(f"_start > 0 OR _number > {header}").select("value")

@@ -1,0 +1,58 @@
+"""LOCATIONs: which of them are on this machine, what is there, and how Spark wants them written."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from hivedruid.catalog.table import Table
+from hivedruid.errors import PlanError, SemanticError
+
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
+_FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
+
+
+def location_of(table: Table) -> str:
+    """The LOCATION of a files table."""
+    if not table.location:
+        raise PlanError(f"table {table.full_name} has no LOCATION")
+    return table.location
+
+
+def local_path(location: str) -> Path | None:
+    """The path on this machine, absolute; None for a location elsewhere (hdfs:, s3a: …)."""
+    text = _FILE_URI.sub("", location, count=1)
+    if text == location and _SCHEME.match(location):
+        return None
+    return Path(text).absolute()
+
+
+def spark_path(table: Table) -> str:
+    """The location as Spark's readers take it: one path, whatever characters its name has.
+
+    Raises SemanticError where there is nothing.
+    """
+    location = location_of(table)
+    path = local_path(location)
+    if path is None:
+        return location
+    if not path.exists():
+        raise SemanticError(
+            f"table {table.full_name}: there is no file or folder {path}", hint="check the LOCATION of the table"
+        )
+    if not os.access(path, os.R_OK):
+        raise SemanticError(f"table {table.full_name}: {path} cannot be read", hint="check the permissions")
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
+
+
+def has_data(table: Table) -> bool:
+    """Whether there is any file to read; hidden ones (`_…`, `.…`) do not count, as in Hadoop. True where unknown."""
+    path = local_path(location_of(table))
+    if path is None or path.is_file():
+        return True
+    for _, folders, names in os.walk(path):
+        folders[:] = [folder for folder in folders if not folder.startswith(("_", "."))]
+        if any(not name.startswith(("_", ".")) for name in names):
+            return True
+    return False

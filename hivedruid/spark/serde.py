@@ -1,0 +1,63 @@
+"""Hive's SerDes for text files, by a table's format and SERDEPROPERTIES."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hivedruid.catalog.table import Table
+from hivedruid.spark.cells import CellFormat, delimiter, literal, regex
+
+DEFAULT_NULL = "\\N"
+SEPARATORS = tuple(chr(code) for code in (*range(1, 9), 11, 12, *range(14, 27)))
+"""LazySimpleSerDe's separators by level of nesting: control characters without the line ends and escape."""
+
+
+def is_json(table: Table) -> bool:
+    return table.format == "jsonfile" or "JsonSerDe" in table.serde.get("serialization.lib", "")
+
+
+def is_csv(table: Table) -> bool:
+    return "OpenCSVSerde" in table.serde.get("serialization.lib", "")
+
+
+def delimited_format(table: Table, form: CellFormat) -> CellFormat:
+    """The separators, escape character and null of a text table (LazySerDeParameters)."""
+    serde = table.serde
+    separators = list(SEPARATORS)
+    separators[0] = delimiter(serde, "field.delim", delimiter(serde, "serialization.format", separators[0]))
+    # the misspelt key is Hive's own, from before 3.0 (HIVE-16922)
+    separators[1] = delimiter(serde, "collection.delim", delimiter(serde, "colelction.delim", separators[1]))
+    separators[2] = delimiter(serde, "mapkey.delim", separators[2])
+    escape = delimiter(serde, "escape.delim", "") or None
+    null = serde.get("serialization.null.format", DEFAULT_NULL)
+    return replace(form, separators=tuple(separators), escape=escape, null=null)
+
+
+def csv_characters(serde: Mapping[str, str]) -> tuple[str, str, str]:
+    """Separator, quote and escape character of OpenCSVSerde."""
+    return (
+        delimiter(serde, "separatorChar", ","),
+        delimiter(serde, "quoteChar", '"'),
+        delimiter(serde, "escapeChar", "\\"),
+    )
+
+
+def quoted_fields(text: str, serde: Mapping[str, str]) -> str:
+    """The fields of a CSV line as they stand there, quotes included."""
+    separator, quote, escape = csv_characters(serde)
+    s, q, e = map(regex, (separator, quote, escape))
+    quoted = f"\\s*{q}(?:{e}.|{q}{q}|[^{q}{e}])*{q}\\s*(?={s}|$)"
+    pattern = f"(?s){s}({quoted}|[^{s}]*)"
+    return f"regexp_extract_all(concat({literal(separator)}, {text}), {literal(pattern)}, 1)"
+
+
+def quoted_field(text: str, serde: Mapping[str, str]) -> str:
+    """The value of one field: without its quotes, doubled or escaped ones inside made single."""
+    _, quote, escape = csv_characters(serde)
+    q, e = regex(quote), regex(escape)
+    whole = f"(?s)^\\s*{q}(.*){q}\\s*$"
+    inner = f"regexp_extract({text}, {literal(whole)}, 1)"
+    doubled = f"{q}({q})" if quote == escape else f"(?s)[{q}{e}]([{q}{e}])"
+    plain = f"regexp_replace({inner}, {literal(doubled)}, '$1')"
+    return f"IF({text} RLIKE {literal(whole)}, {plain}, {text})"

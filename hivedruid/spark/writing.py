@@ -1,0 +1,229 @@
+"""What a job writes: Iceberg tables, files at a LOCATION, and the JSON that Druid ingests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.spark import inputs, paths
+from hivedruid.spark.cells import CellFormat, fit, identifier, literal
+from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+
+def stage(frame: DataFrame, table: Table, directory: Path) -> int:
+    """Write the rows as newline-delimited `*.json.gz` for index_parallel; the number of rows.
+
+    Fields take the names of the table's columns in the data, by position. A null is left out, "" is not; NaN and the
+    infinities are the strings "NaN", "Infinity" and "-Infinity".
+    """
+    if len(frame.columns) == len(table.columns):
+        frame = frame.toDF(*(column.field_name for column in table.columns))
+    rows = _counted(frame, lambda counted: _json_writer(counted).mode("append").json(str(directory)))
+    _drop_markers(directory)
+    return rows
+
+
+def shape(frame: DataFrame, table: Table) -> DataFrame:
+    """The rows with the table's column names and types, by position; a number out of a type's range becomes null."""
+    if len(frame.columns) != len(table.columns):
+        raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
+    frame = frame.toDF(*(f"_{number}" for number in range(len(table.columns))))
+    return frame.selectExpr(
+        *(
+            f"{_enforced(f'_{number}', field.dataType, column.type)} AS {identifier(column.name)}"
+            for number, (field, column) in enumerate(zip(frame.schema.fields, table.columns, strict=True))
+        )
+    )
+
+
+def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, *, overwrite: bool) -> int:
+    """Append to the Iceberg table or replace its rows, in one commit; the table is made where it does not exist yet."""
+    from pyspark.sql.functions import lit
+
+    name = inputs.iceberg_name(table)
+    _prepare_iceberg(spark, table)
+    if overwrite:
+        return _counted(frame, lambda counted: counted.writeTo(name).overwrite(lit(True)))
+    return _counted(frame, lambda counted: counted.writeTo(name).append())
+
+
+def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
+    """Add files to the table's LOCATION, or put a new folder in its place when every file is written."""
+    location = paths.location_of(table)
+    path = paths.local_path(location)
+    if path is None:
+        if overwrite:
+            raise UnsupportedError(
+                f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: it could lose rows half way",
+                hint="INSERT INTO a table at a new LOCATION",
+            )
+        return _counted(frame, lambda counted: _write_folder(counted, table, location))
+    if path.is_file():
+        raise UnsupportedError(
+            f"the LOCATION of {table.full_name} is the single file {path}",
+            hint="use a table whose LOCATION is a folder",
+        )
+    written = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        rows = _counted(frame, lambda counted: _write_folder(counted, table, str(written)))
+        _drop_markers(written)
+        (_swap if overwrite else _add)(written, path)
+    finally:
+        shutil.rmtree(written, ignore_errors=True)
+    return rows
+
+
+def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
+    """Make the Iceberg table, or add the columns that ALTER TABLE has added since."""
+    name = inputs.iceberg_name(table)
+    columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
+    data_format = "parquet" if table.format == "parquet" else "orc"
+    spark.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg "
+        f"TBLPROPERTIES ('format-version' = '2', 'write.format.default' = '{data_format}')"
+    )
+    present = {column.lower() for column in spark.table(name).columns}
+    missing = [column for key, column in columns.items() if key not in present]
+    if missing:
+        spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
+
+
+def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int:
+    """Write the rows, counting them on their way."""
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import count, lit
+
+    observation = Observation()
+    write(frame.observe(observation, count(lit(1)).alias("rows")))
+    return int(observation.get["rows"])
+
+
+def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
+    """The value as the column can hold it. Spark's cast would wrap a number that is out of range."""
+    if hive.is_integer and stored.typeName() in ("byte", "short", "integer", "long", "float", "double", "decimal"):
+        return f"try_cast({expression} AS {spark_type(hive)})"
+    return fit(f"CAST({expression} AS {spark_type(hive)})", hive)
+
+
+def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
+    """Write files of the table's format into a folder."""
+    if is_json(table):
+        _json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
+    elif table.format == "textfile":
+        frame.selectExpr(f"{_line(table)} AS value").write.mode("append").text(folder)
+    elif table.format == "parquet":
+        frame.write.mode("append").parquet(folder)
+    else:
+        frame.write.mode("append").orc(folder)
+
+
+def _json_writer(frame: DataFrame) -> Any:
+    return (
+        frame.write.option("compression", "gzip")
+        .option("ignoreNullFields", value=True)
+        .option("timestampFormat", "yyyy-MM-dd HH:mm:ss.SSSSSSXXX")
+        .option("timestampNTZFormat", "yyyy-MM-dd HH:mm:ss.SSSSSS")
+    )
+
+
+def _drop_markers(folder: Path) -> None:
+    """Remove what Spark leaves beside the data: _SUCCESS and checksums."""
+    for path in (*folder.glob("_SUCCESS"), *folder.glob(".*.crc")):
+        path.unlink(missing_ok=True)
+
+
+def _add(written: Path, target: Path) -> None:
+    """Move the files of one folder into another; their names are unique. What was moved before a failure is taken back."""
+    target.mkdir(parents=True, exist_ok=True)
+    moved: list[Path] = []
+    try:
+        for path in sorted(written.iterdir()):
+            moved.append(path.rename(target / path.name))
+    except BaseException:
+        for path in moved:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _swap(written: Path, target: Path) -> None:
+    """Put one folder in the place of another, which comes back if that fails."""
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written.rename(target)
+        return
+    former = written.with_name(f"{written.name}.former")
+    os.rename(target, former)  # noqa: PTH104
+    try:
+        written.rename(target)
+    except BaseException:
+        former.rename(target)
+        raise
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _line(table: Table) -> str:
+    """A row as one line of text, as the table's SerDe reads it."""
+    if is_csv(table):
+        separator, quote, escape = csv_characters(table.serde)
+        cells = [_quoted(identifier(column.name), column.type, quote, escape) for column in table.columns]
+        return f"concat_ws({literal(separator)}, {', '.join(cells)})"
+    form = delimited_format(table, CellFormat())
+    cells = [_text_cell(identifier(column.name), column.type, form, 1) for column in table.columns]
+    return f"concat_ws({literal(form.separators[0])}, {', '.join(cells)})"
+
+
+def _quoted(expression: str, hive: HiveType, quote: str, escape: str) -> str:
+    """A CSV field; OpenCSVSerde quotes every field and has no null: it writes an empty one."""
+    text = f"replace({_plain(expression, hive)}, {literal(escape)}, {literal(escape * 2)})"
+    if quote != escape:
+        text = f"replace({text}, {literal(quote)}, {literal(escape + quote)})"
+    return f"coalesce(concat({literal(quote)}, {text}, {literal(quote)}), {literal(quote * 2)})"
+
+
+def _plain(expression: str, hive: HiveType) -> str:
+    return f"base64({expression})" if hive.name == "binary" else f"CAST({expression} AS STRING)"
+
+
+def _text_cell(expression: str, hive: HiveType, form: CellFormat, level: int) -> str:
+    """A value as delimited text; the elements of nested values are divided by the separator of their level."""
+    null = literal(form.null or "")
+    x = f"x{level}"
+    if hive.name == "array":
+        cells = f"transform({expression}, {x} -> {_text_cell(x, hive.children[0], form, level + 1)})"
+        text = f"array_join({cells}, {literal(form.separators[level])})"
+    elif hive.name == "map":
+        key = _text_cell(f"{x}.key", hive.children[0], form, level + 2)
+        member = _text_cell(f"{x}.value", hive.children[1], form, level + 2)
+        pair = f"concat({key}, {literal(form.separators[level + 1])}, {member})"
+        text = f"array_join(transform(map_entries({expression}), {x} -> {pair}), {literal(form.separators[level])})"
+    elif hive.name == "struct":
+        cells = ", ".join(
+            _text_cell(f"{expression}.{identifier(name)}", child, form, level + 1)
+            for name, child in zip(hive.fields, hive.children, strict=True)
+        )
+        text = f"IF({expression} IS NULL, NULL, concat_ws({literal(form.separators[level])}, {cells}))"
+    else:
+        text = _escaped(_plain(expression, hive), form) if hive.is_string else _plain(expression, hive)
+    return f"coalesce({text}, {null})"
+
+
+def _escaped(text: str, form: CellFormat) -> str:
+    """Escape what would end a field or the line, where the table has an escape character."""
+    if form.escape is None:
+        return text
+    text = f"replace({text}, {literal(form.escape)}, {literal(form.escape * 2)})"
+    for separator in form.separators[:3]:
+        text = f"replace({text}, {literal(separator)}, {literal(form.escape + separator)})"
+    text = f"replace({text}, '\\n', {literal(form.escape + 'n')})"
+    return f"replace({text}, '\\r', {literal(form.escape + 'r')})"

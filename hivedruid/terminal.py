@@ -1,0 +1,40 @@
+"""Text on a terminal: how wide it is, and what must not reach it as it is."""
+
+from __future__ import annotations
+
+import re
+
+_UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+"""Control characters, line separators, bidirectional overrides (they reorder what follows) and lone surrogates."""
+
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+
+
+def display_width(text: str) -> int:
+    """How many terminal cells `text` takes: 2 for East Asian wide characters and emoji, 0 for combining marks."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """`text` filled up with blanks to `width` cells; `right` puts the blanks in front."""
+    if text.isascii():
+        return text.rjust(width) if right else text.ljust(width)
+    blanks = " " * (width - display_width(text))
+    return blanks + text if right else text + blanks
+
+
+def printable(text: str) -> str:
+    r"""`text` with control characters spelled out (`\n`, `\x1b`, `\u202e`), so that it stays in its line."""
+    return text if text.isprintable() else re.sub(_UNPRINTABLE, _spell_out, text)
+
+
+def _spell_out(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _SHORT:
+        return _SHORT[character]
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,2 @@
+SET hivevar:greeting=hello;
+-- the end

@@ -1,0 +1,26 @@
+-- What Druid does not join runs on Spark over what each side can push.
+CREATE EXTERNAL TABLE src (timecolumn timestamp, dimension1 string, dimension2 string, metric1 int, metric2 float)
+STORED AS JSONFILE LOCATION '${dir}/data/src';
+CREATE EXTERNAL TABLE ev STORED BY 'druid' TBLPROPERTIES('druid.rollup' = 'false') AS SELECT timecolumn AS `__time`, dimension1, dimension2, metric1 FROM src;
+CREATE TABLE names (code string, name string) STORED AS ORC;
+INSERT INTO names VALUES ('a', 'Anna'), ('b', 'Berta'), ('c', NULL);
+SELECT * FROM names ORDER BY code;
+EXPLAIN SELECT n.name, sum(e.metric1) s FROM ev e JOIN names n ON e.dimension1 = n.code WHERE e.metric1 < 3 GROUP BY n.name;
+SELECT n.name, sum(e.metric1) s FROM ev e JOIN names n ON e.dimension1 = n.code GROUP BY n.name ORDER BY n.name;
+SELECT n.code, e.metric1 FROM names n LEFT JOIN ev e ON e.dimension1 = n.code ORDER BY n.code, e.metric1;
+SELECT n.code FROM names n LEFT SEMI JOIN ev e ON e.dimension1 = n.code ORDER BY n.code;
+SELECT code FROM names WHERE code NOT IN (SELECT dimension1 FROM ev WHERE dimension1 IS NOT NULL) ORDER BY code;
+SELECT code FROM names n WHERE EXISTS (SELECT 1 FROM ev e WHERE e.dimension1 = n.code AND e.metric1 > 2);
+SELECT metric1 FROM ev WHERE metric1 > (SELECT avg(metric1) FROM ev) ORDER BY metric1;
+SELECT dimension1 FROM ev UNION SELECT code FROM names ORDER BY dimension1;
+SELECT dimension1 k FROM ev INTERSECT SELECT code FROM names;
+EXPLAIN EXTENDED SELECT dimension1, row_number() OVER (PARTITION BY dimension1 ORDER BY `__time`) r FROM ev WHERE metric1 > 0;
+SELECT dimension1, metric1, row_number() OVER (PARTITION BY dimension1 ORDER BY metric1) r FROM ev ORDER BY metric1;
+SELECT w, count(*) FROM ev LATERAL VIEW explode(split('x y', ' ')) t AS w GROUP BY w ORDER BY w;
+SELECT dimension1, collect_set(metric1) FROM ev WHERE dimension1 = 'b' GROUP BY dimension1;
+SELECT initcap(dimension1), metric1 FROM ev WHERE dimension1 IS NOT NULL ORDER BY `__time` LIMIT 3;
+INSERT OVERWRITE TABLE names VALUES ('z', 'Zoe');
+SELECT * FROM names;
+TRUNCATE TABLE names;
+SELECT count(*) FROM names;
+DROP TABLE names;

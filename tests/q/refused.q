@@ -1,0 +1,27 @@
+-- What is not supported says why, and what to do instead.
+UPDATE t SET a = 1;
+DELETE FROM t WHERE a = 1;
+MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN DELETE;
+LOAD DATA INPATH '/x' INTO TABLE t;
+!ls;
+dfs -ls /;
+MSCK REPAIR TABLE t;
+GRANT SELECT ON t TO u;
+CREATE MATERIALIZED VIEW mv AS SELECT 1;
+CREATE TEMPORARY TABLE t (a int);
+ALTER TABLE t CHANGE COLUMN a b int;
+ALTER TABLE t SET LOCATION '/x';
+SELECT TRANSFORM(a) USING 'cat' FROM t;
+SELECT a FROM nowhere;
+SELEC 1;
+SELECT FROM;
+SELECT 1 +;
+SET hive.druid.rollupp=true;
+SET hive.local.time.zone=Mars/Base;
+SET druid.url=ftp://x;
+SELECT TIMESTAMP '2020-13-01 00:00:00';
+SELECT DATE 'yesterday';
+SELECT INTERVAL 'x' DAY;
+SELECT sum(1) FROM (SELECT 1 AS a) x WHERE sum(a) > 1;
+SELECT a, count(*) FROM (SELECT 1 AS a, 2 AS b) x GROUP BY b;
+SELECT b FROM (SELECT 1 AS a) x;

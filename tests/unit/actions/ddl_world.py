@@ -1,0 +1,82 @@
+"""A catalog in memory that DDL is built against and applied to, without running anything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from hivedruid.actions import changes as c
+from hivedruid.actions import ddl
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import STRING
+from hivedruid.errors import HiveDruidError, SemanticError, Span
+from hivedruid.parser import parse
+from hivedruid.script import SourceStatement, split
+from hivedruid.settings import Settings
+
+DISCOVERED = {
+    "wikiticker": {"__time": "LONG", "cityName": "STRING", "added": "LONG", "tags": "ARRAY<STRING>", "user_unique": "COMPLEX<hyperUnique>"},
+    "twice": {"__time": "LONG", "a": "STRING", "A": "DOUBLE", "f": "FLOAT"},
+    "default.taken": {"__time": "LONG"},
+}
+
+
+@dataclass
+class World:
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+    databases: tuple[str, ...] = ("default", "other")
+    database: str = "default"
+    settings: Settings = field(default_factory=Settings)
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
+            self.settings,
+            datetime(2020, 1, 1, tzinfo=UTC),
+            self.database,
+            self.databases,
+            self.tables,
+            DISCOVERED,
+            tuple(self.tables.values()),
+            {"other": "the other one"},
+            self.variables,
+        )
+
+    def build(self, text: str) -> tuple[Action, ...]:
+        return ddl.build(parse(SourceStatement(text)), self.snapshot(), lambda _: (Column("x", STRING, "c", "X"),))
+
+    def run(self, script: str) -> tuple[Action, ...]:
+        """Build and apply each statement; the actions of the last."""
+        actions: tuple[Action, ...] = ()
+        for source in split(script):
+            actions = self.build(source.text)
+            for action in actions:
+                self.apply(action)
+        return actions
+
+    def apply(self, action: Action) -> None:
+        if isinstance(action, c.AddTable):
+            self.tables[(action.table.database, action.table.name)] = replace(action.table, table_id="id")
+        elif isinstance(action, c.RemoveTable):
+            del self.tables[(action.table.database, action.table.name)]
+        elif isinstance(action, c.ReplaceTable):
+            del self.tables[(action.before.database, action.before.name)]
+            self.tables[(action.after.database, action.after.name)] = action.after
+
+    def table(self, name: str, database: str = "default") -> Table:
+        return self.tables[(database, name)]
+
+    def refused(self, text: str, kind: type[HiveDruidError] = SemanticError) -> HiveDruidError:
+        with pytest.raises(kind) as error:
+            self.run(text)
+        return error.value
+
+
+def at(span: Span | None) -> str:
+    """The text a span points at."""
+    assert span is not None
+    return span.source_line[span.column - 1 : span.column - 1 + span.length]

@@ -1,0 +1,236 @@
+"""The table of table properties, and how they are checked."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivedruid.catalog.names import columns_by_field, with_field_names
+from hivedruid.catalog.properties import PROPERTIES, TableProperty, check_value, find, parse_mapping, validate
+from hivedruid.catalog.table import Column, Table, TableKind
+from hivedruid.catalog.types import STRING, TIMESTAMP
+from hivedruid.errors import SemanticError, Span
+from hivedruid.parser.statements.ddl import Property
+
+KEY, VALUE = Span(1, 1, 1, "k"), Span(1, 5, 1, "k = v")
+
+
+def prop(key: str, value: str) -> Property:
+    return Property(key, value, KEY, VALUE)
+
+
+@pytest.mark.parametrize("item", PROPERTIES.values(), ids=lambda item: item.key)
+def test_the_table_is_sound(item: TableProperty) -> None:
+    assert item.doc.endswith(".") or item.doc.endswith("…")
+    assert item.kinds
+    assert find(item.key + ("x" if item.key.endswith(".") else "")) is item
+    if item.default is not None:
+        check_value(item, prop(item.key, item.default))
+    assert bool(item.values) is (item.type == "enum")
+
+
+@pytest.mark.parametrize(
+    "key",
+    """
+    druid.datasource druid.segment.granularity druid.query.granularity druid.rollup
+    druid.segment.targetShardsPerGranularity druid.storage.storageDirectory druid.kafka.ingestion
+    druid.timestamp.column druid.timestamp.format druid.parseSpec.format druid.parseSpec.columns
+    druid.parseSpec.delimiter druid.parseSpec.listDelimiter druid.parseSpec.hasHeaderRows druid.parseSpec.skipHeaderRows
+    avro.schema.literal kafka.topic kafka.bootstrap.servers external.table.purge hivedruid.malformed.rows
+    druid.kafka.ingestion.maxRowsInMemory druid.kafka.ingestion.taskDuration druid.kafka.ingestion.useEarliestOffset
+    druid.kafka.ingestion.consumer.retries druid.kafka.ingestion.consumer.max.poll.records kafka.consumer.max.poll.records
+    kafka.serde.class kafka.write.semantic hive.kafka.poll.timeout.ms hive.kafka.ssl.truststore.location
+    """.split(),  # noqa: SIM905 - a list of words reads better as words
+)
+def test_known(key: str) -> None:
+    assert find(key) is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("druid.segment.granularity", "day"),
+        ("druid.segment.granularity", "SIX_HOUR"),
+        ("druid.query.granularity", "NONE"),
+        ("druid.rollup", "FALSE"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "5"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "-1"),
+        ("druid.kafka.ingestion.maxTotalRows", "9223372036854775807"),
+        ("druid.kafka.ingestion.taskDuration", "PT60S"),
+        ("druid.kafka.ingestion.taskDuration", "P1Y2M3W4DT5H6M7.5S"),
+        ("druid.kafka.ingestion", "start"),
+        ("druid.parseSpec.columns", "a,b"),
+        ("avro.schema.literal", '{"type":"record"}'),
+        ("druid.columns.mapping", "cityName:city, CITYNAME:city_2"),
+        ("my.own", "anything"),
+        ("comment", "hello"),
+        ("transactional", "true"),
+        ("my.password", "env:MY_PASSWORD"),
+        ("my.password", ""),
+    ],
+)
+def test_let_through_as_given(key: str, value: str) -> None:
+    assert validate([prop(key, value)]) == {key: value}
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("druid.segment.granularty", "druid.segment.granularity"),
+        ("druid.dataSource", "druid.datasource"),
+        ("DRUID.DATASOURCE", "druid.datasource"),
+        ("druid.kafka.ingestion.taskDurations", "druid.kafka.ingestion.taskDuration"),
+        ("kafka.topics", "kafka.topic"),
+        ("kafka.bootstrap.server", "kafka.bootstrap.servers"),
+        ("hivedruid.malformed.row", "hivedruid.malformed.rows"),
+        ("External.Table.Purge", "external.table.purge"),
+        ("druid.query.json", "leave it out"),
+    ],
+)
+def test_unknown_keys(key: str, hint: str) -> None:
+    with pytest.raises(SemanticError) as error:
+        validate([prop(key, "x")])
+    assert error.value.span is KEY
+    assert hint in (error.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("druid.segment.granularity", "DAYS", "one of SECOND"),
+        ("druid.segment.granularity", "P1D", "one of SECOND"),
+        ("druid.rollup", "yes", "true or false"),
+        ("druid.rollup", " true", "true or false"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "5.0", "whole number"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "", "whole number"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "٣", "whole number"),
+        ("druid.kafka.ingestion.maxRowsInMemory", "2147483648", "up to 2147483647"),
+        ("druid.kafka.ingestion.maxTotalRows", "9223372036854775808", "up to"),
+        ("druid.kafka.ingestion.taskDuration", "60", "period"),
+        ("druid.kafka.ingestion.taskDuration", "PT", "period"),
+        ("druid.kafka.ingestion.taskDuration", "P", "period"),
+        ("druid.kafka.ingestion", "PAUSE", "START, STOP or RESET"),
+        ("druid.parseSpec.format", "tsv", "JSON, CSV, DELIMITED, AVRO"),
+        ("druid.parseSpec.columns", " , ", "names"),
+        ("avro.schema.literal", "{", "JSON"),
+        ("druid.columns.mapping", "a", "field:column"),
+        ("druid.columns.mapping", "a:x,b:X", "once"),
+        ("hivedruid.malformed.rows", "ignore", "FAIL, SKIP"),
+    ],
+)
+def test_values_of_the_wrong_type(key: str, value: str, message: str) -> None:
+    with pytest.raises(SemanticError, match="takes") as error:
+        validate([prop(key, value)])
+    assert message in error.value.message
+    assert error.value.span is VALUE
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("files", "druid.rollup"),
+        ("iceberg", "kafka.topic"),
+        ("druid", "kafka.consumer.retries"),
+        ("kafka", "druid.datasource"),
+        ("druid", "hivedruid.malformed.rows"),
+    ],
+)
+def test_properties_of_other_kinds_of_tables(kind: TableKind, key: str) -> None:
+    value = "fail" if "malformed" in key else "true"
+    with pytest.raises(SemanticError, match="means nothing for") as error:
+        validate([prop(key, value)], kind)
+    assert error.value.span is KEY
+
+
+def test_the_consumer_property_meant_is_named() -> None:
+    with pytest.raises(SemanticError) as error:
+        validate([prop("kafka.consumer.retries", "2")], "druid")
+    assert error.value.hint == "did you mean 'druid.kafka.ingestion.consumer.retries'?"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("kafka.consumer.enable.auto.commit", "kafka"),
+        ("kafka.producer.transactional.id", "kafka"),
+        ("druid.kafka.ingestion.consumer.bootstrap.servers", "druid"),
+    ],
+)
+def test_what_the_table_sets_itself(key: str, kind: TableKind) -> None:
+    with pytest.raises(SemanticError) as error:
+        validate([prop(key, "x")], kind)
+    assert error.value.span is KEY
+
+
+@pytest.mark.parametrize("value", ["hunter2", "env:", "env:a b", "env:${X}"])
+def test_secrets_do_not_go_into_the_catalog(value: str) -> None:
+    for key in ("druid.kafka.ingestion.consumer.ssl.key.password", "kafka.consumer.sasl.jaas.config", "my.password"):
+        with pytest.raises(SemanticError, match="secret") as error:
+            validate([prop(key, value)])
+        assert error.value.span is VALUE
+        assert "env:" in (error.value.hint or "")
+        assert "hunter2" not in error.value.message + (error.value.hint or "")
+
+
+def test_parse_mapping() -> None:
+    assert parse_mapping("") == {}
+    assert parse_mapping("a:B, c d : e ,") == {"a": "b", "c d": "e"}
+    assert parse_mapping("urn:x:y") == {"urn:x": "y"}
+    assert parse_mapping(":a") is None
+    assert parse_mapping("a:b,a:c") is None
+
+
+# ---- names
+
+
+def table(*names: str, mapping: str = "") -> Table:
+    columns = (Column("__time", TIMESTAMP), *(Column(name, STRING) for name in names))
+    return Table("default", "t", "druid", columns, properties={"druid.columns.mapping": mapping} if mapping else {})
+
+
+SCHEMA = {"__time": "LONG", "cityName": "STRING", "page": "STRING", "Tag": "STRING", "TAG": "STRING"}
+
+
+def fields(resolved: Table) -> dict[str, str]:
+    return {column.name: column.field_name for column in resolved.columns}
+
+
+def test_fields_are_found_in_any_case() -> None:
+    assert fields(with_field_names(table("cityname", "page"), SCHEMA)) == {
+        "__time": "__time",
+        "cityname": "cityName",
+        "page": "page",
+    }
+
+
+def test_nothing_to_do_is_nothing_done() -> None:
+    plain = table("page", "nope")
+    assert with_field_names(plain, SCHEMA) is plain
+
+
+def test_two_fields_for_one_column() -> None:
+    with pytest.raises(SemanticError, match="any of the fields TAG, Tag") as error:
+        with_field_names(table("tag"), SCHEMA)
+    assert "druid.columns.mapping" in (error.value.hint or "")
+
+
+def test_fields_nobody_asked_for_may_be_ambiguous() -> None:
+    assert fields(with_field_names(table("page"), SCHEMA))["page"] == "page"
+
+
+def test_the_mapping_decides() -> None:
+    resolved = with_field_names(table("tag", "tag_2", "city", mapping="TAG:tag_2,Tag:tag,cityName:city"), SCHEMA)
+    assert fields(resolved) == {"__time": "__time", "tag": "Tag", "tag_2": "TAG", "city": "cityName"}
+
+
+def test_the_mapping_of_one_leaves_the_other() -> None:
+    assert fields(with_field_names(table("tag", "tag_2", mapping="TAG:tag_2"), SCHEMA))["tag"] == "Tag"
+
+
+def test_columns_by_field() -> None:
+    assert columns_by_field(["__time", "cityName"], {}) == {"__time": "__time", "cityName": "cityname"}
+    with pytest.raises(SemanticError, match=r"Duplicate column name tag in the table definition\.") as error:
+        columns_by_field(["Tag", "TAG"], {}, span=KEY)
+    assert error.value.span is KEY
+    assert columns_by_field(["Tag", "TAG"], {"druid.columns.mapping": "TAG:tag_2"}) == {"Tag": "tag", "TAG": "tag_2"}
+    with pytest.raises(SemanticError, match="Duplicate column name page"):
+        columns_by_field(["page", "x"], {"druid.columns.mapping": "x:page"})

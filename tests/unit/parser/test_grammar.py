@@ -1,0 +1,212 @@
+"""The normative grammar against the parser: its examples, and scripts generated from it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.lark import from_lark
+from lark import Lark, Tree
+from lark.lexer import PatternStr
+
+from hivedruid.errors import HiveDruidError
+from hivedruid.parser import parse, statements
+from hivedruid.parser.statements import Statement, ddl, dml, utility  # noqa: F401 - attributes of `statements`
+from hivedruid.script import SourceStatement, split
+
+GRAMMAR = Path(__file__).parents[3] / "grammar"
+TEXT = (GRAMMAR / "hive_statements.lark").read_text(encoding="utf-8")
+EXAMPLES = (GRAMMAR / "hive_statements.q").read_text(encoding="utf-8")
+# Rules that are only there to put others together.
+CONTAINERS = {"script", "statement"}
+
+
+@cache
+def grammar() -> Lark:
+    return Lark(TEXT, start=["script", "statement"], parser="earley", ambiguity="resolve", maybe_placeholders=False)
+
+
+def examples() -> list[tuple[str, SourceStatement]]:
+    lines = EXAMPLES.split("\n")
+    result = []
+    for source in split(EXAMPLES, "hive_statements.q"):
+        marks = [line for line in lines[: source.line] if line.startswith("-- rule: ")]
+        result.append((marks[-1].removeprefix("-- rule: "), source))
+    return result
+
+
+@pytest.mark.parametrize(("rule", "source"), examples(), ids=lambda value: value if isinstance(value, str) else str(value.line))
+def test_an_example_is_of_its_rule_and_is_parsed(rule: str, source: SourceStatement) -> None:
+    tree: Tree[object] = grammar().parse(source.text, start="statement")
+    assert rule in {str(subtree.data) for subtree in tree.iter_subtrees()}
+    assert parse(source).source is source
+
+
+def test_every_rule_has_an_example() -> None:
+    rules = set(re.findall(r"^([a-z_]+):", TEXT, re.MULTILINE)) - CONTAINERS
+    assert {rule for rule, _ in examples()} == rules
+
+
+WORDS = {
+    "NAME": st.sampled_from(["a", "b", "t1", "wiki", "__time", "cityName"]),
+    "QUOTED_NAME": st.sampled_from(["`a`", "`select`", "`b c`", "`x``y`", "`ö`"]),
+    "STRING": st.sampled_from(["'a'", "''", '"b;c"', r"'it\'s'", "'2010-01-01 00:00:00'", "'ö -- /* '", "'${x}'"]),
+    "INTEGER": st.integers(0, 99).map(str),
+    "NUMBER": st.sampled_from(["0", "1.5", "2e10", "10"]),
+    "TYPED_NUMBER": st.sampled_from(["1L", "2S", "3Y", "1.5BD", "2.5D"]),
+    "SETTING_KEY": st.sampled_from(["hive.druid.rollup", "hivevar:x", "a.b"]),
+    "SETTING_VALUE": st.sampled_from(["true", "a b", "x=y", "2015-09-12"]),
+    "PATH": st.sampled_from(["a.q", "dir/b c.q"]),
+    "DRUID_HANDLER": st.just("'org.apache.hadoop.hive.druid.DruidStorageHandler'"),
+    "KAFKA_HANDLER": st.just("'org.apache.hadoop.hive.kafka.KafkaStorageHandler'"),
+}
+
+
+def generated(start: str) -> st.SearchStrategy[str]:
+    """Text of a rule; every terminal stands between blanks, or the words would run into each other."""
+    words = dict(WORDS)
+    for terminal in grammar().terminals:
+        if isinstance(terminal.pattern, PatternStr):
+            words[terminal.name] = st.just(terminal.pattern.value)
+    spaced = {name: strategy.map(lambda text: f" {text} ") for name, strategy in words.items()}
+    without_ignored = Lark(re.sub(r"^%ignore.*$", "", TEXT, flags=re.MULTILINE), start=start, parser="earley")
+    names = {terminal.name for terminal in without_ignored.terminals}
+    return from_lark(without_ignored, start=start, explicit={k: v for k, v in spaced.items() if k in names})
+
+
+@cache
+def expansions() -> dict[str, list[tuple[str, ...]]]:
+    """Rule -> what it may be made of; `"text"` in front of a word marks a terminal."""
+    result: dict[str, list[tuple[str, ...]]] = {}
+    for rule in Lark(TEXT, start=["script", "statement"], parser="earley").rules:
+        parts = tuple(("!" if symbol.is_term else "") + symbol.name for symbol in rule.expansion)
+        result.setdefault(str(rule.origin.name), []).append(parts)
+    return result
+
+
+@cache
+def heights() -> dict[str, int]:
+    """How deep the smallest text of each rule is."""
+    known: dict[str, int] = {}
+    while True:
+        before = dict(known)
+        for rule, choices in expansions().items():
+            depths = [height for choice in choices if (height := _height(choice, known)) is not None]
+            if depths:
+                known[rule] = min(depths) + 1
+        if known == before:
+            return known
+
+
+def _height(choice: tuple[str, ...], known: dict[str, int]) -> int | None:
+    parts = [0 if part.startswith("!") else known.get(part) for part in choice]
+    return None if None in parts else max((part for part in parts if part is not None), default=0)
+
+
+@cache
+def words() -> dict[str, st.SearchStrategy[str]]:
+    fixed = {t.name: st.just(t.pattern.value) for t in grammar().terminals if isinstance(t.pattern, PatternStr)}
+    return {**WORDS, **fixed}
+
+
+@st.composite
+def sentences(draw: st.DrawFn, starts: tuple[str, ...], size: int = 60) -> str:
+    """Text of one of the rules, with about `size` choices in it: then every rule takes its smallest form."""
+    left = size
+    result: list[str] = []
+    todo = [draw(st.sampled_from(starts))]
+    while todo:
+        part = todo.pop()
+        if part.startswith("!"):
+            result.append(draw(words()[part[1:]]))
+            continue
+        left -= 1
+        choices = expansions()[part]
+        if part == "name":
+            choices = [("!NAME",)] * 12 + choices  # most strange names may not be a table's
+        if left <= 0:
+            smallest = min(_height(choice, heights()) or 0 for choice in choices)
+            choices = [choice for choice in choices if (_height(choice, heights()) or 0) == smallest]
+        todo.extend(reversed(draw(st.sampled_from(choices))))
+    return " ".join(result)
+
+
+QUERIES = ("query", "select", "insert", "multi_insert")
+OTHERS = tuple(sorted({part for choice in expansions()["explainable"] for part in choice} - {*QUERIES}))
+SETTINGS = ("set", "reset", "source", "explain")
+
+SLOW = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check(text: str) -> bool:
+    """Whether the whole script is parsed; anything but a HiveDruidError with a place comes out of here."""
+    try:
+        for source in split(text):
+            parse(source)
+    except HiveDruidError as error:
+        assert error.span is not None, error.message
+        assert "\x1b" not in error.message
+        return False
+    return True
+
+
+@SLOW
+@given(generated("script"))
+def test_generated_scripts_are_parsed_or_refused(text: str) -> None:
+    check(text)
+
+
+@SLOW
+@given(st.lists(sentences((*QUERIES, *OTHERS, *SETTINGS), 30), max_size=4).map(";\n".join))
+def test_longer_scripts_are_parsed_or_refused(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize(("starts", "least"), [(QUERIES, 0.85), (OTHERS, 0.75), (SETTINGS, 0.8)])
+def test_most_of_what_the_grammar_makes_is_parsed(starts: tuple[str, ...], least: float) -> None:
+    """The rest is refused for what no grammar says: a name given twice, decimal(50), a table called `a b`."""
+    outcomes: list[bool] = []
+
+    @settings(SLOW, max_examples=300, derandomize=True, database=None)
+    @given(sentences(starts))
+    def collect(text: str) -> None:
+        outcomes.append(check(text))
+
+    collect()
+    assert len(outcomes) >= 250
+    assert sum(outcomes) / len(outcomes) >= least
+
+
+def test_the_generator_reaches_every_statement() -> None:
+    seen: Counter[str] = Counter()
+
+    @settings(SLOW, max_examples=600, derandomize=True, database=None)
+    @given(sentences((*QUERIES, *OTHERS, *SETTINGS), 20))
+    def collect(text: str) -> None:
+        try:
+            seen.update(type(parse(source)).__name__ for source in split(text))
+        except HiveDruidError:
+            return
+
+    collect()
+    assert {kind.__name__ for kind in statement_kinds()} == set(seen)
+
+
+def statement_kinds() -> list[type[Statement]]:
+    modules = (statements, statements.ddl, statements.dml, statements.utility)
+    values = [value for module in modules for value in vars(module).values()]
+    return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]
+
+
+@settings(SLOW, max_examples=400)
+@given(sentences((*QUERIES, *OTHERS, *SETTINGS), 40), st.data())
+def test_damaged_statements_are_refused_with_a_place(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 12)))
+    junk = data.draw(st.sampled_from(["", "(", ")", "'", "`", ";", "/*", "--", "\\", "SELECT", "?", "\x00", "{", "@", ":"]))
+    check(text[:start] + junk + text[end:])

@@ -1,0 +1,65 @@
+"""The plugin in a project of its own, run by a pytest of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nhivedruid_q = true\n")
+    (tmp_path / "first.q").write_text("CREATE DATABASE d; SHOW DATABASES;\n")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "pytest", "-W", "error", "-p", "no:cacheprovider", "--color=no", *arguments]
+    outcome = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    return outcome.returncode, outcome.stdout + outcome.stderr
+
+
+def test_update_then_pass_then_a_readable_diff(project: Path) -> None:
+    code, text = run(project)
+    assert code == 1
+    assert "first.q.out is missing" in text
+    assert "Traceback" not in text
+
+    assert run(project, "--hivedruid-update")[0] == 0
+    expected = project / "first.q.out"
+    assert expected.read_text().endswith("-- !output\nd\ndefault\n")
+    assert run(project)[0] == 0
+
+    expected.write_text(expected.read_text().replace("\nd\n", "\nx\n"))
+    code, text = run(project)
+    assert code == 1
+    assert "-x\n+d\n" in text
+    assert "runner.py" not in text
+    assert "FAILED first.q::first.q" in text
+
+
+def test_nothing_is_collected_unless_switched_on(project: Path) -> None:
+    (project / "pytest.ini").write_text("[pytest]\n")
+    assert run(project)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+    code, text = run(project, "--hivedruid-q", "--collect-only", "-q")
+    assert code == 0
+    assert "first.q::first.q" in text
+
+
+def test_one_script_can_be_chosen(project: Path) -> None:
+    (project / "second.q").write_text("SHOW DATABASES;")
+    code, text = run(project, "--hivedruid-update", "second.q")
+    assert code == 0
+    assert "1 passed" in text
+    assert not (project / "first.q.out").exists()
+
+
+def test_a_script_that_cannot_be_read_is_one_line(project: Path) -> None:
+    (project / "first.q").write_bytes(b"\xff")
+    code, text = run(project)
+    assert code == 1
+    assert "UsageError: cannot read" in text
+    assert "runner.py" not in text

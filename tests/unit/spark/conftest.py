@@ -1,0 +1,101 @@
+"""What the Spark tests share: a runner per test on one driver per process, and tables over files they write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import UNKNOWN, HiveType
+from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
+from hivedruid.results import ResultColumn
+from hivedruid.spark import session
+from hivedruid.spark.jobs import SparkRunner
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _driver_ends_with_the_tests() -> Iterator[None]:
+    yield
+    session.stop()
+
+
+def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:
+    """A Druid that answers with the rows in the query itself: each cell an SQL literal of DuckDB."""
+    names = ", ".join(f'"{column}"' for column in columns)
+    rows = ", ".join(f"({', '.join(row)})" for row in read.query["rows"])
+    with duckdb.connect() as connection:
+        where = "" if read.query.get("any", True) else "WHERE FALSE"
+        connection.execute(f"COPY (SELECT * FROM (VALUES {rows}) t({names}) {where}) TO '{path}' (FORMAT parquet)")
+
+
+@dataclass
+class Home:
+    """A home folder with its runner, and what it said."""
+
+    path: Path
+    settings: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.runner = SparkRunner(self.path, self.settings, write_parquet, self.statuses.append, self.notes.append)
+
+    def query(self, sql: str, *inputs: DruidInput | TableInput | Table) -> list[tuple[Any, ...]]:
+        return list(self.runner.rows(job(sql, *inputs)))
+
+    def write(self, sql: str, table: Table, *inputs: DruidInput | TableInput | Table, overwrite: bool = False) -> int:
+        return self.runner.write(job(sql, *inputs), table, overwrite)
+
+
+def job(sql: str, *inputs: DruidInput | TableInput | Table) -> SparkJob:
+    """A job; a table given as such is the view of its name."""
+    items = tuple(
+        TableInput(item.name, item, tuple(column.name for column in item.columns)) if isinstance(item, Table) else item
+        for item in inputs
+    )
+    return SparkJob(sql, items, (ResultColumn("unknown", UNKNOWN),))
+
+
+def columns(**types: HiveType) -> tuple[Column, ...]:
+    return tuple(Column(name.lower(), hive, field=None if name.islower() else name) for name, hive in types.items())
+
+
+def files_table(
+    location: Path | str,
+    shape: tuple[Column, ...],
+    format: str = "jsonfile",  # noqa: A002
+    *,
+    properties: Mapping[str, str] | None = None,
+    serde: Mapping[str, str] | None = None,
+) -> Table:
+    return Table(
+        "default", "t", "files", shape, external=True, format=format, location=str(location),
+        properties=properties or {}, serde=serde or {},
+    )  # fmt: skip
+
+
+def iceberg_table(shape: tuple[Column, ...], table_id: str = "0190c5b2-77aa") -> Table:
+    return Table("default", "t", "iceberg", shape, format="orc", table_id=table_id)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home", {"hive.local.time.zone": "US/Pacific"})
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Callable[..., Path]:
+    """Writes lines of text into a file below the test's folder and gives its path."""
+
+    def write(*text: str, name: str = "data/part-0.txt") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes("".join(f"{line}\n" for line in text).encode())
+        return path
+
+    return write

@@ -1,0 +1,227 @@
+"""Rows and staging: what a job answers, exactly."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    HiveType,
+    array_of,
+)
+from hivedruid.errors import SemanticError, SparkError
+from hivedruid.plan.physical import DruidInput, DruidRead, Field
+from tests.unit.spark.conftest import Home, columns, files_table, job
+
+pytestmark = pytest.mark.spark
+
+
+def druid(view: str, names: str, types: list[HiveType], *rows: list[str], any: bool = True) -> DruidInput:  # noqa: A002
+    fields = tuple(Field(f"f{number}", hive) for number, hive in enumerate(types))
+    return DruidInput(view, DruidRead({"rows": list(rows), "any": any}, fields), tuple(names.split()))
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("NULL", None),
+        ("TRUE", True),
+        ("CAST(1 AS TINYINT)", 1),
+        ("9223372036854775807", 2**63 - 1),
+        ("CAST('NaN' AS DOUBLE) = CAST('NaN' AS DOUBLE)", True),
+        ("1.5D", 1.5),
+        ("CAST(1.50 AS DECIMAL(10, 3))", Decimal("1.500")),
+        ("'çÅ\\n'", "çÅ\n"),
+        ("X'00ff'", b"\x00\xff"),
+        ("DATE '0001-01-01'", date(1, 1, 1)),
+        ("TIMESTAMP_NTZ '2021-11-07 01:30:00.123456'", datetime(2021, 11, 7, 1, 30, 0, 123456)),
+        ("TIMESTAMP_NTZ '1500-02-28 23:59:59.999999'", datetime(1500, 2, 28, 23, 59, 59, 999999)),
+        ("TIMESTAMP '2021-11-07 08:30:00.123456'", datetime(2021, 11, 7, 8, 30, 0, 123456, tzinfo=UTC)),
+        ("TIMESTAMP '2021-11-07 09:30:00 UTC'", datetime(2021, 11, 7, 9, 30, tzinfo=UTC)),
+        ("array(1, NULL)", [1, None]),
+        ("array(TIMESTAMP '2021-11-07 08:30:00', NULL)", [datetime(2021, 11, 7, 8, 30, tzinfo=UTC), None]),
+        ("map('a', X'01', 'b', NULL)", {"a": b"\x01", "b": None}),
+        ("map('a', TIMESTAMP '1970-01-01 00:00:00')", {"a": datetime(1970, 1, 1, tzinfo=UTC)}),
+        ("named_struct('a', 1, 'B', array(named_struct('c', 'x')))", {"a": 1, "B": [{"c": "x"}]}),
+        ("named_struct('t', TIMESTAMP '1970-01-01 00:00:00', 'n', NULL)", {"t": datetime(1970, 1, 1, tzinfo=UTC), "n": None}),
+        ("INTERVAL '1-2' YEAR TO MONTH", 14),
+        ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", -timedelta(days=1, hours=2, minutes=3, seconds=4, milliseconds=500)),
+    ],
+)
+def test_value(home: Home, sql: str, value: object) -> None:
+    assert home.query(f"SELECT {sql}, {sql} AS again") == [(value, value)]
+
+
+def test_machine_zone_does_not_matter(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setenv("TZ", "America/Los_Angeles")
+    time.tzset()
+    try:
+        rows = home.query("SELECT TIMESTAMP '2021-11-07 08:30:00', TIMESTAMP '2021-11-07 09:30:00'")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert rows == [(datetime(2021, 11, 7, 8, 30, tzinfo=UTC), datetime(2021, 11, 7, 9, 30, tzinfo=UTC))]
+
+
+def test_order_is_kept(home: Home) -> None:
+    rows = home.query("SELECT id % 1000, id FROM range(0, 5000, 1, 7) ORDER BY id % 1000 DESC, id")
+    assert rows == sorted(((number % 1000, number) for number in range(5000)), key=lambda row: (-row[0], row[1]))
+
+
+def test_rows_stream(home: Home) -> None:
+    """The first rows are there before the last ones fail."""
+    rows = home.runner.rows(job("SELECT IF(id < 90, id, raise_error('the last part')) FROM range(0, 100, 1, 10)"))
+    assert next(rows) == (0,)
+    with pytest.raises(SparkError, match="the last part"):
+        list(rows)
+
+
+def test_rows_left_early(home: Home) -> None:
+    rows = home.runner.rows(job("SELECT id, repeat('x', 1000) FROM range(0, 100000000, 1, 20000)"))
+    assert next(rows)[0] == 0
+    rows.close()
+    assert home.query("SELECT 1") == [(1,)]
+
+
+def test_druid_input(home: Home) -> None:
+    item = druid(
+        "d", "t z day flag n m f s tags",
+        [TIMESTAMP, TIMESTAMP_LTZ, DATE, BOOLEAN, INT, BIGINT, FLOAT, STRING, array_of(STRING)],
+        ["1442018818771::BIGINT", "-1::BIGINT", "86400000::BIGINT", "1::BIGINT", "7::BIGINT", "9007199254740993::BIGINT",
+         "1.1::FLOAT", "'é'", "['a', NULL]"],
+        ["NULL", "NULL", "NULL", "0", "NULL", "NULL", "NULL", "''", "NULL"],
+    )  # fmt: skip
+    rows = home.query("SELECT t, z, day, flag, n, m, f, s, tags FROM d ORDER BY s DESC", item)
+    assert rows == [
+        (datetime(2015, 9, 12, 0, 46, 58, 771000), datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=UTC), date(1970, 1, 2),
+         True, 7, 9007199254740993, pytest.approx(1.1), "é", ["a", None]),
+        (None, None, None, False, None, None, None, "", None),
+    ]  # fmt: skip
+    assert not list((home.path / "scratch").glob("*/*.parquet"))
+
+
+def test_empty_druid_input(home: Home) -> None:
+    item = druid("d", "a b", [STRING, BIGINT], ["'x'", "1::BIGINT"], any=False)
+    assert home.query("SELECT count(*), sum(b) FROM d", item) == [(0, None)]
+
+
+def test_join_of_two_inputs(home: Home, lines: Callable[..., Path]) -> None:
+    names = files_table(lines('{"code": "#en", "name": "English"}').parent, columns(code=STRING, name=STRING))
+    item = druid("d", "channel s", [STRING, BIGINT], ["'#en'", "5::BIGINT"], ["'#fr'", "6::BIGINT"])
+    assert home.query("SELECT name, s FROM d JOIN t ON channel = code", item, names) == [("English", 5)]
+
+
+def test_stage_is_exact(home: Home, tmp_path: Path) -> None:
+    sql = r"""
+        SELECT 1442018818771 AS t, 'a"b\\c\nd\u00e9' AS s, CAST('NaN' AS DOUBLE) AS d, 9007199254740993 AS n, array('x', NULL) AS l
+        UNION ALL SELECT 0, '', CAST('-Infinity' AS DOUBLE), NULL, NULL
+        UNION ALL SELECT 1, NULL, 0.1D, -1, array()
+    """
+    table = Table("default", "d", "druid", columns(__time=TIMESTAMP, cityName=STRING, d=DOUBLE, n=BIGINT, l=array_of(STRING)))
+    staged = tmp_path / "staged"
+    staged.mkdir()
+    assert home.runner.stage(job(sql), table, staged) == 3
+    names = sorted(path.name for path in staged.iterdir())
+    assert names
+    assert all(name.endswith(".json.gz") and not name.startswith((".", "_")) for name in names)
+    text = [line for name in names for line in gzip.decompress((staged / name).read_bytes()).decode().splitlines()]
+    assert sorted((json.loads(line) for line in text), key=lambda row: row["__time"]) == [
+        {"__time": 0, "cityName": "", "d": "-Infinity"},
+        {"__time": 1, "d": 0.1, "n": -1, "l": []},
+        {"__time": 1442018818771, "cityName": 'a"b\\c\ndé', "d": "NaN", "n": 9007199254740993, "l": ["x", None]},
+    ]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1L AS t WHERE FALSE",
+        "SELECT id FROM range(10) WHERE id > 10 + rand() * 0",
+        "SELECT a.id FROM range(10) a JOIN (SELECT id FROM range(5) WHERE id > 10 GROUP BY id) b ON a.id = b.id",
+        "SELECT id FROM range(10) ORDER BY id LIMIT 0",
+    ],
+)
+def test_stage_of_no_rows(home: Home, tmp_path: Path, sql: str) -> None:
+    table = Table("default", "d", "druid", columns(__time=TIMESTAMP))
+    assert home.runner.stage(job(sql), table, tmp_path / "staged") == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT nothing FROM VALUES (1) t(a)", "nothing"),
+        ("SELEC 1", "syntax error"),
+        ("SELECT raise_error('the disk of\nmy heart')", "the disk of"),
+        ("SELECT element_at(array(1), 0)", "index"),
+    ],
+)
+def test_error_is_one_line(home: Home, sql: str, words: str) -> None:
+    with pytest.raises(SparkError) as caught:
+        home.query(sql)
+    assert words.lower() in caught.value.message.lower()
+    assert "\n" not in caught.value.message
+    assert "java." not in caught.value.message
+    log = home.path / "logs" / "spark.log"
+    assert str(log) in (caught.value.hint or "")
+    assert words.lower() in log.read_text().lower()
+
+
+def test_full_disk(home: Home) -> None:
+    with pytest.raises(SparkError, match="the disk is full"):
+        home.query("SELECT raise_error('java.io.IOException: No space left on device')")
+
+
+def test_missing_location(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(SemanticError) as caught:
+        home.query("SELECT * FROM t", files_table(tmp_path / "nowhere.json", columns(a=STRING)))
+    assert caught.value.message == f"table default.t: there is no file or folder {tmp_path / 'nowhere.json'}"
+
+
+def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> None:
+    table = files_table(lines('{"a": 1}'), columns(a=INT))
+    with pytest.raises(SparkError):
+        home.query("SELECT b FROM t", table)
+    with pytest.raises(SparkError, match="cannot be found"):
+        home.query("SELECT a FROM t")
+
+
+def test_homes_do_not_see_each_other(home: Home, tmp_path: Path) -> None:
+    other = Home(tmp_path / "other", {})
+    home.query("SELECT 1")
+    other.query("SELECT 1")
+    assert other.runner._session(job("SELECT 1"), None) is not home.runner._session(job("SELECT 1"), None)
+
+
+def test_meaning_cannot_be_changed(home: Home) -> None:
+    home.settings |= {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Kolkata"}
+    assert home.query("SELECT CAST('x' AS INT), current_timezone()") == [(None, "UTC")]
+
+
+def test_settings_reach_spark(home: Home) -> None:
+    home.settings["spark.sql.shuffle.partitions"] = "3"
+    assert home.query("SET spark.sql.shuffle.partitions") == [("spark.sql.shuffle.partitions", "3")]
+
+
+def test_progress(home: Home) -> None:
+    home.query("SELECT count(*) FROM range(0, 60000, 1, 60) WHERE reflect('java.lang.Thread', 'sleep', 0L) IS NULL")
+    home.query("SELECT sum(hash(sha2(CAST(id AS STRING), 512))) FROM range(0, 6000000, 1, 60)")
+    assert any(status.startswith("Spark: stage ") and status.endswith(" s)") for status in home.statuses)
+    assert home.statuses[-1] == ""

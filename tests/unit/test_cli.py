@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import hivedruid
+from hivedruid.cli import LAYOUTS, main
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "hivedruid"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[str]:
+        return self.out.splitlines()
+
+
+Sql = Callable[..., Outcome]
+
+
+@pytest.fixture
+def sql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Sql:
+    """Run `hivedruid sql` in a home of its own; csv without header unless told otherwise."""
+
+    def run(*arguments: str, plain: bool = True) -> Outcome:
+        layout = ["--format", "csv", "--no-header"] if plain else []
+        code = main(["sql", "--home", str(tmp_path / "home"), *layout, *arguments])
+        return Outcome(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def show(tmp_path: Path) -> str:
+    script = tmp_path / "show.q"
+    script.write_text("SHOW DATABASES;\n")
+    return str(script)
+
+
+def test_version_is_the_package_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert capsys.readouterr().out == f"hivedruid {project['version']}\n"
+    assert hivedruid.__version__ == project["version"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["sql", "-h"], ["test", "--help"]])
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Usage: hivedruid")
+    assert captured.err == ""
+
+
+def test_files_and_texts_run_in_the_order_given(sql: Sql, show: str) -> None:
+    outcome = sql("-e", "CREATE DATABASE d1", "-f", show, "-e", "CREATE DATABASE d2", "-f", show)
+    assert outcome.code == 0
+    assert outcome.rows == ["d1", "default", "d1", "d2", "default"]
+
+
+def test_every_file_is_read_before_the_first_statement_runs(sql: Sql, show: str, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.q"
+    outcome = sql("-e", "CREATE DATABASE d1", "-f", str(missing))
+    assert outcome.code == 2
+    assert outcome.err == f"error: cannot read {missing}: No such file or directory\n"
+    assert sql("-f", show).rows == ["default"]
+
+
+@pytest.mark.parametrize("arguments", [["sql"], [], ["sql", "-f", "-"]])
+def test_standard_input(arguments: list[str], tmp_path: Path) -> None:
+    run = subprocess.run(
+        [*COMMAND, *arguments],
+        input="SHOW\nDATABASES; -- the end",
+        env={**os.environ, "HIVEDRUID_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "default" in run.stdout
+    assert run.stderr == "1 row\n"
+
+
+def test_a_script_with_byte_order_mark_and_crlf(sql: Sql, tmp_path: Path) -> None:
+    script = tmp_path / "bom.q"
+    script.write_bytes(b"\xef\xbb\xbfSHOW\r\nDATABASES;\r\n")
+    assert sql("-f", str(script)).rows == ["default"]
+
+
+@pytest.mark.parametrize("text", ["", "  \n-- nothing\n", ";;"])
+def test_nothing_to_do(text: str, sql: Sql) -> None:
+    assert sql("-e", text) == Outcome(0, "", "")
+
+
+def test_variables(sql: Sql) -> None:
+    outcome = sql(
+        "--hivevar", "a=def", "--hivevar", "b=ault", "--hiveconf", "my.text=fault",
+        "-e", "SHOW DATABASES LIKE '${a}${hivevar:b}'; SHOW DATABASES LIKE 'de${hiveconf:my.text}'",
+    )  # fmt: skip
+    assert outcome.rows == ["default", "default"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-e", "DESCRIBE nope"], 1, "nope"),
+        (["-e", "SELEC 1"], 2, "SELEC"),
+        (["-e", "SELECT 'a"], 2, "unterminated string"),
+        (["--bad"], 2, "No such option"),
+        (["--format", "xml", "-e", ""], 2, "xml"),
+        (["--hivevar", "a", "-e", ""], 2, "'a' lacks '='"),
+        (["--hiveconf", "druid.ulr=embedded:", "-e", ""], 2, "druid.ulr"),
+        (["--druid", "ftp://x", "-e", ""], 2, "druid.url"),
+        (["-f", "/"], 2, "cannot read /: Is a directory"),
+    ],
+)
+def test_exit_codes(arguments: list[str], code: int, message: str, sql: Sql) -> None:
+    outcome = sql(*arguments)
+    assert outcome.code == code
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sqll"]) == 2
+    assert "sqll" in capsys.readouterr().err
+
+
+def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:
+    """Java is one: without it no Spark job can run."""
+    run = subprocess.run(
+        [*COMMAND, "sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int); INSERT INTO t SELECT 1"],
+        env={"PATH": str(tmp_path), "JAVA_HOME": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (3, "")
+    assert run.stderr.startswith("error: ")
+    assert "Java" in run.stderr
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_place(sql: Sql, tmp_path: Path) -> None:
+    script = tmp_path / "latin1.q"
+    script.write_bytes(b"SHOW DATABASES;\nSELECT '\xe4';\n")
+    outcome = sql("-f", str(script))
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[:2] == [f"error: {script} is not UTF-8 text", f"  --> {script}:2:9"]
+
+
+def test_an_error_names_file_line_and_column(sql: Sql, tmp_path: Path) -> None:
+    script = tmp_path / "a.q"
+    script.write_text("SHOW DATABASES;\n\n  DESCRIBE nope;\n")
+    outcome = sql("-f", str(script))
+    lines = outcome.err.splitlines()
+    assert lines[1] == f"  --> {script}:3:12"
+    assert lines[2:4] == ["    DESCRIBE nope", "             ^^^^"]
+
+
+def test_the_first_error_stops_everything(sql: Sql, show: str) -> None:
+    outcome = sql("-e", "SHOW DATABASES; DESCRIBE nope; SHOW DATABASES", "-f", show)
+    assert outcome.code == 1
+    assert outcome.rows == ["default"]
+
+
+def test_fail_at_end_goes_on_and_answers_with_the_first_error(sql: Sql, show: str) -> None:
+    outcome = sql("--fail-at-end", "-e", "SHOW DATABASES; DESCRIBE nope; SELEC; SHOW DATABASES", "-f", show)
+    assert outcome.code == 1
+    assert outcome.rows == ["default"] * 3
+    assert outcome.err.count("error: ") == 2
+    assert sql("--fail-at-end", "-e", "SELEC; DESCRIBE nope").code == 2
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_format(layout: str, sql: Sql) -> None:
+    outcome = sql("--format", layout, "-e", "SHOW DATABASES", plain=False)
+    assert outcome.code == 0
+    assert "default" in outcome.out
+    if layout in ("json", "jsonl"):
+        rows = json.loads(outcome.out)
+        assert (rows[0] if layout == "json" else rows) == {"database_name": "default"}
+
+
+def test_table_is_the_default_format(sql: Sql) -> None:
+    outcome = sql("-e", "SHOW DATABASES", plain=False)
+    assert outcome.out == sql("--format", "table", "-e", "SHOW DATABASES", plain=False).out
+    assert outcome.rows[0].startswith("+--")
+    assert outcome.err == "1 row\n"
+
+
+def test_header_can_be_left_out_by_option_and_by_hives_setting(sql: Sql) -> None:
+    assert sql("--format", "csv", "-e", "SHOW DATABASES", plain=False).rows == ["database_name", "default"]
+    assert sql("--format", "csv", "--no-header", "-e", "SHOW DATABASES", plain=False).rows == ["default"]
+    script = "SET hive.cli.print.header=false; SHOW DATABASES; SET hive.cli.print.header=true; SHOW DATABASES"
+    assert sql("--format", "csv", "-e", script, plain=False).rows == ["default", "database_name", "default"]
+
+
+def test_quiet_and_time(sql: Sql) -> None:
+    assert sql("--quiet", "-e", "SHOW DATABASES", plain=False).err == ""
+    timed = sql("--time", "-e", "SHOW DATABASES; CREATE DATABASE d").err.splitlines()
+    assert [line.split()[:2] for line in timed] == [["Time", "taken:"]] * 2
+    assert timed[0].endswith("Fetched: 1 row(s)")
+    assert timed[1].endswith("seconds")
+
+
+def test_a_reader_that_has_gone_ends_the_run_quietly(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        run = subprocess.run(
+            [*COMMAND, "sql", "--home", str(tmp_path), "-e", "SHOW DATABASES; CREATE DATABASE d"],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(write)
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [*COMMAND, "sql", "--home", str(tmp_path), "-e", "SHOW DATABASES"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (run.returncode, run.stderr) == (1, "error: cannot write to standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), ("2>&-", 0)])
+def test_closed_streams(closed: str, code: int, tmp_path: Path) -> None:
+    shell = f'"{sys.executable}" -m hivedruid sql --home "{tmp_path}" {closed}'
+    run = subprocess.run(["bash", "-c", shell], input="SHOW DATABASES", capture_output=True, text=True, check=False)
+    assert run.returncode == code, run.stderr
+    assert run.stderr in ("", "error: there is no standard input\nhint: give statements with -f or -e\n")
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    fifo = tmp_path / "script.q"
+    os.mkfifo(fifo)
+    command = [*COMMAND, "sql", "--home", str(tmp_path), "-f", str(fifo)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process, fifo.open("w"):  # opens when the other side reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
+def test_a_lone_surrogate_and_a_narrow_encoding_end_no_statement(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [*COMMAND, "sql", "--home", str(tmp_path), "--hivevar", "x=日", "-e", "SET my.text=${x}; SET my.text"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "\\u65e5" in run.stdout
+
+
+def test_module_and_command_are_the_same() -> None:
+    run = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout == f"hivedruid {hivedruid.__version__}\n"
