@@ -33,7 +33,11 @@ def masked(key: str, value: str) -> str:
 
     A reference to an environment variable is no secret.
     """
-    return MASK if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX) else _USER_INFO.sub(rf"\1{MASK}@", value)
+    return (
+        MASK
+        if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX)
+        else _USER_INFO.sub(rf"\1{MASK}@", value)
+    )
 
 
 def masked_all(values: Mapping[str, str]) -> dict[str, str]:

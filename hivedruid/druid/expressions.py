@@ -630,6 +630,7 @@ DRUID: dict[str, Callable[[DruidExpressions, Call], str]] = {
     "exp": _math("exp"),
     "ln": _math("log", "> 0"),
     "log": _log,
+    "log2": lambda d, rex: _log(d, Call(rex.type, "log", (Literal(_DOUBLE, 2.0), *rex.args))),
     "log10": _math("log10", "> 0"),
     "power": _math("pow"),
     "sin": _math("sin"),

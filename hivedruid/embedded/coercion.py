@@ -30,8 +30,7 @@ JSON_MACROS: dict[str, str] = {
             druid_double_to_string(TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE))
         WHEN 'NULL' THEN NULL ELSE CAST(j AS VARCHAR) END""",
     "druid_multi_value(j)": """
-        CASE WHEN json_array_length(j) > 0 THEN
-            list_sort(list_transform(CAST(j AS JSON[]), lambda e: druid_json_text(e)), 'ASC', 'NULLS FIRST') END""",
+        list_sort(list_transform(CAST(j AS JSON[]), lambda e: druid_json_text(e)), 'ASC', 'NULLS FIRST')""",
     "druid_json_long(j)": r"""
         CASE json_type(j) WHEN 'BIGINT' THEN TRY_CAST(CAST(j AS VARCHAR) AS BIGINT)
             WHEN 'UBIGINT' THEN druid_string_to_long(CAST(j AS VARCHAR))

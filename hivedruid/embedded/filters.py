@@ -185,13 +185,16 @@ def _range_bound(element: Sql, operator: str, value: Any, numeric: bool) -> Sql:
         raise DruidError(f"range filter: '{value}' is not a number")
     if element.type in ("LONG", "BOOLEAN") and (isinstance(number, int) or math.isfinite(number)):
         return _long_bound(as_long(element), operator, number)
-    value_ = as_double(element)
-    compared = _compare(value_, operator, double(float(number)))
     if element.type != "STRING":
-        return compared
-    below = str(operator[0] == "<").upper()  # a text that is no number is below all numbers
-    text = f"(CASE WHEN {element.text} IS NOT NULL THEN coalesce({compared.text}, {below}) END)"
+        return _compare(as_double(element), operator, double(float(number)))
+    text = f"(CASE WHEN {element.text} IS NOT NULL THEN {_text_bound(element, operator, number)} END)"
     return combine(text, "BOOLEAN", element)
+
+
+def _text_bound(element: Sql, operator: str, number: float) -> str:
+    """A text compared as a number; one that is no number is below all numbers."""
+    value = f"druid_comparable_number({element.text})"
+    return f"coalesce({value} {operator} {double(float(number)).text}, {str(operator[0] == '<').upper()})"
 
 
 def _long_bound(element: Sql, operator: str, number: int | float) -> Sql:
@@ -297,11 +300,9 @@ def _bound_side(element: Sql, operator: str, value: str, numeric: bool) -> Sql:
         return combine(f"(CASE WHEN {element.text} IS NOT NULL THEN {holds} END)", "BOOLEAN", element)
     if element.type in ("LONG", "BOOLEAN"):
         return _long_bound(as_long(element), operator, number)
-    value_ = as_double(element)
     if element.type == "STRING":
-        text = f"coalesce({value_.text} {operator} {double(float(number)).text}, {str(below).upper()})"
-        return combine(f"({text})", "BOOLEAN", element)
-    return _compare(value_, operator, double(float(number)))
+        return combine(f"({_text_bound(element, operator, number)})", "BOOLEAN", element)
+    return _compare(as_double(element), operator, double(float(number)))
 
 
 def _like(spec: Filter, scope: Scope) -> Sql:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class _Task:
         self.time_column: str = stamp.get("column") or "timestamp"
         self.time_format: str = stamp.get("format") or "auto"
         self.dimensions = [_dimension(item) for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
-        self.metrics: list[Mapping[str, Any]] = list(schema.get("metricsSpec") or ())
+        self.metrics = sorted(schema.get("metricsSpec") or (), key=lambda metric: str(metric["name"]))
         granularity = schema.get("granularitySpec") or {}
         self.segment_granularity = Granularity(granularity.get("segmentGranularity") or "DAY")
         self.query_granularity = Granularity(granularity.get("queryGranularity") or "NONE")
@@ -70,9 +70,7 @@ class _Task:
     @property
     def schema(self) -> dict[str, str]:
         columns = {TIME: "LONG", **dict(self.dimensions)}
-        for metric in self.metrics:
-            columns[metric["name"]] = _metric_type(metric)
-        return columns
+        return columns | {metric["name"]: _metric_type(metric) for metric in self.metrics}
 
 
 def _dimension(item: Any) -> tuple[str, str]:
@@ -110,8 +108,10 @@ def _files(source: Mapping[str, Any]) -> list[str]:
     return sorted(path for path in files if os.path.getsize(path))
 
 
-def ingest(spec: Mapping[str, Any], storage: Storage, manifest: Manifest) -> IngestReport:
-    """Run a task to its commit. Raises DruidError, with nothing changed, where any row cannot be stored."""
+def ingest(
+    spec: Mapping[str, Any], storage: Storage, manifest: Manifest, also: Callable[[], object] | None = None
+) -> IngestReport:
+    """Run a task to its commit, which `also` is part of. Raises DruidError, with nothing changed, where any row cannot be stored."""
     try:
         task = _Task(spec)
     except KeyError as error:
@@ -122,7 +122,7 @@ def ingest(spec: Mapping[str, Any], storage: Storage, manifest: Manifest) -> Ing
             folder.rmdir()
         else:
             storage.make_durable(folder)
-        manifest.commit(task.data_source, written.segments, _replaced(task, written.segments))
+        manifest.commit(task.data_source, written.segments, _replaced(task, written.segments), also)
     storage.clean()
     stored = sum(segment.num_rows for segment in written.segments)
     return IngestReport(written.processed, stored, len(written.segments), written.thrown_away)
@@ -226,8 +226,12 @@ class _Rows:
         for name in duck_types:
             if name == TIME:
                 continue
-            scalar = schema[name] == "STRING"
-            keys.append(f"{identifier(name)}[1] AS {identifier(name)}" if scalar else identifier(name))
+            value = identifier(name)
+            if schema[name] == "STRING":
+                value += "[1]"
+            elif schema[name] == "ARRAY<STRING>" and task.rollup:  # rollup takes no value at all for null
+                value = f"CASE WHEN len({value}) > 0 THEN {value} END"
+            keys.append(f"{value} AS {identifier(name)}")
         metrics = [f"{self._metric(metric)} AS {identifier(metric['name'])}" for metric in task.metrics]
         ordered = ", ".join(f"{place} NULLS FIRST" for place in range(1, len(keys) + 1 + (0 if task.rollup else len(metrics))))
         group = f" GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}" if task.rollup else ""
@@ -264,20 +268,35 @@ class _Rows:
 
         start, end = bucket
         version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        kept = f"SELECT * FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
-        total = int(self._duck.all(f"SELECT count(*) FROM ({kept}) AS k")[0][0])
+        kept = f"FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
+        total = int(self._duck.all(f"SELECT count(*) {kept}")[0][0])
         segments = []
         for offset in range(0, total, self._task.rows_per_segment):
             path = folder / f"{start}_{end}_{len(segments)}.parquet"
             size = min(self._task.rows_per_segment, total - offset)
             cut = f"{kept} LIMIT {size} OFFSET {offset}" if size < total else kept
-            self._duck.run(f"COPY ({cut}) TO {string_literal(str(path))} (FORMAT parquet)")
+            segment_schema = self._segment_schema(cut, schema)
+            items = ", ".join(
+                f"{identifier(name)}[1] AS {identifier(name)}" if type_ != schema[name] else identifier(name)
+                for name, type_ in segment_schema.items()
+            )
+            self._duck.run(f"COPY (SELECT {items} {cut}) TO {string_literal(str(path))} (FORMAT parquet)")
             relative = path.relative_to(self._home).as_posix()
             segments.append(
                 Segment(self._task.data_source, start, end, version, len(segments), relative, size,
-                        path.stat().st_size, schema)  # fmt: skip
+                        path.stat().st_size, segment_schema)  # fmt: skip
             )
         return segments
+
+    def _segment_schema(self, rows: str, schema: dict[str, str]) -> dict[str, str]:
+        """The types in one segment: a column is multi-value only in segments that have several values in some row."""
+        multiple = [name for name, type_ in schema.items() if type_ == "ARRAY<STRING>"]
+        if not multiple:
+            return schema
+        items = ", ".join(f"coalesce(max(len({identifier(name)})), 0) > 1" for name in multiple)
+        columns = ", ".join(map(identifier, multiple))
+        found = self._duck.all(f"SELECT {items} FROM (SELECT {columns} {rows}) AS s")[0]
+        return schema | {name: "ARRAY<STRING>" if several else "STRING" for name, several in zip(multiple, found, strict=True)}
 
 
 def _time(task: _Task) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hivedruid.embedded.aggregators import Aggregate
 from hivedruid.embedded.relations import Relation, Scope, output_type
-from hivedruid.embedded.sql import Sql, as_double, as_string, cast, identifier
+from hivedruid.embedded.sql import Sql, as_string, cast, combine, identifier
 from hivedruid.errors import DruidError
 
 
@@ -29,8 +29,11 @@ def exploded(name: str) -> str:
     return identifier(f"$value {name}")
 
 
-def dimension(spec: Any, scope: Scope) -> Key:
-    """A dimension spec; its values are STRING unless `outputType` says otherwise."""
+def dimension(spec: Any, scope: Scope, *, counts_empty: bool = True) -> Key:
+    """A dimension spec; its values are STRING unless `outputType` says otherwise.
+
+    `counts_empty`: a multi-value without any value counts as null (to a groupBy; a topN leaves it out).
+    """
     if isinstance(spec, str):
         spec = {"dimension": spec}
     if spec.get("type", "default") != "default":
@@ -39,21 +42,26 @@ def dimension(spec: Any, scope: Scope) -> Key:
     type_ = spec.get("outputType") or "STRING"
     value = scope.resolve(spec["dimension"])
     if value.is_array and not type_.startswith("ARRAY"):
-        return Key(name, cast(Sql(exploded(name), "STRING"), type_), as_strings(value))
-    return Key(name, cast(value, type_))
+        array = cast(value, "ARRAY<STRING>").text
+        empty = f"len({array}) = 0" if counts_empty else "FALSE"
+        values = f"CASE WHEN {array} IS NULL OR {empty} THEN [NULL] ELSE {array} END"
+        return Key(name, _converted(Sql(exploded(name), "STRING"), type_), values)
+    return Key(name, _converted(value, type_))
 
 
-def as_strings(value: Sql) -> str:
-    return cast(value, "ARRAY<STRING>").text
+def _converted(value: Sql, type_: str) -> Sql:
+    """The value in a dimension's output type; a text is a LONG only where it is exactly one ('2.5' is null)."""
+    if value.type == "STRING" and type_ == "LONG":
+        return combine(f"druid_exact_long({value.text})", "LONG", value)
+    return cast(value, type_)
 
 
 def grouped(relation: Relation, filtered: str, keys: list[Key], computed: list[Aggregate]) -> str:
     """The GROUP BY over the relation's rows that the WHERE clause `filtered` keeps."""
     rows = f"({relation.sql}) AS t{filtered}"
     for key in keys:
-        if key.array is not None:  # no value at all counts as one null
-            values = f"unnest(CASE WHEN len({key.array}) > 0 THEN {key.array} ELSE [NULL] END)"
-            rows = f"(SELECT *, {values} AS {exploded(key.name)} FROM {rows}) AS t"
+        if key.array is not None:
+            rows = f"(SELECT *, unnest({key.array}) AS {exploded(key.name)} FROM {rows}) AS t"
     named = [f"{key.value.text} AS {identifier(key.name)}" for key in keys]
     aggregated = [f"{agg.sql} AS {identifier(agg.name)}" for agg in computed]
     if not keys:
@@ -69,7 +77,7 @@ def ordered_dimension(name: str, type_: str, ordering: str, direction: str) -> l
         raise DruidError(f"ordering '{ordering}' is not supported by the embedded store")
     if ordering == "numeric" and type_ == "STRING":
         # Texts that are no numbers come below all numbers and above null, in text order.
-        number = as_double(value).text
+        number = f"druid_comparable_number({value.text})"
         is_number = f"(CASE WHEN {value.text} IS NOT NULL THEN {number} IS NOT NULL END)"
         return [f"{term} {direction}" for term in (is_number, number, value.text)]
     if ordering == "lexicographic" and not value.is_array:

@@ -46,6 +46,15 @@ MACROS: dict[str, str] = {
         CASE WHEN regexp_full_match(s, '[+-]?[0-9]{1,18}') THEN TRY_CAST(s AS BIGINT)
              WHEN regexp_full_match(s, '[+-]?[0-9]+') AND TRY_CAST(s AS BIGINT) IS NOT NULL THEN TRY_CAST(s AS BIGINT)
              ELSE druid_double_to_long(druid_string_to_double(s)) END""",
+    # StringComparators.NUMERIC: what BigDecimal reads.
+    "druid_comparable_number(s)": r"""
+        CASE WHEN regexp_full_match(s, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
+             THEN TRY_CAST(s AS DOUBLE) END""",
+    "druid_exact_long(s)": r"""
+        CASE WHEN regexp_full_match(s, '[+-]?[0-9]+') THEN TRY_CAST(s AS BIGINT)
+             WHEN regexp_full_match(s, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
+              AND trunc(TRY_CAST(s AS DOUBLE)) = TRY_CAST(s AS DOUBLE)
+             THEN TRY_CAST(TRY_CAST(s AS DOUBLE) AS BIGINT) END""",
     # Double.toString: plain between 1e-3 and 1e7, else d.dddE±n.
     "druid_double_to_string(x)": """
         CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN'

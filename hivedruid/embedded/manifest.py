@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,16 +71,24 @@ class Manifest:
                     schema[name] = type_
         return schema
 
-    def commit(self, data_source: str, added: Iterable[Segment], replaced: Iterable[tuple[int, int]] | None) -> None:
+    def commit(
+        self,
+        data_source: str,
+        added: Iterable[Segment],
+        replaced: Iterable[tuple[int, int]] | None,
+        also: Callable[[], object] | None = None,
+    ) -> None:
         """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals.
 
-        None replaces nothing. Raises DruidError where an interval would cut a segment in two.
+        `also` is another change of the same database, in the same transaction. None replaces nothing. Raises DruidError where an interval would cut a segment in two.
         """
         with self.transaction():
             for start, end in replaced or ():
                 self._replace(data_source, start, end)
             for segment in added:
                 self._add(segment)
+            if also is not None:
+                also()
 
     def _replace(self, data_source: str, start: int, end: int) -> None:
         overlapping = self._query(

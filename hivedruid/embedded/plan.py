@@ -54,7 +54,5 @@ class Plan:
             outer = "__time" if name == "timestamp" and "__time" not in self.columns else name
             columns[outer] = type_
             items.append(f"{identifier(name)} AS {identifier(outer)}")
-        plain = self.limit is None and not self.offset
-        sql = f"SELECT {', '.join(items)} FROM ({self.sql}) AS r" if plain else self.select(items)
-        return Relation(sql, columns)
+        return Relation(self.select(items), columns)
 

@@ -107,7 +107,8 @@ def _scan_order(query: Query) -> tuple[str, ...]:
         order = by[0]["order"].lower()
     if order == "none":
         return ()
-    return (f"{identifier(ORDER_TIME)} {'DESC' if order == 'descending' else 'ASC'}", identifier(ORDER_ROW))
+    direction = "DESC" if order == "descending" else "ASC"
+    return (f"{identifier(ORDER_TIME)} {direction}", f"{identifier(ORDER_ROW)} {direction}")
 
 
 def aggregates(query: Query, scope: Scope) -> list[Aggregate]:
@@ -177,7 +178,7 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     relation, spans = source(query, tables)
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
-    keys = [dimension(query["dimension"], scope)]
+    keys = [dimension(query["dimension"], scope, counts_empty=False)]
     name = keys[0].name
     computed = aggregates(query, scope)
     if not granularity.is_all:
@@ -196,8 +197,8 @@ def _top_n(query: Query, tables: Tables) -> Plan:
 
 
 def _top_n_order(metric: Any, name: str, columns: Mapping[str, str], inverted: bool = False) -> tuple[str, list[str]]:
-    """A WHERE clause and the order of a topN's metric spec; nulls are below all values."""
-    direction = "ASC NULLS FIRST" if inverted else "DESC NULLS LAST"
+    """A WHERE clause and the order of a topN's metric spec: null metrics come last, null dimensions first, always."""
+    direction = "ASC NULLS LAST" if inverted else "DESC NULLS LAST"
     if isinstance(metric, Mapping) and metric.get("type") == "inverted":
         return _top_n_order(metric["metric"], name, columns, not inverted)
     if isinstance(metric, str) or metric.get("type") == "numeric":
@@ -210,7 +211,7 @@ def _top_n_order(metric: Any, name: str, columns: Mapping[str, str], inverted: b
         raise DruidError(f"topN metrics of type '{kind}' are not supported by the embedded store")
     ordering = metric.get("ordering", "lexicographic")
     ordering = ordering["type"] if isinstance(ordering, Mapping) else ordering
-    direction = "DESC NULLS LAST" if inverted else "ASC NULLS FIRST"
+    direction = "DESC NULLS FIRST" if inverted else "ASC NULLS FIRST"
     terms = ordered_dimension(name, columns[name], ordering, direction)
     kept = ""
     if metric.get("previousStop") is not None:

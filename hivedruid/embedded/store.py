@@ -6,7 +6,7 @@ Opening touches nothing: DuckDB is imported and the folder is looked at when the
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,12 +92,15 @@ class EmbeddedStore:
                 items.append(f"{source} AS {identifier(column)}")
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
-    def ingest(self, spec: Mapping[str, Any]) -> IngestReport:
-        """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes."""
+    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> IngestReport:
+        """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes.
+
+        `also` changes the catalog in that same commit.
+        """
         from hivedruid.embedded.ingest import ingest
 
         self._reconcile()
-        return ingest(spec, self._storage, self._manifest)
+        return ingest(spec, self._storage, self._manifest, also)
 
     def drop(self, data_source: str) -> None:
         """Drop all segments of a data source."""

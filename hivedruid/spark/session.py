@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.errors import SparkError
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
+from hivedruid.spark import failures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -176,13 +177,11 @@ def _start(
     if progress:
         progress("Spark: starting")
     from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
     os.environ["SPARK_HOME"] = str(artifacts.pyspark_folder())  # another Spark's jars do not go with this Python
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    for folder in (home / LOG_FILE.parent, home / "scratch"):
-        folder.mkdir(parents=True, exist_ok=True)
+    (home / LOG_FILE.parent).mkdir(parents=True, exist_ok=True)
     conf = SparkConf(loadDefaults=False)
     for key, value in _start_configuration(settings, home, jar).items():
         conf.set(key, value)
@@ -193,7 +192,7 @@ def _start(
         gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
         with _own_interrupts():
             context = SparkContext(conf=conf, gateway=gateway)
-    except (PySparkException, Exception) as error:
+    except Exception as error:
         log.close()
         SparkContext._gateway = SparkContext._jvm = None
         raise SparkError(
@@ -211,8 +210,9 @@ def _start_configuration(settings: Mapping[str, str], home: Path, jar: Path | No
     """What the JVM starts with: ours, then what was SET, then what has to be."""
     given = _spark_settings(settings)
     configuration = {**STATIC, "spark.master": "local[*]", **given, **MEANING}
-    configuration["spark.local.dir"] = given.get("spark.local.dir", str(home / "scratch"))
-    configuration["spark.sql.warehouse.dir"] = str(home / "scratch" / "spark-warehouse")
+    local = given.get("spark.local.dir") or _local_folder()
+    configuration["spark.local.dir"] = local
+    configuration["spark.sql.warehouse.dir"] = os.path.join(local, "spark-warehouse")  # noqa: PTH118
     if not configuration["spark.master"].startswith("local"):
         for key in ("spark.driver.host", "spark.driver.bindAddress"):
             if key not in given:
@@ -224,6 +224,16 @@ def _start_configuration(settings: Mapping[str, str], home: Path, jar: Path | No
     elif jar is not None:
         configuration["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), str(jar)]))
     return configuration
+
+
+def _local_folder() -> str:
+    """Spark's working folder. It is the driver's, which may outlive the home folder it was started for."""
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="hivedruid-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
@@ -267,5 +277,6 @@ def _start_failure(log: Path, start: int, error: Exception) -> str:
     with log.open("rb") as file:
         file.seek(start)
         text = file.read().decode("utf-8", "replace")
-    match = re.search(r"^(?:Error|Exception in thread|Caused by|.*ERROR).*$", text, re.MULTILINE)
-    return match[0] if match else str(error).splitlines()[0]
+    match = re.search(r"^(?:Unrecognized|Invalid|Error|Exception in thread|Caused by|.*ERROR).*$", text, re.MULTILINE)
+    line = match[0] if match else str(error)
+    return failures.first_line(re.sub(r'^Exception in thread "\w+" ', "", line))

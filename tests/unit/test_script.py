@@ -152,9 +152,7 @@ VARIABLES = {"x": "1", "day": "2015-09-12", "name": "day", "loop": "${loop}", "a
     ],
 )
 def test_substitute(text: str, expected: str) -> None:
-    statement = substitute(
-        SourceStatement(text), VARIABLES, {"x": "conf"}, {"HOME": "/home/me"}, {"user.name": "me"}
-    )
+    statement = substitute(SourceStatement(text), VARIABLES, {"x": "conf"}, {"HOME": "/home/me"}, {"user.name": "me"})
     assert statement.text == expected
 
 
@@ -201,7 +199,11 @@ def test_any_text_is_split_or_refused(text: str) -> None:
     assert [s.text for s in split(again)] == [s.text for s in statements]
 
 
-@given(st.lists(st.sampled_from(["SELECT ';'", "SELECT `a;`", "SELECT 1 -- x;\n", "SELECT /*;*/ 2", "SET a=b"]), max_size=6))
+@given(
+    st.lists(
+        st.sampled_from(["SELECT ';'", "SELECT `a;`", "SELECT 1 -- x;\n", "SELECT /*;*/ 2", "SET a=b"]), max_size=6
+    )
+)
 def test_joined_statements_are_split_apart(statements: list[str]) -> None:
     script = ";\n".join(statements)
     assert texts(script) == [statement.rstrip() for statement in statements]
@@ -210,7 +212,10 @@ def test_joined_statements_are_split_apart(statements: list[str]) -> None:
         assert lines[source.line - 1][source.column - 1 :].startswith(source.text.split("\n")[0][:6])
 
 
-@given(st.dictionaries(st.sampled_from("abc"), st.sampled_from(["1", "${b}", "${c}", "x${a}y"])), st.text("${}abc ", max_size=20))
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.sampled_from(["1", "${b}", "${c}", "x${a}y"])),
+    st.text("${}abc ", max_size=20),
+)
 def test_substitution_ends(variables: dict[str, str], text: str) -> None:
     try:
         result = substitute(SourceStatement(text), variables, {})

@@ -19,7 +19,13 @@ from hivedruid.script import SourceStatement, split
 from hivedruid.settings import Settings
 
 DISCOVERED = {
-    "wikiticker": {"__time": "LONG", "cityName": "STRING", "added": "LONG", "tags": "ARRAY<STRING>", "user_unique": "COMPLEX<hyperUnique>"},
+    "wikiticker": {
+        "__time": "LONG",
+        "cityName": "STRING",
+        "added": "LONG",
+        "tags": "ARRAY<STRING>",
+        "user_unique": "COMPLEX<hyperUnique>",
+    },
     "twice": {"__time": "LONG", "a": "STRING", "A": "DOUBLE", "f": "FLOAT"},
     "default.taken": {"__time": "LONG"},
 }

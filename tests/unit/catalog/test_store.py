@@ -28,7 +28,10 @@ WIKI = Table(
         Column("cityname", t.STRING, field="cityName"),
         Column("tags", t.array_of(t.STRING)),
         Column("price", t.decimal(10, 2)),
-        Column("nested", t.HiveType("struct", children=(t.INT, t.HiveType("map", children=(t.STRING, t.INT))), fields=("a", "b"))),
+        Column(
+            "nested",
+            t.HiveType("struct", children=(t.INT, t.HiveType("map", children=(t.STRING, t.INT))), fields=("a", "b")),
+        ),
     ),
     external=True,
     comment="Änderungen",
@@ -230,7 +233,9 @@ def test_a_version_1_file_is_brought_forward(tmp_path: Path) -> None:
     connection = open_database(tmp_path)
     assert connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS)
     table = Catalog(connection).get("default", "old")
-    assert table == Table("default", "old", "druid", (Column("__time", t.TIMESTAMP),), True, "", {"druid.datasource": "x"}, table_id="1")
+    assert table == Table(
+        "default", "old", "druid", (Column("__time", t.TIMESTAMP),), True, "", {"druid.datasource": "x"}, table_id="1"
+    )
     connection.close()
 
 

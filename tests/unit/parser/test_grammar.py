@@ -40,7 +40,9 @@ def examples() -> list[tuple[str, SourceStatement]]:
     return result
 
 
-@pytest.mark.parametrize(("rule", "source"), examples(), ids=lambda value: value if isinstance(value, str) else str(value.line))
+@pytest.mark.parametrize(
+    ("rule", "source"), examples(), ids=lambda value: value if isinstance(value, str) else str(value.line)
+)
 def test_an_example_is_of_its_rule_and_is_parsed(rule: str, source: SourceStatement) -> None:
     tree: Tree[object] = grammar().parse(source.text, start="statement")
     assert rule in {str(subtree.data) for subtree in tree.iter_subtrees()}
@@ -208,5 +210,7 @@ def statement_kinds() -> list[type[Statement]]:
 def test_damaged_statements_are_refused_with_a_place(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 12)))
-    junk = data.draw(st.sampled_from(["", "(", ")", "'", "`", ";", "/*", "--", "\\", "SELECT", "?", "\x00", "{", "@", ":"]))
+    junk = data.draw(
+        st.sampled_from(["", "(", ")", "'", "`", ";", "/*", "--", "\\", "SELECT", "?", "\x00", "{", "@", ":"])
+    )
     check(text[:start] + junk + text[end:])

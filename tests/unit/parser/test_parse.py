@@ -94,7 +94,12 @@ def test_from_first(text: str) -> None:
 
 def test_parsing_does_not_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        for text in ("SHOW TABLES", "EXPLAIN SHOW TABLES", "EXPLAIN SELECT 1", "ALTER TABLE t UNSET TBLPROPERTIES ('a')"):
+        for text in (
+            "SHOW TABLES",
+            "EXPLAIN SHOW TABLES",
+            "EXPLAIN SELECT 1",
+            "ALTER TABLE t UNSET TBLPROPERTIES ('a')",
+        ):
             one(text)
     assert caplog.records == []
 
@@ -192,7 +197,9 @@ def test_storage_handlers(word: str, handler: str) -> None:
 
 
 def test_other_storage_handlers_are_refused() -> None:
-    error = refused("CREATE TABLE t (a int) STORED BY 'org.apache.hadoop.hive.druid.QTestDruidStorageHandler'", UnsupportedError)
+    error = refused(
+        "CREATE TABLE t (a int) STORED BY 'org.apache.hadoop.hive.druid.QTestDruidStorageHandler'", UnsupportedError
+    )
     assert DRUID_STORAGE_HANDLER in (error.hint or "")
     assert "druid and kafka" in refused("CREATE TABLE t (a int) STORED BY hbase", UnsupportedError).message
     assert "Iceberg" in (refused("CREATE TABLE t (a int) STORED BY ICEBERG", UnsupportedError).hint or "")
@@ -216,7 +223,9 @@ def test_row_format_delimited() -> None:
 
 
 def test_row_format_serde() -> None:
-    s = one("CREATE TABLE t (a int) ROW FORMAT SERDE 'x.Y' WITH SERDEPROPERTIES ('k'='v') STORED AS JSONFILE LOCATION '/d'")
+    s = one(
+        "CREATE TABLE t (a int) ROW FORMAT SERDE 'x.Y' WITH SERDEPROPERTIES ('k'='v') STORED AS JSONFILE LOCATION '/d'"
+    )
     assert [(p.key, p.value) for p in s.serde] == [("serialization.lib", "x.Y"), ("k", "v")]
     assert s.stored_as == "jsonfile"
 
@@ -227,7 +236,9 @@ def test_stored_as(word: str, name: str) -> None:
 
 
 def test_clauses_that_are_there_to_be_refused() -> None:
-    s = one("CREATE TABLE t PARTITIONED BY (dt string) CLUSTERED BY (robot) SORTED BY (a DESC) INTO 32 BUCKETS STORED BY druid")
+    s = one(
+        "CREATE TABLE t PARTITIONED BY (dt string) CLUSTERED BY (robot) SORTED BY (a DESC) INTO 32 BUCKETS STORED BY druid"
+    )
     assert (s.partitioned_by.text, at(s.partitioned_by.span)) == ("PARTITIONED BY", "PARTITIONED BY")
     assert (s.clustered_by.text, at(s.clustered_by.span)) == ("CLUSTERED BY", "CLUSTERED BY")
 
@@ -290,7 +301,9 @@ def test_bad_types(text: str, kind: type[HiveDruidError], place: str) -> None:
 
 
 def test_constraints() -> None:
-    s = one("CREATE TABLE t (a int NOT NULL DISABLE NOVALIDATE COMMENT 'x', PRIMARY KEY (a) DISABLE NOVALIDATE RELY, `check` int)")
+    s = one(
+        "CREATE TABLE t (a int NOT NULL DISABLE NOVALIDATE COMMENT 'x', PRIMARY KEY (a) DISABLE NOVALIDATE RELY, `check` int)"
+    )
     assert [(c.name, c.comment) for c in s.columns] == [("a", "x"), ("check", "")]
     for text in ("a int NOT NULL", "a int DEFAULT 3", "a int, PRIMARY KEY (a)", "a int, CONSTRAINT c UNIQUE (a)"):
         assert "constraints" in refused(f"CREATE TABLE t ({text})", UnsupportedError).message
@@ -368,7 +381,9 @@ def test_alter() -> None:
     assert one("ALTER TABLE t RENAME TO d.u").new_name.database == "d"
 
 
-@pytest.mark.parametrize("rest", ["REPLACE COLUMNS (a int)", "CHANGE a b int", "ADD PARTITION (a=1)", "SET LOCATION '/x'", "COMPACT 'major'"])
+@pytest.mark.parametrize(
+    "rest", ["REPLACE COLUMNS (a int)", "CHANGE a b int", "ADD PARTITION (a=1)", "SET LOCATION '/x'", "COMPACT 'major'"]
+)
 def test_other_alters_are_refused(rest: str) -> None:
     error = refused(f"ALTER TABLE t {rest}", UnsupportedError)
     assert error.message.startswith("ALTER TABLE can only be used for")
@@ -423,7 +438,11 @@ def test_inserts_that_are_refused() -> None:
 def test_describe() -> None:
     assert one("DESCRIBE t").mode == "plain"
     assert one("DESC EXTENDED d.t").name.database == "d"
-    assert (one("DESCRIBE FORMATTED t a").mode, one("DESCRIBE t A").column, one("DESCRIBE d.t.a").column) == ("formatted", "a", "a")
+    assert (one("DESCRIBE FORMATTED t a").mode, one("DESCRIBE t A").column, one("DESCRIBE d.t.a").column) == (
+        "formatted",
+        "a",
+        "a",
+    )
     assert one("DESCRIBE formatted").name.name == "formatted"
     assert one("DESCRIBE DATABASE EXTENDED d").extended
     assert isinstance(one("DESCRIBE database"), utility.DescribeTable)
@@ -470,7 +489,9 @@ def test_set_verbose_reset_and_source() -> None:
 # ---- EXPLAIN
 
 
-@pytest.mark.parametrize(("text", "mode"), [("", "user"), ("EXTENDED", "extended"), ("CBO", "cbo"), ("FORMATTED", "formatted")])
+@pytest.mark.parametrize(
+    ("text", "mode"), [("", "user"), ("EXTENDED", "extended"), ("CBO", "cbo"), ("FORMATTED", "formatted")]
+)
 @pytest.mark.parametrize(
     ("statement", "kind"),
     [

@@ -1,0 +1,193 @@
+"""Row expressions in Druid's language: the text for each, and what is left to Spark because Druid would differ."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivedruid.druid.expressions import quote, string_literal
+from tests.support.planning import is_pushed, native, read, residual
+
+
+def computed(expression: str, zone: str = "UTC", table: str = "ev") -> tuple[str, str]:
+    """Text and type of the one virtual column that the expression becomes."""
+    (column,) = native(f"SELECT {expression} FROM {table}", zone)["virtualColumns"]
+    return column["expression"], column["outputType"]
+
+
+SUM = '(bitwiseXor(bitwiseAnd(("{0}" + "{0}"),{1}),{2}) - {2})'
+
+ARITHMETIC = [
+    ("clicks + 1", '("clicks" + 1)', "LONG"),
+    ("clicks - imps", '("clicks" - "imps")', "LONG"),
+    # narrow integers wrap at their own width
+    ("imps + imps", SUM.format("imps", 4294967295, 2147483648), "LONG"),
+    ("small_c + small_c", SUM.format("small_c", 65535, 32768), "LONG"),
+    ("tiny_c + tiny_c", SUM.format("tiny_c", 255, 128), "LONG"),
+    ("- imps", '(bitwiseXor(bitwiseAnd((0 - "imps"),4294967295),2147483648) - 2147483648)', "LONG"),
+    ("- revenue", '(-("revenue"))', "DOUBLE"),
+    # `/` is a double, NULL for a divisor of zero
+    ("clicks / 2", "(CAST(\"clicks\",'DOUBLE') / 2)", "DOUBLE"),
+    ("clicks / imps", "if(\"imps\" == 0,null,(CAST(\"clicks\",'DOUBLE') / \"imps\"))", "DOUBLE"),
+    ("clicks / 0", "if(0 == 0,null,(CAST(\"clicks\",'DOUBLE') / 0))", "DOUBLE"),
+    ("revenue / imps", 'if("imps" == 0,null,("revenue" / "imps"))', "DOUBLE"),
+    ("clicks div 2", 'div("clicks",2)', "LONG"),
+    ("clicks div imps", 'if("imps" == 0,null,div("clicks","imps"))', "LONG"),
+    ("clicks % 3", '("clicks" % 3)', "LONG"),
+    ("abs(imps)", '(bitwiseXor(bitwiseAnd(abs("imps"),4294967295),2147483648) - 2147483648)', "LONG"),
+    ("abs(revenue)", 'abs("revenue")', "DOUBLE"),
+    ("round(revenue)", 'if(abs("revenue") < 4503599627370496,round("revenue"),"revenue")', "DOUBLE"),
+    ("floor(revenue)", "CAST(floor(\"revenue\"),'LONG')", "LONG"),
+    ("ceil(revenue)", "CAST(ceil(\"revenue\"),'LONG')", "LONG"),
+    # outside a function's domain Hive answers NULL, Java NaN
+    ("sqrt(revenue)", 'if("revenue" >= 0,sqrt("revenue"),null)', "DOUBLE"),
+    ("ln(revenue)", 'if("revenue" > 0,log("revenue"),null)', "DOUBLE"),
+    ("log2(revenue)", '(if("revenue" > 0,log("revenue"),null) / log(2.0))', "DOUBLE"),
+    ("log(10, clicks)", "(if(CAST(\"clicks\",'DOUBLE') > 0,log(CAST(\"clicks\",'DOUBLE')),null) / log(10.0))", "DOUBLE"),
+    ("power(revenue, 2)", "pow(\"revenue\",CAST(2,'DOUBLE'))", "DOUBLE"),
+    ("1e10 * revenue", '(10000000000.0 * "revenue")', "DOUBLE"),
+    ("revenue * 1e300", '("revenue" * 1e300)', "DOUBLE"),  # no `+` in an exponent
+]
+
+STRINGS = [
+    ("country || city", 'concat("country","city")', "STRING"),
+    ("concat(country, '-', clicks)", "concat(\"country\",'-',CAST(\"clicks\",'STRING'))", "STRING"),
+    ("upper(country)", 'upper("country")', "STRING"),
+    ("ucase(country)", 'upper("country")', "STRING"),
+    ("trim(country)", 'trim("country")', "STRING"),
+    ("length(country)", "strlen(regexp_replace(\"country\",'[\\\\x{10000}-\\\\x{10FFFF}]','.'))", "LONG"),
+    ("substring(country, 2, 3)", 'case_searched(strlen("country") > 1,substring("country",1,3),notnull("country"),\'\')', "STRING"),
+    ("substr(country, 0, 2)", 'case_searched(strlen("country") > 0,substring("country",0,2),notnull("country"),\'\')', "STRING"),
+    ("instr(country, 'a')", "(strpos(\"country\",'a') + 1)", "LONG"),
+    ("locate('a', country)", "(strpos(\"country\",'a') + 1)", "LONG"),
+    ("lpad(country, 5, '*')", "lpad(\"country\",5,'*')", "STRING"),
+    ("regexp_extract(country, 'a(b)')", "if(notnull(\"country\"),nvl(regexp_extract(\"country\",'a(b)',1),''),null)", "STRING"),
+    ("country || 'it''s'", "concat(\"country\",'its')", "STRING"),
+    ("concat(country, \"a'b\\\\c\u00e9\")", "concat(\"country\",'a\\u0027b\\u005cc\\u00e9')", "STRING"),
+]  # fmt: skip
+
+CONDITIONAL = [
+    ("CASE WHEN clicks > 3 THEN 'a' END", "case_searched((\"clicks\" > 3),'a')", "STRING"),
+    ("CASE country WHEN 'a' THEN 1 ELSE 2 END", "case_searched((\"country\" == 'a'),1,2)", "LONG"),
+    ("if(clicks > 3, 'a', NULL)", "case_searched((\"clicks\" > 3),'a',null)", "STRING"),
+    ("coalesce(country, city)", 'coalesce("country","city")', "STRING"),
+    ("nvl(country, 'x')", "coalesce(\"country\",'x')", "STRING"),
+    ("nullif(country, 'x')", "case_searched((\"country\" == 'x'),null,\"country\")", "STRING"),
+    # NULL as soon as one argument is; Druid's own skips nulls
+    ("greatest(clicks, imps)", 'if(notnull("clicks") && notnull("imps"),greatest("clicks","imps"),null)', "LONG"),
+    ("clicks IS NULL", 'isnull("clicks")', "LONG"),
+    ("clicks IS NOT NULL", 'notnull("clicks")', "LONG"),
+    ("is_mobile IS NOT TRUE", 'nottrue("is_mobile")', "LONG"),
+    ("NOT is_mobile", '!("is_mobile")', "LONG"),
+    ("clicks IN (1, 2)", '(("clicks" == 1) || ("clicks" == 2))', "LONG"),
+    ("clicks BETWEEN 1 AND 2", '(("clicks" >= 1) && ("clicks" <= 2))', "LONG"),
+]
+
+CASTS = [
+    ("CAST(clicks AS string)", "CAST(\"clicks\",'STRING')", "STRING"),
+    ("CAST(clicks AS int)", '(bitwiseXor(bitwiseAnd("clicks",4294967295),2147483648) - 2147483648)', "LONG"),
+    ("CAST(clicks AS double)", "CAST(\"clicks\",'DOUBLE')", "DOUBLE"),
+    ("CAST(revenue AS bigint)", "CAST(\"revenue\",'LONG')", "LONG"),
+    ("CAST(imps AS bigint)", '"imps"', "LONG"),
+    ("CAST(score AS double)", '"score"', "DOUBLE"),
+    ("CAST(clicks AS boolean)", '("clicks" != 0)', "LONG"),
+    ("CAST(is_mobile AS string)", "case_searched(\"is_mobile\" == 1,'TRUE',\"is_mobile\" == 0,'FALSE')", "STRING"),
+    ("CAST(country AS varchar(3))", 'left("country",3)', "STRING"),
+]
+
+
+@pytest.mark.parametrize(("hive", "druid", "kind"), ARITHMETIC + STRINGS + CONDITIONAL + CASTS)
+def test_expression(hive: str, druid: str, kind: str) -> None:
+    assert computed(hive) == (druid, kind)
+
+
+TIMES = [
+    ("year({t})", "timestamp_extract(\"__time\",'YEAR','{z}')", "LONG"),
+    ("weekofyear({t})", "timestamp_extract(\"__time\",'WEEK','{z}')", "LONG"),
+    ("dayofweek({t})", "((timestamp_extract(\"__time\",'DOW','{z}') % 7) + 1)", "LONG"),  # Sunday is 1
+    ("extract(hour FROM {t})", "timestamp_extract(\"__time\",'HOUR','{z}')", "LONG"),
+    ("floor_month({t})", "timestamp_floor(\"__time\",'P1M',null,'{z}')", "LONG"),
+    ("floor({t} TO quarter)", "timestamp_floor(\"__time\",'P3M',null,'{z}')", "LONG"),
+    ("ceil({t} TO hour)", "timestamp_ceil(\"__time\",'PT1H',null,'{z}')", "LONG"),
+    ("{t} + interval '1' day", '("__time" + 86400000)', "LONG"),
+    ("{t} - interval '1' month", "timestamp_shift(\"__time\",'P1M',-1,'{z}')", "LONG"),
+    ("date_format({t}, 'yyyy-MM')", "timestamp_format(\"__time\",'yyyy-MM','{z}')", "STRING"),
+]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "US/Pacific"])
+@pytest.mark.parametrize(("hive", "druid", "kind"), TIMES)
+def test_time_expression_reads_zoned_times_in_the_sessions_zone(hive: str, druid: str, kind: str, zone: str) -> None:
+    sql = hive.format(t="`__time`")
+    assert computed(sql, zone, "ev") == (druid.replace("{z}", zone), kind)
+    assert computed(sql, zone, "evt") == (druid.replace("{z}", "UTC"), kind)
+
+
+def test_dates_are_midnight_in_utc_of_the_local_day() -> None:
+    assert computed("to_date(`__time`)", "UTC") == ("timestamp_floor(\"__time\",'P1D',null,'UTC')", "LONG")
+    zoned = "timestamp_parse(timestamp_format(\"__time\",'yyyy-MM-dd','US/Pacific'),'yyyy-MM-dd','UTC')"
+    assert computed("to_date(`__time`)", "US/Pacific") == (zoned, "LONG")
+    assert computed("date_add(to_date(`__time`), 3)", "US/Pacific") == (f"({zoned} + 3 * 86400000)", "LONG")
+    assert computed("datediff(`__time`, '1970-01-02')", "US/Pacific") == (f"div({zoned} - 86400000,86400000)", "LONG")
+
+
+def test_a_zoned_timestamps_text_ends_with_its_zone() -> None:
+    text, kind = computed("CAST(`__time` AS string)", "US/Pacific")
+    assert (text.endswith(",' US/Pacific')"), kind) == (True, "STRING")
+    assert "US/Pacific" not in computed("CAST(`__time` AS string)", "US/Pacific", "evt")[0]
+
+
+OUTSIDE = [
+    ("pmod(clicks, 3)", "pmod"),
+    ("score + 1", "float"),
+    ("CAST(revenue AS int)", "CAST of double to int"),
+    ("CAST(clicks AS decimal(10,2))", "decimal"),
+    ("CAST(country AS int)", "CAST of string to int"),
+    ("CAST(revenue AS float)", "CAST of double to float"),
+    ("trim(BOTH 'x' FROM country)", "this form of trim()"),
+    ("substring(country, -2)", "from the end"),
+    ("substring(country, 1, 0)", "no characters"),
+    ("substring(country, imps)", "not a constant"),
+    ("regexp_replace(country, 'a', '$1')", "group references"),
+    ("regexp_replace(country, '(?=a)', 'b')", "look-around"),
+    ("date_format(`__time`, 'u')", "letters whose meaning differs"),
+    ("round(revenue, -1)", "digits"),
+    ("md5(country)", "md5"),
+    ("rand()", "answers anew"),
+    ("coalesce(score, 1)", "coalesce() of"),
+]
+
+
+@pytest.mark.parametrize(("expression", "reason"), OUTSIDE)
+def test_expression_that_stays_on_spark_says_why(expression: str, reason: str) -> None:
+    from hivedruid.plan.split import left_outside
+    from tests.support.planning import plan
+
+    sql = f"SELECT {expression} FROM ev"
+    assert not is_pushed(sql)
+    (left,) = left_outside(plan(sql))
+    assert left.operator == "Project"
+    assert reason in left.reason
+    assert residual(sql).sql.startswith("SELECT ")
+
+
+def test_the_same_expression_is_one_virtual_column() -> None:
+    query = native("SELECT upper(country), upper(country), lower(country) FROM ev")
+    assert [v["expression"] for v in query["virtualColumns"]] == ['upper("country")', 'lower("country")']
+    assert [f.name for f in read("SELECT upper(country), upper(country), clicks FROM ev").fields] == ["vc0", "vc0", "clicks"]
+
+
+def test_quotes_and_backslashes_in_names_are_escaped() -> None:
+    assert quote('a"b\\c') == '"a\\"b\\\\c"'
+
+
+@given(st.text(max_size=20))
+def test_a_string_constant_is_plain_ascii_without_quotes_inside(text: str) -> None:
+    literal = string_literal(text.encode("utf-8", "replace").decode())
+    inner = literal[1:-1]
+    assert literal[0] == literal[-1] == "'"
+    assert inner.isascii()
+    assert "'" not in inner
+    decoded = inner.encode("ascii").decode("unicode_escape").encode("utf-16", "surrogatepass").decode("utf-16")
+    assert decoded == text.encode("utf-8", "replace").decode()
