@@ -57,6 +57,7 @@ class Session:
         self.catalog = Catalog(self._connection)
         self._store: EmbeddedStore | None = None
         self._services: Services | None = None
+        self._unreadable = "SOURCE is a statement of a script"
 
     def __enter__(self) -> Session:
         return self
@@ -76,7 +77,7 @@ class Session:
     def statements(self, text: str, file: str | None = None) -> Iterator[SourceStatement]:
         """The statements of a script, each with `${…}` replaced when its turn comes; SOURCE is read in place.
 
-        Raises ParseError where the text breaks off inside a string or comment, or SOURCE cannot be read.
+        Raises ParseError where the text breaks off inside a string or comment.
         """
         yield from self._statements(text, file, 0)
 
@@ -88,15 +89,16 @@ class Session:
                 yield statement
                 continue
             if depth >= MAX_SOURCE_DEPTH:
-                raise ExecutionError("SOURCE goes in a circle", span=statement.span(0, 6))
+                self._unreadable = "SOURCE goes in a circle"
+                yield statement
+                continue
             path = Path(os.path.dirname(file) if file else "") / sourced  # noqa: PTH120 - pathlib.parent of "" is "."
             try:
                 inner = path.read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
-                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-                raise ExecutionError(
-                    f"cannot read the script {path}: {reason}", span=statement.span(0, len(statement.text))
-                ) from error
+                self._unreadable = f"cannot read the script {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+                yield statement  # fails when executed, as one statement of the script
+                continue
             yield from self._statements(inner, str(path), depth + 1)
 
     def _substituted(self, statement: SourceStatement) -> SourceStatement:
@@ -115,6 +117,8 @@ class Session:
         from hivedruid.parser import parse
 
         parsed = self._anchored(parse(statement))
+        if type(parsed).__name__ == "SourceScript":
+            raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _placed(statement):
             snapshot = gather(parsed, self._facts())
             if type(parsed).__name__ == "Explain":

@@ -139,9 +139,15 @@ def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...
 
 
 def removal(table: Table) -> RemoveTable:
-    """DROP: a managed table's data goes with it, an external one's only with external.table.purge (PURGE alone skips Hive's trash)."""
+    """DROP: what goes besides the name.
+
+    A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if it is the
+    table's own (`<db>.<table>`): Hive marks its segments unused in any case. One that the table was put over with
+    druid.datasource stays. PURGE alone skips Hive's trash.
+    """
     purge = table.properties.get("external.table.purge", "false").lower() == "true"
-    return RemoveTable(table, delete_data=table.kind != "view" and (not table.external or purge))
+    own = table.kind == "druid" and table.data_source == table.full_name
+    return RemoveTable(table, delete_data=table.kind != "view" and (not table.external or purge or own))
 
 
 def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -17,6 +17,7 @@ from hivedruid.parser.statements import Explain, Query, Statement, TableName
 
 if TYPE_CHECKING:
     from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.parser.statements.ddl import CreateTable
 
 
 @dataclass
@@ -97,7 +98,7 @@ class _Reader:
             for target in statement.targets:
                 self._part(target.table)
                 self._part(target.query)
-        if isinstance(statement, CreateTable) and not statement.columns and statement.query is None:
+        if isinstance(statement, CreateTable):
             self._discover(statement)
         if isinstance(statement, u.ShowNames | u.DescribeDatabase):
             self._listing(statement)
@@ -110,12 +111,14 @@ class _Reader:
         elif isinstance(value, exp.Expr):
             self.query(value, self.facts.database)
 
-    def _discover(self, statement: object) -> None:
-        for item in getattr(statement, "properties", ()):
-            if item.key == "druid.datasource":
-                schema = self.facts.store.schema(item.value)
-                if schema:
-                    self.discovered[item.value] = schema
+    def _discover(self, statement: CreateTable) -> None:
+        """The data sources that the new table may name: its own, and one that is there already."""
+        names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
+        names |= {item.value for item in statement.properties if item.key == "druid.datasource"}
+        for name in names:
+            schema = self.facts.store.schema(name)
+            if schema:
+                self.discovered[name] = schema
 
     def _listing(self, statement: object) -> None:
         self._neighbours(getattr(statement, "database", None) or self.facts.database)

@@ -44,6 +44,12 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
     table = ddl.new_table(statement, snapshot, columns)
     if table is None:
         return Built(())
+    if table.kind == "druid" and table.data_source in snapshot.discovered:
+        raise SemanticError(
+            f"Data source [{table.data_source}] already existing",
+            span=statement.name.span,
+            hint="choose another druid.datasource, or CREATE the table without AS and INSERT into it",
+        )
     names = [c.name for c in node.columns]
     order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
     plan, write = _write(table, node, order, builder, snapshot, overwrite=False)

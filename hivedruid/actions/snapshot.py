@@ -14,7 +14,7 @@ class Snapshot:
     """The catalog, settings and clock as of one statement.
 
     `tables` holds what the statement names (views' tables too), by (database, name). `discovered` maps a
-    data source named by CREATE without columns to its segmentMetadata answer: the column types by their name in Druid.
+    data source that a CREATE names, if it exists, to its segmentMetadata answer: the column types by their name in Druid.
     `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, `variables` the hivevars.
     """
 

@@ -252,8 +252,10 @@ class _Rows:
         # Fractions are added in the order of the input: the same sum in every run.
         if metric["type"] == "longSum":
             return f"druid_wrap(sum({value}))"
-        total = f"sum(CAST({value} AS DOUBLE) ORDER BY loaded.rowid)"
-        return total if metric["type"] == "doubleSum" else f"druid_double_to_float({total})"
+        if metric["type"] == "doubleSum":
+            return f"sum({value} ORDER BY loaded.rowid)"
+        # floatSum adds in single precision, which DuckDB's sum does not.
+        return f"list_reduce(list({value} ORDER BY loaded.rowid) FILTER (WHERE {value} IS NOT NULL), lambda a, b: a + b)"
 
     def _buckets(self) -> list[tuple[int, int]]:
         if self._task.segment_granularity.is_all:

@@ -252,7 +252,9 @@ class Builder:
 
         if self.depth >= MAX_VIEW_DEPTH:
             raise SemanticError(f"view {table.full_name} refers to itself", span=self.span(e))
-        source = SourceStatement(table.view_text or "", file=f"view {table.full_name}")
+        source = SourceStatement(
+            table.view_text or "", file=f"view {table.full_name}", nulls_last=self.source.nulls_last
+        )
         statement = parse(source)
         builder = Builder(source, self.snapshot.within(table.database), self.note, self.ids, self.depth + 1)
         node = builder.query(statement.expression, None)  # type: ignore[attr-defined]

@@ -50,18 +50,24 @@ class _Driver:
 
     def bottom_up(self, node: Node) -> Node:
         """Inputs first, then the rules on the node itself until none applies."""
-        if isinstance(node, DruidQuery):
-            return node
-        inputs = tuple([self.bottom_up(i) for i in node.inputs])
-        if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
-            node = node.with_inputs(inputs)
-        node = self._subqueries(node)
+        while not isinstance(node, DruidQuery):
+            inputs = tuple([self.bottom_up(i) for i in node.inputs])
+            if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
+                node = node.with_inputs(inputs)
+            node = self._subqueries(node)
+            changed = self._first_change(node)
+            if changed is None:
+                break
+            node = changed
+        return node
+
+    def _first_change(self, node: Node) -> Node | None:
         for rule in self.rules:
             changed = rule(node, self.context)
             if changed is not None:
                 self._check(rule, node, changed)
-                return self.bottom_up(changed)
-        return node
+                return changed
+        return None
 
     def _check(self, rule: Rule, before: Node, after: Node) -> None:
         name = getattr(rule, "__name__", str(rule))

@@ -13,7 +13,7 @@ SELECT code FROM names WHERE code NOT IN (SELECT dimension1 FROM ev WHERE dimens
 SELECT code FROM names n WHERE EXISTS (SELECT 1 FROM ev e WHERE e.dimension1 = n.code AND e.metric1 > 2);
 SELECT metric1 FROM ev WHERE metric1 > (SELECT avg(metric1) FROM ev) ORDER BY metric1;
 SELECT dimension1 FROM ev UNION SELECT code FROM names ORDER BY dimension1;
-SELECT dimension1 k FROM ev INTERSECT SELECT code FROM names;
+SELECT dimension1 k FROM ev INTERSECT SELECT code FROM names ORDER BY k;
 EXPLAIN EXTENDED SELECT dimension1, row_number() OVER (PARTITION BY dimension1 ORDER BY `__time`) r FROM ev WHERE metric1 > 0;
 SELECT dimension1, metric1, row_number() OVER (PARTITION BY dimension1 ORDER BY metric1) r FROM ev ORDER BY metric1;
 SELECT w, count(*) FROM ev LATERAL VIEW explode(split('x y', ' ')) t AS w GROUP BY w ORDER BY w;

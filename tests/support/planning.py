@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
-
+from hivedruid import parser
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import (
@@ -25,11 +23,14 @@ from hivedruid.catalog.types import (
     HiveType,
     array_of,
 )
-from hivedruid.parser.functions import keep_function_names
+from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidRead, SparkJob
 from hivedruid.plan.rules import RULES, Rule
 from hivedruid.plan.split import QueryPlan, druid_read, plan_query, spark_job
 from hivedruid.script import SourceStatement
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 NOW = datetime(2026, 1, 15, 10, 30, tzinfo=UTC)
 
@@ -63,17 +64,18 @@ TABLES = (events(), events(TIMESTAMP, "evt"), TAGGED, DIM)
 """`ev` has a zoned `__time`, `evt` a plain one."""
 
 
-def snapshot(zone: str = "UTC", tables: tuple[Table, ...] = TABLES, settings: Mapping[str, str] | None = None) -> Snapshot:
+def snapshot(
+    zone: str = "UTC", tables: tuple[Table, ...] = TABLES, settings: Mapping[str, str] | None = None
+) -> Snapshot:
     return Snapshot(
         {"hive.local.time.zone": zone, **(settings or {})}, NOW, tables={(t.database, t.name): t for t in tables}
     )
 
 
-def parse(sql: str) -> exp.Expr:
-    dialect = Dialect.get_or_raise("hive")
-    tree = dialect.parser().parse(keep_function_names(dialect.tokenize(sql)), sql)[0]
-    assert tree is not None
-    return tree
+def parse(sql: str) -> tuple[exp.Expr, SourceStatement]:
+    statement = parser.parse(SourceStatement(sql))
+    assert isinstance(statement, Query)
+    return statement.expression, statement.source
 
 
 def plan(
@@ -88,7 +90,7 @@ def plan(
         if notes is not None:
             notes.append(message)
 
-    return plan_query(parse(sql), SourceStatement(sql), snapshot(zone, tables), note, rules)
+    return plan_query(*parse(sql), snapshot(zone, tables), note, rules)
 
 
 def read(sql: str, zone: str = "UTC", *, tables: tuple[Table, ...] = TABLES) -> DruidRead:

@@ -158,10 +158,14 @@ def test_databases(catalog: Catalog) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(catalog: Catalog) -> None:
-    with pytest.raises(SemanticError), catalog.transaction():
-        catalog.add(WIKI)
-        catalog.add(FILES)
-        catalog.add(FILES)
+    def add_twice() -> None:
+        with catalog.transaction():
+            catalog.add(WIKI)
+            catalog.add(FILES)
+            catalog.add(FILES)
+
+    with pytest.raises(SemanticError):
+        add_twice()
     assert catalog.tables("default") == ()
     with catalog.transaction():
         catalog.add(WIKI)

@@ -29,7 +29,7 @@ ARITHMETIC = [
     ("- revenue", '(-("revenue"))', "DOUBLE"),
     # `/` is a double, NULL for a divisor of zero
     ("clicks / 2", "(CAST(\"clicks\",'DOUBLE') / 2)", "DOUBLE"),
-    ("clicks / imps", "if(\"imps\" == 0,null,(CAST(\"clicks\",'DOUBLE') / \"imps\"))", "DOUBLE"),
+    ("clicks / imps", 'if("imps" == 0,null,(CAST("clicks",\'DOUBLE\') / "imps"))', "DOUBLE"),
     ("clicks / 0", "if(0 == 0,null,(CAST(\"clicks\",'DOUBLE') / 0))", "DOUBLE"),
     ("revenue / imps", 'if("imps" == 0,null,("revenue" / "imps"))', "DOUBLE"),
     ("clicks div 2", 'div("clicks",2)', "LONG"),
@@ -44,7 +44,11 @@ ARITHMETIC = [
     ("sqrt(revenue)", 'if("revenue" >= 0,sqrt("revenue"),null)', "DOUBLE"),
     ("ln(revenue)", 'if("revenue" > 0,log("revenue"),null)', "DOUBLE"),
     ("log2(revenue)", '(if("revenue" > 0,log("revenue"),null) / log(2.0))', "DOUBLE"),
-    ("log(10, clicks)", "(if(CAST(\"clicks\",'DOUBLE') > 0,log(CAST(\"clicks\",'DOUBLE')),null) / log(10.0))", "DOUBLE"),
+    (
+        "log(10, clicks)",
+        "(if(CAST(\"clicks\",'DOUBLE') > 0,log(CAST(\"clicks\",'DOUBLE')),null) / log(10.0))",
+        "DOUBLE",
+    ),
     ("power(revenue, 2)", "pow(\"revenue\",CAST(2,'DOUBLE'))", "DOUBLE"),
     ("1e10 * revenue", '(10000000000.0 * "revenue")', "DOUBLE"),
     ("revenue * 1e300", '("revenue" * 1e300)', "DOUBLE"),  # no `+` in an exponent
@@ -73,7 +77,7 @@ CONDITIONAL = [
     ("if(clicks > 3, 'a', NULL)", "case_searched((\"clicks\" > 3),'a',null)", "STRING"),
     ("coalesce(country, city)", 'coalesce("country","city")', "STRING"),
     ("nvl(country, 'x')", "coalesce(\"country\",'x')", "STRING"),
-    ("nullif(country, 'x')", "case_searched((\"country\" == 'x'),null,\"country\")", "STRING"),
+    ("nullif(country, 'x')", 'case_searched(("country" == \'x\'),null,"country")', "STRING"),
     # NULL as soon as one argument is; Druid's own skips nulls
     ("greatest(clicks, imps)", 'if(notnull("clicks") && notnull("imps"),greatest("clicks","imps"),null)', "LONG"),
     ("clicks IS NULL", 'isnull("clicks")', "LONG"),
@@ -175,7 +179,11 @@ def test_expression_that_stays_on_spark_says_why(expression: str, reason: str) -
 def test_the_same_expression_is_one_virtual_column() -> None:
     query = native("SELECT upper(country), upper(country), lower(country) FROM ev")
     assert [v["expression"] for v in query["virtualColumns"]] == ['upper("country")', 'lower("country")']
-    assert [f.name for f in read("SELECT upper(country), upper(country), clicks FROM ev").fields] == ["vc0", "vc0", "clicks"]
+    assert [f.name for f in read("SELECT upper(country), upper(country), clicks FROM ev").fields] == [
+        "vc0",
+        "vc0",
+        "clicks",
+    ]
 
 
 def test_quotes_and_backslashes_in_names_are_escaped() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -16,7 +17,9 @@ from tests.support.planning import ETERNITY, native, where
 # --- algebra against brute force ---------------------------------------------------------------------------------
 
 SPAN = range(-12, 13)
-pairs = st.tuples(st.integers(-10, 10), st.integers(-10, 10)).map(lambda p: (min(p), max(p))).filter(lambda p: p[0] < p[1])
+pairs = (
+    st.tuples(st.integers(-10, 10), st.integers(-10, 10)).map(lambda p: (min(p), max(p))).filter(lambda p: p[0] < p[1])
+)
 sets = st.lists(pairs, max_size=5).map(lambda found: intervals.union([tuple(found)]))
 
 
@@ -25,7 +28,7 @@ def members(found: IntervalSet) -> set[int]:
 
 
 def is_canonical(found: IntervalSet) -> bool:
-    ends_before_next = all(a[1] < b[0] for a, b in zip(found, found[1:], strict=False))
+    ends_before_next = all(a[1] < b[0] for a, b in itertools.pairwise(found))
     return ends_before_next and all(start < end for start, end in found)
 
 
@@ -57,7 +60,11 @@ def test_everything_and_nothing_are_each_others_complement() -> None:
 # --- text --------------------------------------------------------------------------------------------------------
 
 
-@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda d: d.replace(microsecond=d.microsecond // 1000 * 1000)))
+@given(
+    st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(
+        lambda d: d.replace(microsecond=d.microsecond // 1000 * 1000)
+    )
+)
 @example(datetime(1600, 2, 29))
 @example(datetime(1969, 12, 31, 23, 59, 59, 999000))
 @example(datetime(2100, 3, 1))
@@ -260,8 +267,15 @@ OPERATORS = {
     "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
 }  # fmt: skip
-near_changes = st.sampled_from([datetime(2020, 3, 8, 10), datetime(2020, 11, 1, 9), datetime(2019, 12, 31, 8), datetime(1969, 12, 31)])
-instants = st.builds(lambda base, minutes, ms: base + timedelta(minutes=minutes, milliseconds=ms), near_changes, st.integers(-4000, 4000), st.integers(0, 999))
+near_changes = st.sampled_from(
+    [datetime(2020, 3, 8, 10), datetime(2020, 11, 1, 9), datetime(2019, 12, 31, 8), datetime(1969, 12, 31)]
+)
+instants = st.builds(
+    lambda base, minutes, ms: base + timedelta(minutes=minutes, milliseconds=ms),
+    near_changes,
+    st.integers(-4000, 4000),
+    st.integers(0, 999),
+)
 
 
 def floored(local: datetime, unit: str) -> datetime:

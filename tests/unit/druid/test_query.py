@@ -30,7 +30,12 @@ def test_every_column_can_be_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("order", "expected"),
-    [("`__time`", "ascending"), ("`__time` DESC", "descending"), ("`__time` ASC NULLS LAST", "ascending"), ("1", "ascending")],
+    [
+        ("`__time`", "ascending"),
+        ("`__time` DESC", "descending"),
+        ("`__time` ASC NULLS LAST", "ascending"),
+        ("1", "ascending"),
+    ],
 )
 def test_scan_ordered_by_time(order: str, expected: str) -> None:
     query = native(f"SELECT `__time`, clicks FROM ev ORDER BY {order} LIMIT 3 OFFSET 2")
@@ -69,14 +74,18 @@ PERIODS = {
 @pytest.mark.parametrize(("unit", "period"), PERIODS.items())
 @pytest.mark.parametrize(("table", "zone"), [("ev", "US/Pacific"), ("evt", "UTC")])
 def test_group_by_a_floor_of_time_is_a_timeseries(unit: str, period: str, table: str, zone: str) -> None:
-    query = native(f"SELECT floor_{unit}(`__time`), count(*) FROM {table} GROUP BY floor_{unit}(`__time`)", "US/Pacific")
+    query = native(
+        f"SELECT floor_{unit}(`__time`), count(*) FROM {table} GROUP BY floor_{unit}(`__time`)", "US/Pacific"
+    )
     assert query["queryType"] == "timeseries"
     assert query["granularity"] == {"type": "period", "period": period, "timeZone": zone}
     assert query["context"] == {"skipEmptyBuckets": True}
 
 
 def test_timeseries_in_descending_order_with_a_limit() -> None:
-    query = native("SELECT floor_day(`__time`) d, sum(clicks) FROM ev GROUP BY floor_day(`__time`) ORDER BY d DESC LIMIT 3")
+    query = native(
+        "SELECT floor_day(`__time`) d, sum(clicks) FROM ev GROUP BY floor_day(`__time`) ORDER BY d DESC LIMIT 3"
+    )
     assert (query["queryType"], query["descending"], query["limit"]) == ("timeseries", True, 3)
 
 
@@ -143,7 +152,7 @@ def test_having_reads_aggregates_and_a_condition_on_keys_is_a_filter() -> None:
 def test_arithmetic_on_aggregates_is_a_post_aggregation() -> None:
     query = native("SELECT country, sum(clicks) / count(*) FROM ev GROUP BY country")
     (post,) = query["postAggregations"]
-    assert post["expression"] == "if(\"$f2\" == 0,null,(CAST(\"$f1\",'DOUBLE') / \"$f2\"))"
+    assert post["expression"] == 'if("$f2" == 0,null,(CAST("$f1",\'DOUBLE\') / "$f2"))'
 
 
 # --- top n, order, nulls -------------------------------------------------------------------------------------------
@@ -200,13 +209,17 @@ def test_hives_default_is_nulls_last_ascending_and_first_descending() -> None:
 
 
 def test_what_is_never_null_needs_no_flag() -> None:
-    assert order_of("SELECT country, count(*) FROM ev GROUP BY country ORDER BY count(*) NULLS LAST LIMIT 3") == [("$f1", "ascending")]
+    assert order_of("SELECT country, count(*) FROM ev GROUP BY country ORDER BY count(*) NULLS LAST LIMIT 3") == [
+        ("$f1", "ascending")
+    ]
     sql = "SELECT country, count(*) FROM ev WHERE country IS NOT NULL GROUP BY country, city ORDER BY country NULLS LAST LIMIT 3"
     assert order_of(sql) == [("country", "ascending")]
 
 
 def test_numbers_are_ordered_as_numbers_and_texts_as_texts() -> None:
-    query = native("SELECT clicks, country, count(*) FROM ev GROUP BY clicks, country ORDER BY clicks NULLS FIRST, country NULLS FIRST LIMIT 3")
+    query = native(
+        "SELECT clicks, country, count(*) FROM ev GROUP BY clicks, country ORDER BY clicks NULLS FIRST, country NULLS FIRST LIMIT 3"
+    )
     assert [c["dimensionOrder"] for c in query["limitSpec"]["columns"]] == ["numeric", "lexicographic"]
 
 
