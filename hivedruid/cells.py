@@ -66,7 +66,7 @@ def _java_number(value: float, shortest: str) -> str:
     if value == 0 or not math.isfinite(value):
         return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(shortest, shortest)
     sign, digits, exponent = Decimal(shortest).normalize().as_tuple()
-    assert isinstance(exponent, int)  # noqa: S101 - finite
+    assert isinstance(exponent, int)
     first, rest = digits[0], "".join(map(str, digits[1:])) or "0"
     return f"{'-' if sign else ''}{first}.{rest}E{exponent + len(digits) - 1}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -65,6 +66,9 @@ def run_statement(session: Session, statement: SourceStatement, output: Output, 
     start = monotonic()
     try:
         result = session.execute(statement)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         header = output.header and session.settings.get_bool("hive.cli.print.header")
         rows = write_result(result, replace(output, header=header), diagnostics)
     except BrokenPipeError:

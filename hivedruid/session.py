@@ -82,7 +82,7 @@ class Session:
         yield from self._statements(text, file, 0)
 
     def _statements(self, text: str, file: str | None, depth: int) -> Iterator[SourceStatement]:
-        for raw in script.split(text, file):
+        for raw in list(script.split(text, file)):  # a script that breaks off runs not at all
             statement = self._substituted(raw)
             sourced = _source_path(statement)
             if sourced is None:

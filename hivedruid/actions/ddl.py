@@ -113,7 +113,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
     properties = {**other.properties, **validate(statement.properties, kind)}
     if kind == "druid":
         properties = {key: value for key, value in properties.items() if key != COLUMN_MAPPING}
-        properties["druid.datasource"] = f"{database}.{statement.name.name}"
+        properties["druid.datasource"] = f"{database}.{statement.name.name}"  # a new one, the table's own
     location, found, serde = None, other.format, other.serde
     if kind == "files":
         found = statement.stored_as or other.format
@@ -125,7 +125,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
     columns = tuple(replace(column, field=None) for column in other.columns)
     return Table(
         database, statement.name.name, kind, columns, external, statement.comment or other.comment,
-        properties, serde, found, location,
+        properties, serde, found, location, owns_data_source=kind == "druid",
     )  # fmt: skip
 
 
@@ -141,13 +141,13 @@ def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...
 def removal(table: Table) -> RemoveTable:
     """DROP: what goes besides the name.
 
-    A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if it is the
-    table's own (`<db>.<table>`): Hive marks its segments unused in any case. One that the table was put over with
-    druid.datasource stays. PURGE alone skips Hive's trash.
+    A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if the table
+    made it: Hive marks its segments unused in any case. One that the table was put over with druid.datasource
+    stays. PURGE alone skips Hive's trash.
     """
     purge = table.properties.get("external.table.purge", "false").lower() == "true"
-    own = table.kind == "druid" and table.data_source == table.full_name
-    return RemoveTable(table, delete_data=table.kind != "view" and (not table.external or purge or own))
+    delete_data = table.kind != "view" and (not table.external or purge or table.owns_data_source)
+    return RemoveTable(table, delete_data=delete_data)
 
 
 def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -57,22 +57,31 @@ class _Reader:
         self.discovered: dict[str, Mapping[str, str]] = {}
         self.all_tables: list[Table] = []
         self.comments: dict[str, str] = {}
+        self.named: set[tuple[str, str]] = set()
+        self.resolved: set[tuple[str, str]] = set()
 
     def query(self, e: exp.Expr, database: str) -> None:
         for node in e.find_all(exp.Table):
-            self.table((node.db or database).lower(), node.name.lower())
+            self.table((node.db or database).lower(), node.name.lower(), rows=True)
 
-    def table(self, database: str, name: str) -> None:
-        """One table, with the data source's own spelling of its fields; a view brings what it reads."""
-        if (database, name) in self.tables:
+    def table(self, database: str, name: str, *, rows: bool) -> None:
+        """One table; a view brings what it reads.
+
+        With `rows` it is read or written, and its columns get the data source's own spelling of its fields. DDL must
+        not ask for that: it repairs tables whose fields cannot be told apart.
+        """
+        key = (database, name)
+        if key in self.named and (not rows or key in self.resolved):
             return
         table = self.facts.catalog.find(database, name)
+        self.named.add(key)
         if table is None:
             self._neighbours(database)
             return
-        if table.kind == "druid":
+        if table.kind == "druid" and rows:
             table = with_field_names(table, self.facts.store.schema(table.data_source))
-        self.tables[(database, name)] = table
+            self.resolved.add(key)
+        self.tables[key] = table
         if table.kind == "view" and table.view_text:
             from hivedruid.parser import parse
             from hivedruid.script import SourceStatement
@@ -96,7 +105,7 @@ class _Reader:
             self._part(getattr(statement, item.name))
         if isinstance(statement, Insert):
             for target in statement.targets:
-                self._part(target.table)
+                self.table((target.table.database or self.facts.database).lower(), target.table.name.lower(), rows=True)
                 self._part(target.query)
         if isinstance(statement, CreateTable):
             self._discover(statement)
@@ -107,7 +116,7 @@ class _Reader:
 
     def _part(self, value: object) -> None:
         if isinstance(value, TableName):
-            self.table((value.database or self.facts.database).lower(), value.name.lower())
+            self.table((value.database or self.facts.database).lower(), value.name.lower(), rows=False)
         elif isinstance(value, exp.Expr):
             self.query(value, self.facts.database)
 

@@ -235,7 +235,9 @@ def create_statement(table: Table) -> str:
         lines.append(f"STORED AS {table.format.upper()}")
     if table.location:
         lines.append(f"LOCATION\n  {quoted(table.location)}")
-    return "\n".join([*lines, *_listed("TBLPROPERTIES", table.properties)])
+    own = table.owns_data_source and table.data_source == table.full_name  # given, it would be someone else's
+    properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
+    return "\n".join([*lines, *_listed("TBLPROPERTIES", properties)])
 
 
 def _listed(clause: str, values: Any) -> list[str]:

@@ -172,7 +172,7 @@ def _druid_table(
                 hint=f"to read it, give TBLPROPERTIES('druid.datasource' = '{table.full_name}')",
             )
         properties = {**properties, "druid.datasource": table.full_name}
-    return replace(table, properties=properties, serde=_serde(statement))
+    return replace(table, properties=properties, serde=_serde(statement), owns_data_source=given is None or queried)
 
 
 def refuse_ingestion(properties: Mapping[str, str], settings: Mapping[str, str], span: Span | None) -> None:

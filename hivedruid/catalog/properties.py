@@ -184,7 +184,7 @@ def check_secret(item: Property) -> None:
         raise SemanticError(
             f"the value of '{item.key}' is a secret and would stand in the catalog in clear",
             span=item.value_span,
-            hint=f"put it into an environment variable, and write '{item.key}' = '{ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE'",
+            hint=f"put it into an environment variable, and give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value",
         )
 
 

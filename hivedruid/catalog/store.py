@@ -181,6 +181,7 @@ def to_json(table: Table) -> str:
         "format": table.format,
         "location": table.location,
         "view_text": table.view_text,
+        "owns_data_source": table.owns_data_source,
     }
     definition.update((key, value) for key, value in optional.items() if value)
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
@@ -226,6 +227,7 @@ def _table(table_id: str, database: str, name: str, definition: str) -> Table:
         location=value.get("location"),
         view_text=value.get("view_text"),
         table_id=table_id,
+        owns_data_source=value.get("owns_data_source", False),
     )
 
 

@@ -35,6 +35,7 @@ class Column:
 class Table:
     """A table, view included. `table_id` never changes, RENAME or not; `properties` are TBLPROPERTIES as given.
 
+    `owns_data_source`: a Druid table that made its data source, rather than being put over one by druid.datasource.
     `format` is orc, parquet, textfile or jsonfile for `files` and `iceberg`; `serde` holds ROW FORMAT and
     SERDEPROPERTIES (keys `field.delim`, `escape.delim`, `serialization.null.format`, `quoteChar`, …, as Hive names them).
     """
@@ -51,6 +52,7 @@ class Table:
     location: str | None = None
     view_text: str | None = None
     table_id: str = ""
+    owns_data_source: bool = False
 
     @property
     def full_name(self) -> str:

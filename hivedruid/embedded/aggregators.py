@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hivedruid.embedded.expressions import translate
-from hivedruid.embedded.filters import condition
 from hivedruid.embedded.relations import TIME, Scope
 from hivedruid.embedded.sql import Sql, as_double, as_float, as_long, as_string, cast
 from hivedruid.errors import DruidError
@@ -42,9 +40,11 @@ def _aggregate(
 ) -> Aggregate:
     kind = spec.get("type", "")
     if kind == "filtered":
+        from hivedruid.embedded.filters import condition
+
         inner = spec["aggregator"]
         holds = condition(spec["filter"], scope)
-        both = holds if kept is None else Sql(f"({kept.text} AND {holds.text if holds else 'TRUE'})", "BOOLEAN")
+        both = holds if kept is None else Sql(f"({kept.text} AND {holds.text})", "BOOLEAN")
         result = _aggregate({**inner, "name": inner.get("name") or spec.get("name")}, scope, both, grouped_by)
         result.name = spec.get("name") or result.name
         return result
@@ -75,13 +75,18 @@ def _filter_clause(kept: Sql | None) -> str:
 
 def _argument(spec: Mapping[str, Any], scope: Scope) -> Sql:
     if spec.get("expression") is not None:
+        from hivedruid.embedded.expressions import translate
+
         return translate(spec["expression"], scope.resolve)
     return scope.resolve(spec["fieldName"])
 
 
 def _cut(value: Sql, size: int) -> Sql:
-    return Sql(f"(CASE WHEN strlen({value.text}) <= {size} THEN {value.text} ELSE left({value.text}, {size}) END)",
-               "STRING", fails=value.fails)  # fmt: skip
+    return Sql(
+        f"(CASE WHEN strlen({value.text}) <= {size} THEN {value.text} ELSE left({value.text}, {size}) END)",
+        "STRING",
+        fails=value.fails,
+    )
 
 
 def _sum(value: Sql, kept: str, _spec: Mapping[str, Any], _scope: Scope) -> str:
@@ -135,6 +140,8 @@ def post_aggregate(spec: Mapping[str, Any], scope: Scope) -> Sql:
         value = spec["value"]
         return Sql(f"CAST({value} AS BIGINT)", "LONG") if isinstance(value, int) else as_double(_double(value))
     if kind == "expression":
+        from hivedruid.embedded.expressions import translate
+
         result = translate(spec["expression"], scope.resolve)
         return cast(result, spec["outputType"]) if spec.get("outputType") else result
     if kind == "arithmetic":

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from hivedruid.embedded import joda
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.intervals import MIN_INSTANT, format_instant, parse_intervals
 from hivedruid.embedded.plan import Plan
@@ -57,11 +56,7 @@ def _scan(query: Query, plan: Plan, run: Callable[[str], Rows]) -> list[dict[str
         return []
     rows = run(plan.select(_items(plan)))
     compact = query.get("resultFormat", "list") == "compactedList"
-    events: list[Any]
-    if compact:
-        events = [[json_value(cell) for cell in row] for row in rows]
-    else:
-        events = list(_dicts(plan, rows))
+    events: list[Any] = [[json_value(cell) for cell in row] for row in rows] if compact else list(_dicts(plan, rows))
     if not events:
         return []
     signature = [{"name": name, "type": type_} for name, type_ in plan.columns.items()]
@@ -73,6 +68,8 @@ def _timestamp(query: Query) -> str:
     granularity = Granularity(query.get("granularity", "all"))
     if granularity.is_all:
         return '"timestamp"'
+    from hivedruid.embedded import joda
+
     return joda.format_sql('"timestamp"', None, granularity.zone)
 
 

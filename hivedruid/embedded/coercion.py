@@ -16,7 +16,9 @@ def from_json(column: str, type_: str) -> str:
         )
     if type_ == "LONG":
         return f"druid_json_long({column})"
-    return f"druid_json_double({column})" if type_ == "DOUBLE" else f"druid_double_to_float(druid_json_double({column}))"
+    return (
+        f"druid_json_double({column})" if type_ == "DOUBLE" else f"druid_double_to_float(druid_json_double({column}))"
+    )
 
 
 def is_unreadable(column: str, type_: str) -> str:

@@ -51,7 +51,8 @@ class Duck:
     def all(self, sql: str) -> list[tuple[Any, ...]]:
         with failures(), self._connection.cursor() as cursor:
             self.prepare(sql)
-            return cursor.execute(sql).fetchall()
+            rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
+            return rows
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         with failures(), self._connection.cursor() as cursor:

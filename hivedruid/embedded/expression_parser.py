@@ -54,8 +54,7 @@ BINARY_LEVELS: dict[str, int] = {
 """How tightly each binary operator binds. Druid gives `&&` and `||` the same level; `^` groups to the right."""
 
 _ESCAPE = r"\\(?:['\"\\/bfnrt]|u[0-9a-fA-F]{4})"
-_TOKEN = re.compile(
-    rf"""[ \t\r\n]*(?:
+_TOKEN = rf"""(?xa)[ \t\r\n]*(?:
       (?P<double>\d+\.\d*(?:[eE]-?\d+)?|\d+[eE]-?\d+)
     | (?P<long>\d+)
     | (?P<typed>(?:ARRAY)?<(?:LONG|DOUBLE|STRING)>(?=[ \t\r\n]*\[))
@@ -63,11 +62,9 @@ _TOKEN = re.compile(
     | (?P<quoted>"(?:{_ESCAPE}|[^"\\])*")
     | (?P<string>'(?:{_ESCAPE}|[^'\\])*')
     | (?P<operator>&&|\|\||<=|>=|==|!=|->|[-!^*/%+<>(),\[\]])
-    )""",
-    re.VERBOSE | re.ASCII,
-)
+    )"""
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_ESCAPE_PATTERN = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = r"(?s)\\(?:u([0-9a-fA-F]{4})|(.))"
 
 
 def parse(text: str) -> Node:
@@ -79,7 +76,7 @@ def _unescape(quoted: str) -> str:
     body = quoted[1:-1]
     if "\\" not in body:
         return body
-    plain = _ESCAPE_PATTERN.sub(lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPES.get(m[2], m[2]), body)
+    plain = re.sub(_ESCAPED, lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPES.get(m[2], m[2]), body)
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -94,8 +91,9 @@ class _Parser:
         end = len(text.rstrip(" \t\r\n"))
         position = 0
         tokens = []
+        pattern = re.compile(_TOKEN)
         while position < end:
-            match = _TOKEN.match(text, position)
+            match = pattern.match(text, position)
             if match is None or match.lastgroup is None:
                 raise self._error("cannot read", position)
             tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
@@ -201,7 +199,7 @@ class _Parser:
                 elements.append(self._constant())
             self._expect("]")
         kinds = {node.kind for node in elements} - {"null"}
-        if "string" in kinds and (len(kinds) > 1 and element != "STRING" or element in ("LONG", "DOUBLE")):
+        if "string" in kinds and ((len(kinds) > 1 and element != "STRING") or element in ("LONG", "DOUBLE")):
             self._next = start
             raise self._unexpected()
         inferred = "DOUBLE" if "double" in kinds else "LONG" if "long" in kinds else "STRING"

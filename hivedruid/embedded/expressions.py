@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hivedruid.embedded.expression_parser import Node, parse
-from hivedruid.embedded.math_functions import MATH_FUNCTIONS
 from hivedruid.embedded.sql import (
     LONG_MAX,
     NULL,
@@ -26,11 +25,10 @@ from hivedruid.embedded.sql import (
     long,
     string,
 )
-from hivedruid.embedded.string_functions import STRING_FUNCTIONS
-from hivedruid.embedded.time_functions import TIME_FUNCTIONS
 from hivedruid.errors import DruidError, did_you_mean
 
 Resolve = Callable[[str], Sql]
+Function = tuple[int, int, Callable[[list[Sql]], Sql]]
 
 _ARITHMETIC = {
     "+": ("druid_wrap(CAST({0} AS HUGEINT) + {1})", "({0} + {1})"),
@@ -154,17 +152,37 @@ def _comparable(left: Sql, right: Sql) -> tuple[Sql, Sql, bool]:
 
 
 def _call(node: Node, resolve: Resolve) -> Sql:
-    name = node.value.lower()
     arguments = [_translate(child, resolve) for child in node.children]
-    for table in (_FUNCTIONS, TIME_FUNCTIONS, STRING_FUNCTIONS, MATH_FUNCTIONS):
-        if name in table:
-            fewest, most, build = table[name]
-            if not fewest <= len(arguments) <= most:
-                wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
-                raise DruidError(f"Function[{name}] requires {wanted} argument{'s' if wanted != '1' else ''}")
-            return build(arguments)
-    known = [*_FUNCTIONS, *TIME_FUNCTIONS, *STRING_FUNCTIONS, *MATH_FUNCTIONS]
-    raise DruidError(f"function '{node.value}' is not defined.", hint=did_you_mean(name, known))
+    fewest, most, build = _function(node.value)
+    if not fewest <= len(arguments) <= most:
+        wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+        raise DruidError(f"Function[{node.value.lower()}] requires {wanted} argument{'s' if wanted != '1' else ''}")
+    return build(arguments)
+
+
+def _function(written: str) -> Function:
+    """A function by name. The tables are modules of their own, loaded when an expression needs them."""
+    name = written.lower()
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    from hivedruid.embedded.math_functions import MATH_FUNCTIONS
+
+    if name in MATH_FUNCTIONS:
+        return MATH_FUNCTIONS[name]
+    from hivedruid.embedded.time_functions import TIME_FUNCTIONS
+
+    if name in TIME_FUNCTIONS:
+        return TIME_FUNCTIONS[name]
+    from hivedruid.embedded.string_functions import STRING_FUNCTIONS
+
+    if name in STRING_FUNCTIONS:
+        return STRING_FUNCTIONS[name]
+    from hivedruid.embedded.array_functions import ARRAY_FUNCTIONS
+
+    if name in ARRAY_FUNCTIONS:
+        return ARRAY_FUNCTIONS[name]
+    known = [*_FUNCTIONS, *TIME_FUNCTIONS, *STRING_FUNCTIONS, *MATH_FUNCTIONS, *ARRAY_FUNCTIONS]
+    raise DruidError(f"function '{written}' is not defined.", hint=did_you_mean(name, known))
 
 
 def _cast(arguments: list[Sql]) -> Sql:
@@ -235,7 +253,7 @@ def _is_distinct(operator: str) -> Callable[[list[Sql]], Sql]:
     return build
 
 
-_FUNCTIONS: dict[str, tuple[int, int, Callable[[list[Sql]], Sql]]] = {
+_FUNCTIONS: dict[str, Function] = {
     "cast": (2, 2, _cast),
     "nvl": (2, 2, _nvl),
     "coalesce": (1, 999, _nvl),

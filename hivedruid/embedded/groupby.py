@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from hivedruid.embedded.aggregators import aggregate
-from hivedruid.embedded.filters import condition
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
@@ -60,8 +59,8 @@ def _ordered(
     if spec.get("type", "default") not in ("default", "NoopLimitSpec"):
         raise DruidError(f"limit specs of type '{spec.get('type')}' are not supported by the embedded store")
     order = ['"timestamp" ASC'] if bucketed else []
-    for column in spec.get("columns") or ():
-        column = {"dimension": column} if isinstance(column, str) else column
+    for item in spec.get("columns") or ():
+        column = {"dimension": item} if isinstance(item, str) else item
         name = column["dimension"]
         if name not in columns:
             raise DruidError(f"Unknown column in order clause[{name}]")
@@ -87,8 +86,9 @@ def _having(spec: Mapping[str, Any], scope: Scope) -> str:
         case "never":
             return "FALSE"
         case "filter":
-            kept = condition(spec["filter"], scope)
-            return kept.text if kept else "TRUE"
+            from hivedruid.embedded.filters import condition
+
+            return condition(spec["filter"], scope).text
         case "and" | "or":
             return "(" + f" {kind.upper()} ".join(_having(part, scope) for part in spec["havingSpecs"]) + ")"
         case "not":

@@ -78,7 +78,9 @@ def _dimension(item: Any) -> tuple[str, str]:
         return item, "STRING"
     type_ = TYPES.get(str(item.get("type", "string")).lower())
     if type_ is None:
-        raise DruidError(f"dimension '{item['name']}' has type '{item['type']}'; the embedded store has {', '.join(TYPES)}")
+        raise DruidError(
+            f"dimension '{item['name']}' has type '{item['type']}'; the embedded store has {', '.join(TYPES)}"
+        )
     return item["name"], type_
 
 
@@ -101,11 +103,11 @@ def _files(source: Mapping[str, Any]) -> list[str]:
     if base is not None:
         for folder, _, names in os.walk(base):
             matching = (name for name in names if fnmatch.fnmatchcase(name, source.get("filter") or "*"))
-            files += [os.path.join(folder, name) for name in matching]
+            files += [f"{folder}/{name}" for name in matching]
     for path in files:
         if not os.access(path, os.R_OK):
             raise DruidError(f"cannot read the input file {path}")
-    return sorted(path for path in files if os.path.getsize(path))
+    return sorted(path for path in files if Path(path).stat().st_size)
 
 
 def ingest(
@@ -175,7 +177,7 @@ class _Rows:
         files = ", ".join(map(string_literal, task.files))
         size = "maximum_object_size = 67108864"
         rows = f"read_json([{files}], format = 'newline_delimited', columns = {{{columns}}}, {size})"
-        items = [f"{_time(task)} AS {identifier(TIME)}", f"{identifier(task.time_column)} AS \"$time\""]
+        items = [f"{_time(task)} AS {identifier(TIME)}", f'{identifier(task.time_column)} AS "$time"']
         bad = []
         for name, type_ in inputs.items():
             source = identifier(sources[name])
@@ -199,7 +201,9 @@ class _Rows:
     def _check_times(self) -> None:
         bad = self._count(f"{identifier(TIME)} IS NULL")
         if bad:
-            example = self._duck.all(f"SELECT CAST(\"$time\" AS VARCHAR) FROM loaded WHERE {identifier(TIME)} IS NULL LIMIT 1")
+            example = self._duck.all(
+                f'SELECT CAST("$time" AS VARCHAR) FROM loaded WHERE {identifier(TIME)} IS NULL LIMIT 1'
+            )
             shown = "null" if example[0][0] is None else example[0][0]
             raise DruidError(
                 f"{bad} of {self._count('TRUE')} rows have no readable time in column '{self._task.time_column}'"
@@ -221,8 +225,10 @@ class _Rows:
             if type_ == "STRING" and name != TIME and self._count(f"len({identifier(name)}) > 1"):
                 schema[name] = "ARRAY<STRING>"
             duck_types[name] = DUCKDB_TYPES[schema[name]]
-        keys = [f"{task.query_granularity.floor(identifier(TIME)) if not task.query_granularity.is_all else 0}"
-                f" AS {identifier(TIME)}"]  # fmt: skip
+        keys = [
+            f"{task.query_granularity.floor(identifier(TIME)) if not task.query_granularity.is_all else 0}"
+            f" AS {identifier(TIME)}"
+        ]
         for name in duck_types:
             if name == TIME:
                 continue
@@ -233,7 +239,9 @@ class _Rows:
                 value = f"CASE WHEN len({value}) > 0 THEN {value} END"
             keys.append(f"{value} AS {identifier(name)}")
         metrics = [f"{self._metric(metric)} AS {identifier(metric['name'])}" for metric in task.metrics]
-        ordered = ", ".join(f"{place} NULLS FIRST" for place in range(1, len(keys) + 1 + (0 if task.rollup else len(metrics))))
+        ordered = ", ".join(
+            f"{place} NULLS FIRST" for place in range(1, len(keys) + 1 + (0 if task.rollup else len(metrics)))
+        )
         group = f" GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}" if task.rollup else ""
         self._duck.run(
             f"CREATE TABLE stored AS SELECT {', '.join(keys + metrics)} FROM loaded{group} ORDER BY {ordered}"
@@ -255,7 +263,9 @@ class _Rows:
         if metric["type"] == "doubleSum":
             return f"sum({value} ORDER BY loaded.rowid)"
         # floatSum adds in single precision, which DuckDB's sum does not.
-        return f"list_reduce(list({value} ORDER BY loaded.rowid) FILTER (WHERE {value} IS NOT NULL), lambda a, b: a + b)"
+        return (
+            f"list_reduce(list({value} ORDER BY loaded.rowid) FILTER (WHERE {value} IS NOT NULL), lambda a, b: a + b)"
+        )
 
     def _buckets(self) -> list[tuple[int, int]]:
         if self._task.segment_granularity.is_all:
@@ -263,7 +273,7 @@ class _Rows:
         granularity = self._task.segment_granularity
         start = granularity.floor(identifier(TIME))
         buckets = f"SELECT DISTINCT {start} AS s FROM stored"
-        return self._duck.all(f"SELECT s, {granularity.end('s')} FROM ({buckets}) AS b ORDER BY s")  # type: ignore[return-value]
+        return self._duck.all(f"SELECT s, {granularity.end('s')} FROM ({buckets}) AS b ORDER BY s")
 
     def _write_bucket(self, bucket: tuple[int, int], schema: dict[str, str], folder: Path) -> list[Segment]:
         from datetime import UTC, datetime
@@ -272,7 +282,7 @@ class _Rows:
         version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         kept = f"FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
         total = int(self._duck.all(f"SELECT count(*) {kept}")[0][0])
-        segments = []
+        segments: list[Segment] = []
         for offset in range(0, total, self._task.rows_per_segment):
             path = folder / f"{start}_{end}_{len(segments)}.parquet"
             size = min(self._task.rows_per_segment, total - offset)
@@ -285,8 +295,17 @@ class _Rows:
             self._duck.run(f"COPY (SELECT {items} {cut}) TO {string_literal(str(path))} (FORMAT parquet)")
             relative = path.relative_to(self._home).as_posix()
             segments.append(
-                Segment(self._task.data_source, start, end, version, len(segments), relative, size,
-                        path.stat().st_size, segment_schema)  # fmt: skip
+                Segment(
+                    self._task.data_source,
+                    start,
+                    end,
+                    version,
+                    len(segments),
+                    relative,
+                    size,
+                    path.stat().st_size,
+                    segment_schema,
+                )
             )
         return segments
 
@@ -298,7 +317,9 @@ class _Rows:
         items = ", ".join(f"coalesce(max(len({identifier(name)})), 0) > 1" for name in multiple)
         columns = ", ".join(map(identifier, multiple))
         found = self._duck.all(f"SELECT {items} FROM (SELECT {columns} {rows}) AS s")[0]
-        return schema | {name: "ARRAY<STRING>" if several else "STRING" for name, several in zip(multiple, found, strict=True)}
+        return schema | {
+            name: "ARRAY<STRING>" if several else "STRING" for name, several in zip(multiple, found, strict=True)
+        }
 
 
 def _time(task: _Task) -> str:
@@ -318,5 +339,3 @@ def _time(task: _Task) -> str:
             digits = f"TRY_CAST({text} AS BIGINT)"
             return f"(CASE WHEN json_type({column}) IN ('BIGINT', 'UBIGINT') THEN {number} ELSE coalesce({iso}, {digits}) END)"
     raise DruidError(f"timestamp format '{task.time_format}' is not supported by the embedded store")
-
-

@@ -8,7 +8,7 @@ from hivedruid.embedded.periods import Zone
 from hivedruid.embedded.sql import string_literal
 from hivedruid.errors import DruidError
 
-_TOKEN = re.compile(r"''|'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+")
+_LETTERS = r"''|'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+"
 
 _NUMBERS = {
     "M": "month({ts})",
@@ -41,7 +41,7 @@ def _tokens(pattern: str) -> list[tuple[str, int] | str]:
     result: list[tuple[str, int] | str] = []
     position = 0
     while position < len(pattern):
-        match = _TOKEN.match(pattern, position)
+        match = re.compile(_LETTERS).match(pattern, position)
         if match is None:
             raise DruidError(f"Invalid pattern '{pattern}': a quote is not closed")
         if match[2]:

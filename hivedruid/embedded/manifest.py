@@ -54,7 +54,7 @@ class Manifest:
             " WHERE data_source = ? AND used = 1 ORDER BY start_ms, end_ms, version, partition, segment_id",
             (data_source,),
         )
-        return [Segment(*row[:8], schema=json.loads(row[8])) for row in rows]
+        return [Segment(*(*row[:8], json.loads(row[8]))) for row in rows]
 
     def newest_schema(self, data_source: str) -> dict[str, str]:
         """Columns and types over all used segments; where they differ the newest segment's type counts."""
@@ -119,10 +119,17 @@ class Manifest:
             "INSERT INTO segments (data_source, start_ms, end_ms, version, partition, path, num_rows, size, schema)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                segment.data_source, segment.start, segment.end, segment.version, partition, segment.path,
-                segment.num_rows, segment.size, json.dumps(segment.schema),
+                segment.data_source,
+                segment.start,
+                segment.end,
+                segment.version,
+                partition,
+                segment.path,
+                segment.num_rows,
+                segment.size,
+                json.dumps(segment.schema),
             ),
-        )  # fmt: skip
+        )
 
     def drop(self, data_source: str) -> None:
         """Mark all segments of a data source as unused."""

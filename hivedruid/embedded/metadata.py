@@ -53,8 +53,11 @@ def _analysis(
         column = identifier(name)
         items.append(f"count(*) > count({column})")
         if type_ == "STRING":
-            items += [f"count(DISTINCT {column}) + max(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)",
-                      f"min({column})", f"max({column})"]  # fmt: skip
+            items += [
+                f"count(DISTINCT {column}) + max(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)",
+                f"min({column})",
+                f"max({column})",
+            ]
     figures = iter(run(f"SELECT {', '.join(items)} FROM ({rows.sql}) AS t")[0])
     columns = {}
     for name, type_ in schema.items():

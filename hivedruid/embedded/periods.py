@@ -13,10 +13,10 @@ SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 MONDAY = -3 * DAY
 """1969-12-29, the Monday that ISO weeks are counted from."""
 
-_PERIOD = re.compile(
-    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3})\d*)?S)?)?", re.I
+_PERIOD = (
+    r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3})\d*)?S)?)?"
 )
-_OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?")
+_OFFSET = r"([+-])(\d{1,2})(?::?(\d{2}))?"
 _UTC = frozenset({"utc", "etc/utc", "z", "gmt", "etc/gmt", "zulu", "universal", "uct", "etc/uct", "greenwich"})
 
 
@@ -26,7 +26,7 @@ class Period:
     __slots__ = ("days", "is_hours", "is_week", "millis", "months", "text")
 
     def __init__(self, text: str) -> None:
-        match = _PERIOD.fullmatch(text)
+        match = re.fullmatch(_PERIOD, text)
         if match is None or not any(match.groups()):
             raise DruidError(f"Invalid period '{text}'", hint="write an ISO-8601 period such as P1D or PT15M")
         years, months, weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[:7])
@@ -54,7 +54,7 @@ class Zone:
         self.offset = 0
         if text is None or text.lower() in _UTC:
             return
-        match = _OFFSET.fullmatch(text)
+        match = re.fullmatch(_OFFSET, text)
         if match is None:
             self.name = text
         else:
@@ -118,7 +118,9 @@ def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
 def _refuse_mixed(period: Period, zone: Zone) -> None:
     kinds = sum(1 for part in (period.months, period.days, period.millis) if part)
     if kinds > 1 and (period.months or zone.name is not None):
-        raise DruidError(f"buckets of '{period.text}' mix units of changing length: not supported by the embedded store")
+        raise DruidError(
+            f"buckets of '{period.text}' mix units of changing length: not supported by the embedded store"
+        )
 
 
 def _floor_to(value: str, size: int, origin: str) -> str:

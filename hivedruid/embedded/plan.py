@@ -55,4 +55,3 @@ class Plan:
             columns[outer] = type_
             items.append(f"{identifier(name)} AS {identifier(outer)}")
         return Relation(self.select(items), columns)
-

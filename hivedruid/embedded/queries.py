@@ -7,7 +7,6 @@ from typing import Any
 
 from hivedruid.embedded import intervals as time
 from hivedruid.embedded.aggregators import Aggregate, aggregate, post_aggregate
-from hivedruid.embedded.filters import condition
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
@@ -52,9 +51,11 @@ def _relation(spec: Any, spans: tuple[tuple[int, int], ...], tables: Tables) -> 
         case "inline":
             return inline(spec)
         case "filter":
+            from hivedruid.embedded.filters import condition
+
             base = _relation(spec["base"], spans, tables)
             kept = condition(spec["filter"], Scope(base.columns))
-            return Relation(f"SELECT * FROM ({base.sql}) AS f WHERE {kept.text if kept else 'TRUE'}", base.columns)
+            return Relation(f"SELECT * FROM ({base.sql}) AS f WHERE {kept.text}", base.columns)
     raise DruidError(f"data sources of type '{spec.get('type')}' are not supported by the embedded store")
 
 
@@ -64,9 +65,10 @@ def where(query: Query, scope: Scope, spans: tuple[tuple[int, int], ...]) -> str
     in_time = time.condition(identifier(TIME), spans) if TIME in scope.columns else None
     if in_time:
         parts.append(in_time)
-    kept = condition(query.get("filter"), scope)
-    if kept is not None:
-        parts.append(kept.text)
+    if query.get("filter") is not None:
+        from hivedruid.embedded.filters import condition
+
+        parts.append(condition(query["filter"], scope).text)
     return " WHERE " + " AND ".join(parts) if parts else ""
 
 
@@ -131,9 +133,9 @@ def _timeseries(query: Query, tables: Tables) -> Plan:
     if granularity.is_all:
         start = all_bucket_start(relation, spans)
         having = " HAVING count(*) > 0" if _skips_empty(query) else ""
-        sql = f"SELECT {start} AS \"timestamp\"{aggregated or ', count(*) AS rows'} {rows}{having}"
+        sql = f'SELECT {start} AS "timestamp"{aggregated or ", count(*) AS rows"} {rows}{having}'
     else:
-        sql = f"SELECT {granularity.floor(identifier(TIME))} AS \"timestamp\"{aggregated} {rows} GROUP BY 1"
+        sql = f'SELECT {granularity.floor(identifier(TIME))} AS "timestamp"{aggregated} {rows} GROUP BY 1'
         if not _skips_empty(query):
             sql = _with_empty_buckets(sql, computed, granularity, relation, spans)
     sql = post_aggregated(sql, columns, query.get("postAggregations"))
@@ -149,9 +151,12 @@ def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> 
 
 
 def _with_empty_buckets(
-    sql: str, computed: list[Aggregate], granularity: Granularity, relation: Relation,
+    sql: str,
+    computed: list[Aggregate],
+    granularity: Granularity,
+    relation: Relation,
     spans: tuple[tuple[int, int], ...],
-) -> str:  # fmt: skip
+) -> str:
     """Adds the buckets without rows: those between the first and last instant of each segment."""
     if relation.spans is None:
         return sql
@@ -165,13 +170,13 @@ def _with_empty_buckets(
         low, high = f"greatest(lo, {start})", f"least(hi, {end - 1})"
         steps = f"unnest(list_append(range({low}, {high}, {granularity.step}), {high}))"
         lows.append(f"SELECT {steps} AS t FROM ({relation.spans}) AS s WHERE {low} <= {high}")
-    buckets = f"SELECT DISTINCT {granularity.floor('t')} AS \"timestamp\" FROM ({' UNION ALL '.join(lows)}) AS u"
+    buckets = f'SELECT DISTINCT {granularity.floor("t")} AS "timestamp" FROM ({" UNION ALL ".join(lows)}) AS u'
     items = "".join(
-        f", CASE WHEN g.\"timestamp\" IS NULL THEN {agg.of_nothing} ELSE g.{identifier(agg.name)} END"
+        f', CASE WHEN g."timestamp" IS NULL THEN {agg.of_nothing} ELSE g.{identifier(agg.name)} END'
         f" AS {identifier(agg.name)}"
         for agg in computed
     )
-    return f"SELECT b.\"timestamp\"{items} FROM ({buckets}) AS b LEFT JOIN ({sql}) AS g USING (\"timestamp\")"
+    return f'SELECT b."timestamp"{items} FROM ({buckets}) AS b LEFT JOIN ({sql}) AS g USING ("timestamp")'
 
 
 def _top_n(query: Query, tables: Tables) -> Plan:
@@ -189,9 +194,9 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     kept, order = _top_n_order(query["metric"], name, columns)
     sql = f"SELECT * FROM ({sql}) AS m{kept}"
     if granularity.is_all:
-        sql = f"SELECT {all_bucket_start(relation, spans)} AS \"timestamp\", * FROM ({sql}) AS m"
+        sql = f'SELECT {all_bucket_start(relation, spans)} AS "timestamp", * FROM ({sql}) AS m'
         return Plan(sql, {"timestamp": "LONG", **columns}, order=order, limit=query["threshold"])
-    ranked = f"row_number() OVER (PARTITION BY \"timestamp\" ORDER BY {', '.join(order)})"
+    ranked = f'row_number() OVER (PARTITION BY "timestamp" ORDER BY {", ".join(order)})'
     sql = f"SELECT * FROM ({sql}) AS m QUALIFY {ranked} <= {query['threshold']}"
     return Plan(sql, columns, order=('"timestamp"', *order))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from hivedruid.embedded.expressions import translate
 from hivedruid.embedded.sql import DUCKDB_TYPES, NULL, Sql, cast, constant, identifier
 from hivedruid.errors import DruidError
 
@@ -36,7 +35,9 @@ class Scope:
         self._open: set[str] = set()
         for spec in virtual_columns:
             if spec.get("type") != "expression":
-                raise DruidError(f"virtual columns of type '{spec.get('type')}' are not supported by the embedded store")
+                raise DruidError(
+                    f"virtual columns of type '{spec.get('type')}' are not supported by the embedded store"
+                )
             self._virtual[spec["name"]] = spec
 
     def resolve(self, name: str) -> Sql:
@@ -48,6 +49,8 @@ class Scope:
             if spec is not None and name not in self.columns:
                 raise DruidError(f"virtual column [{name}] refers to itself")
             return Sql(identifier(name), self.columns[name]) if name in self.columns else NULL
+        from hivedruid.embedded.expressions import translate
+
         self._open.add(name)
         value = translate(spec["expression"], self.resolve)
         self._open.discard(name)

@@ -14,7 +14,7 @@ from hivedruid.embedded.manifest import Manifest
 def encoded(data_source: str) -> str:
     """A data source's name as a folder name: letters, digits, `_ -` and inner dots stay, other bytes become %XX."""
     name = "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 or chr(byte) in "_-." else f"%{byte:02X}"
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or chr(byte) in "_-." else f"%{byte:02X}"
         for byte in data_source.encode()
     )
     return "%2E" + name[1:] if name.startswith(".") else name
@@ -97,5 +97,5 @@ class Storage:
             if name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
         for source in os.scandir(self._segments):
-            if source.is_dir() and not os.listdir(source.path):
-                os.rmdir(source.path)
+            if source.is_dir() and not any(os.scandir(source.path)):
+                Path(source.path).rmdir()

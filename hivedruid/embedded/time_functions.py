@@ -127,8 +127,11 @@ def _timestamp(arguments: list[Sql]) -> Sql:
     parsed = _timestamp_parse([*arguments[:1], *(arguments[1:2] or [NULL])])
     text = arguments[0].text
     message = f"error('Invalid format: \"' || {text} || '\"')"
-    return Sql(f"(CASE WHEN {text} IS NOT NULL AND {parsed.text} IS NULL THEN {message} ELSE {parsed.text} END)",
-               "LONG", fails=True)  # fmt: skip
+    return Sql(
+        f"(CASE WHEN {text} IS NOT NULL AND {parsed.text} IS NULL THEN {message} ELSE {parsed.text} END)",
+        "LONG",
+        fails=True,
+    )
 
 
 def _unix_timestamp(arguments: list[Sql]) -> Sql:
@@ -159,4 +162,3 @@ TIME_FUNCTIONS: dict[str, tuple[int, int, Callable[[list[Sql]], Sql]]] = {
     "subtract_months": (2, 3, _months_between),
 }
 """Function by name: fewest and most arguments, and its translation."""
-

@@ -226,7 +226,7 @@ class Builder:
             return node, Relation(alias, self._named(node, cte).columns)
         table = self.snapshot.table(database, name)
         if table is None:
-            known = [n if db == self.snapshot.database else f"{db}.{n}" for db, n in self.snapshot.tables]
+            known = [t.name for t in self.snapshot.all_tables] + [n for _, n in self.snapshot.tables]
             raise SemanticError(
                 f"unknown table '{name if database is None else f'{database}.{name}'}'",
                 span=self.span(e.this),

@@ -28,6 +28,8 @@ PINNED = {"hive.local.time.zone": "UTC", "hivedruid.now": "2026-01-01 00:00:00"}
 """Settings of every test; a script may SET its own."""
 
 MAX_JOBS = 4
+SCRIPTS_PER_JOB = 8
+"""Fewer are not worth a worker process of their own: the first Spark job of each starts Spark."""
 
 _SORT = re.compile(r"^\s*--\s*SORT_QUERY_RESULTS\s*$", re.MULTILINE)
 
@@ -63,9 +65,9 @@ def run_paths(
     """Run every `.q` under `paths`, print how it went on stdout, and return the exit code."""
     scripts = find_scripts(paths)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
-    jobs = min(jobs or min(os.cpu_count() or 1, MAX_JOBS), len(scripts))
+    jobs = jobs or min(os.cpu_count() or 1, MAX_JOBS, -(-len(scripts) // SCRIPTS_PER_JOB))
     failed = 0
-    for outcome in _run_all(scripts, update=update, jobs=jobs):
+    for outcome in _run_all(scripts, update=update, jobs=min(jobs, len(scripts))):
         failed += not outcome.passed
         sys.stdout.write(report(outcome, colour=colour))
         sys.stdout.flush()

@@ -10,8 +10,11 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -99,21 +102,31 @@ def stop() -> None:
     global _driver
     if _driver is None:
         return
-    from pyspark import SparkContext
-
     driver, _driver = _driver, None
     atexit.unregister(stop)
-    process = driver.gateway.proc
-    if process.poll() is not None:
+    if driver.gateway.proc.poll() is not None:
         driver.context._jsc = None  # there is nobody to tell any more
     try:
         driver.context.stop()
-        driver.gateway.shutdown()
     finally:
-        SparkContext._gateway = SparkContext._jvm = None
-        process.stdin.close()
-        process.wait()
+        _end_gateway(driver.gateway)
         driver.log.close()
+
+
+def _end_gateway(gateway: Any) -> None:
+    """End the JVM: it goes when its stdin closes, and is killed where it does not."""
+    from pyspark import SparkContext
+
+    SparkContext._gateway = SparkContext._jvm = None
+    try:
+        gateway.shutdown()
+    finally:
+        gateway.proc.stdin.close()
+        try:
+            gateway.proc.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
+            gateway.proc.wait()
 
 
 def running() -> bool:
@@ -125,8 +138,6 @@ def lost(error: Exception) -> bool:
     """Whether the driver's process has ended by itself, of which `error` may be the first sign."""
     if _driver is None:
         return False
-    import subprocess
-
     from py4j.protocol import Py4JNetworkError
 
     try:
@@ -183,18 +194,20 @@ def _start(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     (home / LOG_FILE.parent).mkdir(parents=True, exist_ok=True)
     conf = SparkConf(loadDefaults=False)
-    for key, value in _start_configuration(settings, home, jar).items():
+    for key, value in _start_configuration(settings, jar).items():
         conf.set(key, value)
     path = log_file(home)
     start = path.stat().st_size if path.exists() and path.stat().st_size < LOG_LIMIT else 0
     log = path.open("a" if start else "w", encoding="utf-8")
+    gateway = None
     try:
         gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
         with _own_interrupts():
             context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         log.close()
-        SparkContext._gateway = SparkContext._jvm = None
+        if gateway is not None:
+            _end_gateway(gateway)
         raise SparkError(
             f"Spark does not start: {_start_failure(path, start, error)}", hint=f"Spark's log is {path}"
         ) from error
@@ -206,7 +219,7 @@ def _iceberg_jar(needed: bool, progress: Callable[[str], None] | None) -> Path |
     return artifacts.resolve([artifact], progress)[0] if needed else artifacts.cached(artifact)
 
 
-def _start_configuration(settings: Mapping[str, str], home: Path, jar: Path | None) -> dict[str, str]:
+def _start_configuration(settings: Mapping[str, str], jar: Path | None) -> dict[str, str]:
     """What the JVM starts with: ours, then what was SET, then what has to be."""
     given = _spark_settings(settings)
     configuration = {**STATIC, "spark.master": "local[*]", **given, **MEANING}
@@ -228,9 +241,6 @@ def _start_configuration(settings: Mapping[str, str], home: Path, jar: Path | No
 
 def _local_folder() -> str:
     """Spark's working folder. It is the driver's, which may outlive the home folder it was started for."""
-    import shutil
-    import tempfile
-
     folder = tempfile.mkdtemp(prefix="hivedruid-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -277,6 +287,6 @@ def _start_failure(log: Path, start: int, error: Exception) -> str:
     with log.open("rb") as file:
         file.seek(start)
         text = file.read().decode("utf-8", "replace")
-    match = re.search(r"^(?:Unrecognized|Invalid|Error|Exception in thread|Caused by|.*ERROR).*$", text, re.MULTILINE)
+    match = re.search(r"^(?:Improperly|Error|Exception in thread|Caused by|.*ERROR).*$", text, re.MULTILINE)
     line = match[0] if match else str(error)
     return failures.first_line(re.sub(r'^Exception in thread "\w+" ', "", line))

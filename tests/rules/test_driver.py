@@ -11,7 +11,7 @@ from hivedruid.errors import PlanError
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import Filter, Node, Project, TableScan
 from hivedruid.plan.optimizer import MAX_STEPS, Trace, optimize
-from hivedruid.plan.rex import Call, Literal
+from hivedruid.plan.rex import Literal
 from hivedruid.plan.rules import RuleContext
 from tests.support.planning import plan, snapshot
 
@@ -45,10 +45,11 @@ def test_a_rule_that_changes_the_schema_is_named(rule: object) -> None:
 
 
 def never_ends(node: Node, _context: RuleContext) -> Node | None:
-    """One more term each time."""
+    """Always finds something to do."""
     if not isinstance(node, Filter):
         return None
-    return replace(node, condition=Call(BOOLEAN, "and", (node.condition, Literal(BOOLEAN, True))))
+    number = node.condition.value if isinstance(node.condition, Literal) else 0
+    return replace(node, condition=Literal(INT, number + 1))
 
 
 def test_a_rule_that_never_ends_is_named() -> None:
@@ -92,7 +93,7 @@ def test_a_circle_over_several_passes_is_found() -> None:
         wanted = not (isinstance(node.condition, Literal) and node.condition.value)
         return replace(node, condition=Literal(BOOLEAN, wanted))
 
-    with pytest.raises(PlanError, match="circle.*flips"):
+    with pytest.raises(PlanError, match=r"circle.*flips"):
         plan(SQL, rules=(flips,))
 
 
@@ -100,14 +101,12 @@ def test_passes_are_bounded() -> None:
     state = {"count": 0}
 
     def counts(node: Node, _context: RuleContext) -> Node | None:
-        if not isinstance(node, Filter) or (
-            isinstance(node.condition, Literal) and node.condition.value == state["count"]
-        ):
+        if not isinstance(node, Filter):
             return None
         state["count"] += 1
         return replace(node, condition=Literal(INT, state["count"])) if state["count"] % 2 else None
 
-    with pytest.raises(PlanError, match=r"settle in \d+ passes.*counts|circle"):
+    with pytest.raises(PlanError, match=r"settle in \d+ passes.*counts"):
         plan(SQL, rules=(counts,))
 
 

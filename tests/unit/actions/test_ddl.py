@@ -54,6 +54,7 @@ def test_a_druid_table_from_columns(world: World) -> None:
         external=True,
         comment="one",
         properties={"druid.rollup": "false", "mine": "1", "druid.datasource": "default.druid_table_1"},
+        owns_data_source=True,
     )
 
 

@@ -47,7 +47,7 @@ def world() -> World:
 
 @pytest.mark.parametrize(
     ("name", "delete_data"),
-    [("w", False), ("purged", True), ("managed", True), ("m", True), ("f", False), ("k", False)],
+    [("w", False), ("purged", True), ("managed", True), ("fed", True), ("m", True), ("f", False), ("k", False)],
 )
 def test_drop_table(world: World, name: str, delete_data: bool) -> None:
     (action,) = world.build(f"DROP TABLE {name}")
@@ -308,3 +308,13 @@ def test_set(world: World) -> None:
     error = world.refused("SET hive.druid.rolup=true")
     assert (error.hint, at(error.span)) == ("did you mean 'hive.druid.rollup'?", "hive.druid.rolup")
     assert "cannot be set" in world.refused("SET env:HOME=/x").message
+
+
+def test_drop_leaves_a_data_source_that_the_table_was_put_over(world: World) -> None:
+    world.run("CREATE EXTERNAL TABLE own (`__time` timestamp) STORED BY druid;")
+    world.run(
+        "CREATE EXTERNAL TABLE over (`__time` timestamp) STORED BY druid TBLPROPERTIES ('druid.datasource'='default.over');"
+    )
+    world.run("ALTER TABLE own RENAME TO renamed;")
+    dropped = {name: world.build(f"DROP TABLE {name}")[0] for name in ("renamed", "over")}
+    assert [(name, action.delete_data) for name, action in dropped.items()] == [("renamed", True), ("over", False)]

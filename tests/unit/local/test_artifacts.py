@@ -17,7 +17,6 @@ from hivedruid.local import artifacts
 from hivedruid.local.artifacts import cached, locked, resolve
 
 
-
 def test_every_locked_artifact_is_pinned() -> None:
     lock = json.loads(artifacts.LOCK_FILE.read_text())
     for name in lock:
@@ -38,7 +37,7 @@ def test_resolve_checks_and_keeps(fresh_cache: Path) -> None:
     assert cached(wanted) is None
     (path,) = resolve([wanted])
     assert path == cached(wanted)
-    assert hashlib.sha1(path.read_bytes()).hexdigest() == wanted.sha1
+    assert hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest() == wanted.sha1
     assert sorted(p.name for p in (fresh_cache / "hivedruid").iterdir()) == ["jars", "lock"]
     before = path.stat().st_mtime_ns
     assert resolve([wanted]) == [path]
@@ -75,7 +74,9 @@ def test_processes_wait_for_each_other(fresh_cache: Path) -> None:
 
 def run(**environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hivedruid.local.artifacts", "wikiticker"]
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_no_network(fresh_cache: Path) -> None:
@@ -91,7 +92,9 @@ def test_no_network(fresh_cache: Path) -> None:
 def test_no_java(fresh_cache: Path) -> None:
     done = run(JAVA_HOME="/nowhere")
     assert done.returncode == 3
-    assert done.stderr.startswith("error: JAVA_HOME is /nowhere, but there is no bin/java in it\nhint: install a Java 17")
+    assert done.stderr.startswith(
+        "error: JAVA_HOME is /nowhere, but there is no bin/java in it\nhint: install a Java 17"
+    )
 
 
 def test_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

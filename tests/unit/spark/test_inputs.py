@@ -118,9 +118,7 @@ def test_json_value_that_does_not_fit(home: Home, lines: Lines, hive: HiveType, 
     path = lines('{"v": null}', f'{{"v": {text}}}')
     with pytest.raises(SparkError) as caught:
         home.query("SELECT v FROM t", files_table(path, columns(v=hive)))
-    assert caught.value.message == (
-        f'1 malformed row in table default.t: {path}:2 v is no {hive}: {{"v": {text}}}'
-    )
+    assert caught.value.message == (f'1 malformed row in table default.t: {path}:2 v is no {hive}: {{"v": {text}}}')
 
 
 @pytest.mark.parametrize(
@@ -130,7 +128,7 @@ def test_json_value_that_does_not_fit(home: Home, lines: Lines, hive: HiveType, 
 )  # fmt: skip
 def test_line_that_is_no_object(home: Home, lines: Lines, text: str) -> None:
     table = files_table(lines('{"a": 1}', text), columns(a=STRING))
-    with pytest.raises(SparkError, match="1 malformed row in table default.t: .*:2 not a JSON object"):
+    with pytest.raises(SparkError, match=r"1 malformed row in table default.t: .*:2 not a JSON object"):
         home.query("SELECT a FROM t", table)
 
 
@@ -162,8 +160,13 @@ BAD = ['{"a": 1}', "nonsense", '{"a": "x"}', '{"a": 2}', "", '{"a": 3']
 
 def test_malformed_rows_fail_whatever_is_read(home: Home, lines: Lines) -> None:
     table = files_table(lines(*BAD).parent, columns(a=INT, b=STRING))
-    for sql in ("SELECT * FROM t", "SELECT count(*) FROM t", "SELECT b FROM t WHERE a > 1", "SELECT 1 FROM t WHERE b IS NOT NULL"):
-        with pytest.raises(SparkError, match="3 malformed rows in table default.t: ") as caught:
+    for sql in (
+        "SELECT * FROM t",
+        "SELECT count(*) FROM t",
+        "SELECT b FROM t WHERE a > 1",
+        "SELECT 1 FROM t WHERE b IS NOT NULL",
+    ):
+        with pytest.raises(SparkError, match=r"3 malformed rows in table default.t: ") as caught:
             home.query(sql, table)
         assert f"{table.location}/part-0.txt:2 not a JSON object: nonsense;" in caught.value.message
         assert "part-0.txt:3 a is no int" in caught.value.message
@@ -213,7 +216,7 @@ def test_compressed_files(home: Home, tmp_path: Path, suffix: str, pack: Callabl
 def test_line_ends_and_byte_order_mark(home: Home, tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n{"a": 2}\rbad\n{"a": 3}')
-    with pytest.raises(SparkError, match="data.json:3 not a JSON object: bad$"):
+    with pytest.raises(SparkError, match=r"data.json:3 not a JSON object: bad$"):
         home.query("SELECT a FROM t", files_table(path, columns(a=INT)))
 
 
@@ -248,7 +251,18 @@ def test_empty_folder(home: Home, tmp_path: Path, format: str) -> None:  # noqa:
 
 def test_delimited_text(home: Home, lines: Lines) -> None:
     path = lines(
-        "\x01".join(["x", "1", "2.5", "true", "2015-09-12 00:46:58.771", "a\x02b\x02\\N", "k\x031\x02l\x03\\N", "7\x022015-09-12"]),
+        "\x01".join(
+            [
+                "x",
+                "1",
+                "2.5",
+                "true",
+                "2015-09-12 00:46:58.771",
+                "a\x02b\x02\\N",
+                "k\x031\x02l\x03\\N",
+                "7\x022015-09-12",
+            ]
+        ),
         "\x01".join(["", "x", "", "yes", "now", "", "", ""]),
         "\\N\x01\\N",
         "",
@@ -281,7 +295,9 @@ def test_delimited_text(home: Home, lines: Lines) -> None:
         ({"field.delim": ",", "escape.delim": "\\"}, ",\\N,\\", ("", None, "\\")),
     ],
 )
-def test_row_format_delimited(home: Home, lines: Lines, serde: dict[str, str], line: str, row: tuple[object, ...]) -> None:
+def test_row_format_delimited(
+    home: Home, lines: Lines, serde: dict[str, str], line: str, row: tuple[object, ...]
+) -> None:
     table = files_table(lines(line), columns(a=STRING, b=INT, c=STRING), "textfile", serde=serde)
     assert home.query("SELECT a, b, c FROM t", table) == [row]
 
@@ -311,14 +327,21 @@ def test_header_lines(home: Home, lines: Lines) -> None:
     table = files_table(location, columns(a=STRING), "textfile", properties={"skip.header.line.count": "2"})
     assert sorted(home.query("SELECT a FROM t", table)) == [("1",), ("2",), ("3",), ("h1",)]
     with pytest.raises(UnsupportedError, match=r"skip\.footer\.line\.count"):
-        home.query("SELECT a FROM t", files_table(location, columns(a=STRING), "textfile", properties={"skip.footer.line.count": "1"}))
+        home.query(
+            "SELECT a FROM t",
+            files_table(location, columns(a=STRING), "textfile", properties={"skip.footer.line.count": "1"}),
+        )
 
 
 @pytest.mark.parametrize("format", ["orc", "parquet"])
 def test_columnar_files(home: Home, tmp_path: Path, format: str) -> None:  # noqa: A002
     written = files_table(tmp_path / "data", columns(a=INT, cityName=STRING, t=TIMESTAMP, z=TIMESTAMP_LTZ), format)
-    home.write("SELECT 1, 'Paris', TIMESTAMP_NTZ '2021-03-14 02:30:00.000001', TIMESTAMP '2021-03-14 02:30:00'", written)
-    table = files_table(tmp_path / "data", columns(CITYNAME=STRING, a=BIGINT, missing=DOUBLE, t=TIMESTAMP, z=TIMESTAMP_LTZ), format)
+    home.write(
+        "SELECT 1, 'Paris', TIMESTAMP_NTZ '2021-03-14 02:30:00.000001', TIMESTAMP '2021-03-14 02:30:00'", written
+    )
+    table = files_table(
+        tmp_path / "data", columns(CITYNAME=STRING, a=BIGINT, missing=DOUBLE, t=TIMESTAMP, z=TIMESTAMP_LTZ), format
+    )
     assert home.query("SELECT * FROM t", table) == [
         ("Paris", 1, None, datetime(2021, 3, 14, 2, 30, 0, 1), datetime(2021, 3, 14, 2, 30, tzinfo=UTC))
     ]
@@ -344,5 +367,5 @@ def test_parquet_of_another_program(home: Home, tmp_path: Path) -> None:
 
 
 def test_file_of_another_format(home: Home, lines: Lines) -> None:
-    with pytest.raises(SparkError, match="part-0.txt"):
+    with pytest.raises(SparkError, match=r"part-0.txt"):
         home.query("SELECT * FROM t", files_table(lines("nonsense"), columns(a=INT), "orc"))

@@ -59,7 +59,10 @@ def druid(view: str, names: str, types: list[HiveType], *rows: list[str], any: b
         ("map('a', X'01', 'b', NULL)", {"a": b"\x01", "b": None}),
         ("map('a', TIMESTAMP '1970-01-01 00:00:00')", {"a": datetime(1970, 1, 1, tzinfo=UTC)}),
         ("named_struct('a', 1, 'B', array(named_struct('c', 'x')))", {"a": 1, "B": [{"c": "x"}]}),
-        ("named_struct('t', TIMESTAMP '1970-01-01 00:00:00', 'n', NULL)", {"t": datetime(1970, 1, 1, tzinfo=UTC), "n": None}),
+        (
+            "named_struct('t', TIMESTAMP '1970-01-01 00:00:00', 'n', NULL)",
+            {"t": datetime(1970, 1, 1, tzinfo=UTC), "n": None},
+        ),
         ("INTERVAL '1-2' YEAR TO MONTH", 14),
         ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", -timedelta(days=1, hours=2, minutes=3, seconds=4, milliseconds=500)),
     ],
@@ -135,7 +138,9 @@ def test_stage_is_exact(home: Home, tmp_path: Path) -> None:
         UNION ALL SELECT 0, '', CAST('-Infinity' AS DOUBLE), NULL, NULL
         UNION ALL SELECT 1, NULL, 0.1D, -1, array()
     """
-    table = Table("default", "d", "druid", columns(__time=TIMESTAMP, cityName=STRING, d=DOUBLE, n=BIGINT, l=array_of(STRING)))
+    table = Table(
+        "default", "d", "druid", columns(__time=TIMESTAMP, cityName=STRING, d=DOUBLE, n=BIGINT, l=array_of(STRING))
+    )
     staged = tmp_path / "staged"
     staged.mkdir()
     assert home.runner.stage(job(sql), table, staged) == 3

@@ -49,10 +49,13 @@ def run(home: Path, *settings: str, **environment: str) -> subprocess.CompletedP
 
 def test_nothing_on_stderr(tmp_path: Path) -> None:
     """And the process ends by itself, with no JVM left behind."""
-    done = run(tmp_path)
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    done = run(home, TMPDIR=str(temporary))
     assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
-    assert (tmp_path / "logs" / "spark.log").stat().st_size > 0
-    assert [path.name for path in (tmp_path / "scratch").iterdir()] == []
+    assert (home / "logs" / "spark.log").stat().st_size > 0
+    assert [path.name for path in home.iterdir()] == ["logs"]
+    assert list(temporary.iterdir()) == []
 
 
 def test_another_sparks_home_is_ignored(tmp_path: Path) -> None:
@@ -65,8 +68,10 @@ def test_no_java(tmp_path: Path) -> None:
 
 
 def test_java_that_does_not_start(tmp_path: Path) -> None:
-    done = run(tmp_path, "spark.driver.extraJavaOptions=-Xnonsense")
-    assert done.stdout.startswith("SparkError | Spark does not start: Unrecognized option: -Xnonsense | Spark's log is")
+    done = run(tmp_path, "spark.driver.extraJavaOptions=-XX:MaxMetaspaceSize=lots")
+    assert done.stdout.startswith(
+        "SparkError | Spark does not start: Improperly specified VM option 'MaxMetaspaceSize=lots' | Spark's log is"
+    )
     assert done.stderr == ""
 
 
@@ -96,7 +101,7 @@ def test_interrupt_cancels_the_job(home: Home) -> None:
     assert signal.getsignal(signal.SIGINT) is handler
     rows = home.runner.rows(slow_job())
     next(rows)
-    timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         list(rows)

@@ -76,7 +76,9 @@ def test_csv_round_trip(home: Home, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["iceberg", "orc"])
 def test_append_and_overwrite(home: Home, tmp_path: Path, kind: str) -> None:
-    table = iceberg_table(columns(a=INT)) if kind == "iceberg" else files_table(tmp_path / "data", columns(a=INT), "orc")
+    table = (
+        iceberg_table(columns(a=INT)) if kind == "iceberg" else files_table(tmp_path / "data", columns(a=INT), "orc")
+    )
     assert home.write("SELECT 1", table) == 1
     assert home.write("SELECT * FROM VALUES (2), (3)", table) == 2
     assert sorted(home.query("SELECT a FROM t", table)) == [(1,), (2,), (3,)]
@@ -89,10 +91,14 @@ def test_append_and_overwrite(home: Home, tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("kind", ["iceberg", "orc"])
 def test_failure_changes_nothing(home: Home, tmp_path: Path, kind: str, overwrite: bool) -> None:
-    table = iceberg_table(columns(a=INT)) if kind == "iceberg" else files_table(tmp_path / "data", columns(a=INT), "orc")
+    table = (
+        iceberg_table(columns(a=INT)) if kind == "iceberg" else files_table(tmp_path / "data", columns(a=INT), "orc")
+    )
     home.write("SELECT 1", table)
     with pytest.raises(SparkError, match="half way"):
-        home.write("SELECT IF(id < 900, id, raise_error('half way')) FROM range(0, 1000, 1, 10)", table, overwrite=overwrite)
+        home.write(
+            "SELECT IF(id < 900, id, raise_error('half way')) FROM range(0, 1000, 1, 10)", table, overwrite=overwrite
+        )
     assert home.query("SELECT a FROM t", table) == [(1,)]
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

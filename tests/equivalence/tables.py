@@ -1,0 +1,141 @@
+"""Random tables: values at the edges of every type, many nulls, many duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    HiveType,
+)
+
+ZONES = ("UTC", "US/Pacific", "Asia/Kolkata")
+TIME_TYPES = (TIMESTAMP_LTZ, TIMESTAMP)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def millis(text: str) -> int:
+    return (datetime.fromisoformat(text).replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
+
+
+TIMES = [
+    millis(text)
+    for text in (
+        "2020-01-01T00:00:00", "2020-01-01T00:00:00.001", "2019-12-31T23:59:59.999", "2020-02-29T12:34:56.789",
+        # US/Pacific goes to summer time on 2020-03-08 at 10:00 UTC, and back on 2020-11-01 at 09:00
+        "2020-03-08T07:59:59.999", "2020-03-08T08:00:00", "2020-03-08T09:30:00", "2020-03-08T10:00:00", "2020-03-08T10:30:00.5",
+        "2020-03-09T06:59:59.999", "2020-11-01T07:00:00", "2020-11-01T08:30:00", "2020-11-01T09:30:00", "2020-11-02T07:59:59",
+        # midnights and years of Asia/Kolkata
+        "2019-12-31T18:30:00", "2020-06-14T18:29:59.999", "2020-06-14T18:30:00", "2020-06-15T10:15:00.25",
+        "2021-01-03T12:00:00", "2021-01-04T00:00:00", "2020-12-31T08:00:00", "2021-01-01T07:59:59.999",
+        "1970-01-01T00:00:00", "1969-12-31T23:59:59.999", "1969-07-20T20:17:40.12", "1950-05-05T05:05:05.005", "2050-07-01T00:00:00",
+    )
+]  # fmt: skip
+
+STRINGS = [
+    "", "a", "b", "A", "ab", "Ab", "abc", "a b", " a", "a ", "  ", "a%b", "a_b", "%", "_", "it's", 'say "x"', "back\\slash",
+    "ä", "Ärger", "日本語", "naïve", "0", "1", "12", "-7", "3.5", "1e3", "12.7", " 5", "true", "2020-01-01", "a.b", "a+b", "ñ\tz",
+]  # fmt: skip
+WORDS = ["x", "y", "z", "X"]
+NUMBERS_AS_TEXT = ["0", "1", "-1", "10", "9", "2.5", "-0.5", "1e2", "007", "abc", "", " 3 ", "99999999999", "2020-01-01", "2020-03-08 10:30:00"]
+
+SMALL = [0, 1, -1, 2, 3, 5, 7, 10, 100, -100]
+BIG = [
+    2**53, 2**53 + 1, -(2**53) - 1, 2**31, -(2**31) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63 - 2, 4611686018427387905, 0, 1,
+]  # fmt: skip
+DOUBLES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 3.14159, 100.25, -99.995, 1e-300, 1e300, 1e15, -1e15, 123456789.123, 4.9e-324]
+FLOATS = [0.0, 1.0, -1.0, 0.5, 1.5, 1.1, -2.25, 100.125, 0.1, 1e10, 1e-10, 16777216.0]
+
+COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
+    "s": (STRING, STRINGS),
+    "w": (STRING, WORDS),
+    "n": (STRING, NUMBERS_AS_TEXT),
+    "b": (BOOLEAN, [True, False]),
+    "ti": (TINYINT, [*SMALL, 127, -128]),
+    "sm": (SMALLINT, [*SMALL, 32767, -32768]),
+    "i": (INT, [*SMALL, 2**31 - 1, -(2**31), 65536]),
+    "l": (BIGINT, [*SMALL, 2**40, -(2**40)]),
+    "big": (BIGINT, BIG),
+    "d": (DOUBLE, DOUBLES),
+    "f": (FLOAT, FLOATS),
+}
+"""The columns beside `__time` and the unique `id`, with the values they draw from."""
+
+SECOND: dict[str, tuple[HiveType, list[Any]]] = {name: COLUMNS[name] for name in ("w", "l", "d")}
+
+
+@dataclass(frozen=True)
+class RandomTable:
+    """A Druid table and its rows; times are milliseconds since the epoch."""
+
+    table: Table
+    rows: tuple[tuple[Any, ...], ...]
+
+    def without(self, start: int, stop: int) -> RandomTable:
+        return replace(self, rows=self.rows[:start] + self.rows[stop:])
+
+
+@dataclass(frozen=True)
+class World:
+    """What one group of queries runs over: a session zone, the table `t`, and a smaller one `u` to join it with."""
+
+    zone: str
+    time: HiveType
+    t: RandomTable
+    u: RandomTable
+
+    @property
+    def tables(self) -> tuple[RandomTable, RandomTable]:
+        return (self.t, self.u)
+
+
+def druid_table(name: str, time: HiveType, columns: dict[str, tuple[HiveType, list[Any]]]) -> Table:
+    listed = (Column("__time", time), Column("id", BIGINT), *(Column(n, t) for n, (t, _) in columns.items()))
+    return Table("default", name, "druid", listed, properties={"druid.rollup": "false", "druid.segment.granularity": "YEAR"})
+
+
+def _rows(columns: dict[str, tuple[HiveType, list[Any]]], most: int) -> st.SearchStrategy[tuple[tuple[Any, ...], ...]]:
+    cells = [st.one_of(st.sampled_from(values), st.sampled_from(values), st.none()) for _, values in columns.values()]
+    rows = st.lists(st.tuples(st.sampled_from(TIMES), *cells), max_size=most)
+    return rows.map(lambda found: tuple((time, id_, *rest) for id_, (time, *rest) in enumerate(found)))
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    zone, time = draw(st.sampled_from(ZONES)), draw(st.sampled_from(TIME_TYPES))
+    t = RandomTable(druid_table("t", time, COLUMNS), draw(_rows(COLUMNS, 30)))
+    return World(zone, time, t, RandomTable(druid_table("u", time, SECOND), draw(_rows(SECOND, 8))))
+
+
+def full_world(zone: str, time: HiveType) -> World:
+    """Every value of every column, with a null in each: what the sweep over all operators runs on."""
+    longest = max(len(TIMES), *(len(values) for _, values in COLUMNS.values())) + 1
+
+    def rows(columns: dict[str, tuple[HiveType, list[Any]]], count: int) -> tuple[tuple[Any, ...], ...]:
+        made = []
+        for number in range(count):
+            # each column in its own step, so that the same values do not meet in every row
+            cells = [
+                [*values, None][(number * (step + 1) + step) % (len(values) + 1)]
+                for step, (_, values) in enumerate(columns.values())
+            ]
+            made.append((TIMES[number % len(TIMES)], number, *cells))
+        return tuple(made)
+
+    t = RandomTable(druid_table("t", time, COLUMNS), rows(COLUMNS, 3 * longest))
+    return World(zone, time, t, RandomTable(druid_table("u", time, SECOND), rows(SECOND, 12)))
