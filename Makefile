@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check quick format update-goldens equivalence bench clean
+.PHONY: help quickstart test check format update-goldens equivalence bench lock clean
 
 help:
 	@echo "make quickstart      real Wikipedia edits into a Druid table, queries and their plans"
@@ -15,6 +15,7 @@ help:
 	@echo "make update-goldens  rewrite tests/q/*.q.out; the diff is the review"
 	@echo "make equivalence     random queries, pushed against Spark: N=5000 for more"
 	@echo "make bench           the benchmarks"
+	@echo "make lock            pin the dependencies anew"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "hivedruid needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
@@ -62,6 +63,15 @@ equivalence: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
+
+LOCK = $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-annotate --no-header \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --upgrade pyproject.toml
+
+lock: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools
+	@$(LOCK) --output-file requirements.lock
+	@$(LOCK) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	@sed -i '1i # Exact versions with hashes, by make lock.' requirements.lock requirements-dev.lock
 
 clean:
 	@rm -rf $(VENV) $(QUICKSTART_HOME) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -67,6 +67,8 @@ def _translate(node: Node, resolve: Resolve) -> Sql:
             return string(node.value)
         case "identifier":
             value = resolve(node.value)
+            if value.type == "ARRAY<STRING>":  # to an expression a multi-value without any value is null
+                return combine(f"(CASE WHEN len({value.text}) > 0 THEN {value.text} END)", value.type, value)
             return as_double(value) if value.type == "FLOAT" else value
         case "array":
             elements = [cast(_translate(child, resolve), node.value).text for child in node.children]

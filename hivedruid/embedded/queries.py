@@ -93,6 +93,8 @@ def _scan(query: Query, tables: Tables) -> Plan:
     columns = {name: output_type(value) for name, value in values.items()}
     items = [selected(value, name) for name, value in values.items()]
     order = _scan_order(query)
+    if order and TIME not in names:
+        raise DruidError("The __time column must be selected if the results are time-ordered.")
     if order:
         items += [f"{identifier(TIME)} AS {identifier(ORDER_TIME)}", f"row_number() OVER () AS {identifier(ORDER_ROW)}"]
     sql = f"SELECT {', '.join(items)} FROM ({relation.sql}) AS t{where(query, scope, spans)}"

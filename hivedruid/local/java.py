@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -56,3 +57,17 @@ def _version(java: Path) -> int:
         words = (answer.stderr or answer.stdout).strip().splitlines() or ["no output"]
         raise ConnectError(f"{java} does not work: {words[0]}", hint="install a Java 17 runtime and set JAVA_HOME")
     return int(match[1])
+
+
+def main() -> int:
+    """Check the Java of this machine; what is wrong with it is said on stderr."""
+    try:
+        java_command()
+    except ConnectError as error:
+        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -56,6 +56,7 @@ def keep_function_names(tokens: list[Token]) -> list[Token]:
         if (
             tokens[position + 1].token_type == TokenType.L_PAREN
             and token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
+            and kept[position] is token
             and token.text.upper() in known
         ):
             kept[position] = Token(

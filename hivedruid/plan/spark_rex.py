@@ -254,6 +254,12 @@ def _null_if_any_null(s: SparkRex, rex: Call) -> str:
     return f"(CASE WHEN {' OR '.join(f'{a} IS NULL' for a in args)} THEN NULL ELSE {rex.op}({', '.join(args)}) END)"
 
 
+def _abs(s: SparkRex, rex: Call) -> str:
+    """An int for the narrower integers, too: abs(-128) is 128 (GenericUDFAbs); Spark's stays a tinyint and wraps."""
+    value = s._sql(rex.args[0])
+    return f"abs({value if rex.type == rex.args[0].type else f'CAST({value} AS {spark_type(rex.type)})'})"
+
+
 def _sqrt(s: SparkRex, rex: Call) -> str:
     value = s._sql(rex.args[0])
     return f"(CASE WHEN {value} >= 0 THEN sqrt({value}) END)"
@@ -330,6 +336,7 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "cast": lambda s, rex: s.cast(rex),
     "greatest": _null_if_any_null,
     "least": _null_if_any_null,
+    "abs": _abs,
     "sqrt": _sqrt,
     "substring": _substring,
     "add_months": _add_months,

@@ -1,0 +1,17 @@
+"""What all tests share: which of them start Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SPARK_FOLDERS = {"q", "equivalence", "spark"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests below these folders start Spark; `make check` leaves them out."""
+    here = Path(__file__).parent
+    for item in items:
+        if SPARK_FOLDERS & set(item.path.relative_to(here).parts):
+            item.add_marker("spark")
