@@ -34,6 +34,7 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/python -m hivedruid.local.java
+	@$(BIN)/python -m hivedruid.local.artifacts wikiticker iceberg > /dev/null
 	@rm -rf $(QUICKSTART_HOME)
 	@sample=$$($(BIN)/python -m hivedruid.local.samples wikiticker) && \
 	$(BIN)/hivedruid sql --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/wikiticker.q --time

@@ -6,6 +6,7 @@ expression's branches have one type, and a virtual column's `outputType` settles
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from hivedruid.embedded.expression_parser import Node, parse
@@ -47,6 +48,8 @@ def translate(text: str, resolve: Resolve) -> Sql:
     """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError as Druid would refuse it."""
     try:
         return _translate(parse(text), resolve)
+    except RecursionError as error:
+        raise DruidError("the expression is nested too deeply") from error
     except DruidError as error:
         if "expression [" in error.message:
             raise
@@ -118,8 +121,7 @@ def binary(operator: str, left: Sql, right: Sql) -> Sql:
         left, right, not_a_number = _comparable(left, right)
         text = f"({left.text} {_COMPARISONS[operator]} {right.text})"
         if not_a_number and operator in ("==", "!="):
-            neither = f"isnan({left.text}) OR isnan({right.text})"
-            text = f"(CASE WHEN {neither} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
+            text = f"(CASE WHEN {_is_nan(left, right)} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
         return combine(text, "BOOLEAN", left, right)
     if left.type == "STRING" and right.type == "STRING":
         if operator == "+":
@@ -133,6 +135,11 @@ def binary(operator: str, left: Sql, right: Sql) -> Sql:
         return Sql(text, "LONG", fails=fails or left.fails or right.fails)
     left, right = as_double(left), as_double(right)
     return combine(for_doubles.format(left.text, right.text), "DOUBLE", left, right)
+
+
+def _is_nan(left: Sql, right: Sql) -> str:
+    """NaN is not equal to itself in Java; to DuckDB it is."""
+    return f"isnan({left.text}) OR isnan({right.text})"
 
 
 def _is_integral(value: Sql) -> bool:
@@ -149,8 +156,10 @@ def _comparable(left: Sql, right: Sql) -> tuple[Sql, Sql, bool]:
         return left, right, False
     if _is_integral(left) and _is_integral(right):
         return as_long(left), as_long(right), False
-    watch = not (left.is_literal or right.is_literal)
-    return as_double(left), as_double(right), watch
+    finite = any(
+        value.is_literal and not math.isnan(float(value.literal)) for value in (left, right) if value.is_numeric
+    )
+    return as_double(left), as_double(right), not finite
 
 
 def _call(node: Node, resolve: Resolve) -> Sql:
@@ -249,7 +258,13 @@ def _is_distinct(operator: str) -> Callable[[list[Sql]], Sql]:
     def build(arguments: list[Sql]) -> Sql:
         left, right = arguments
         if "NULL" not in (left.type, right.type):
-            left, right, _ = _comparable(left, right)
+            left, right, not_a_number = _comparable(left, right)
+            if not_a_number:
+                distinct = str(operator == "IS DISTINCT FROM").upper()
+                text = (
+                    f"(CASE WHEN {_is_nan(left, right)} THEN {distinct} ELSE {left.text} {operator} {right.text} END)"
+                )
+                return combine(text, "BOOLEAN", left, right)
         return combine(f"({left.text} {operator} {right.text})", "BOOLEAN", left, right)
 
     return build

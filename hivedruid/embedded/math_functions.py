@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from hivedruid.embedded.sql import NULL, Sql, as_double, as_long, as_string, combine, common_type
@@ -120,9 +121,19 @@ def _extreme(name: str) -> Callable[[list[Sql]], Sql]:
                 values = [as_double(value) for value in values]
             case _:
                 values = [as_long(value) for value in values]
-        return combine(f"{name}({', '.join(value.text for value in values)})", values[0].type, *values)
+        return combine(_with_nan(name, values), values[0].type, *values)
 
     return build
+
+
+def _with_nan(name: str, values: list[Sql]) -> str:
+    """`greatest` or `least` of SQL values; of doubles one NaN makes it NaN (DuckDB takes NaN for the greatest)."""
+    plain = f"{name}({', '.join(value.text for value in values)})"
+    watched = [value.text for value in values if value.type == "DOUBLE" and not (value.is_literal and math.isfinite(value.literal))]
+    if name == "greatest" or not watched:
+        return plain
+    nan = " OR ".join(f"isnan({text})" for text in watched)
+    return f"(CASE WHEN {nan} THEN CAST('NaN' AS DOUBLE) ELSE {plain} END)"
 
 
 def _bounded(name: str) -> Callable[[list[Sql]], Sql]:
@@ -134,7 +145,7 @@ def _bounded(name: str) -> Callable[[list[Sql]], Sql]:
             return NULL
         longs = x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN")
         x, y = (as_long(x), as_long(y)) if longs else (as_double(x), as_double(y))
-        guarded = f"(CASE WHEN {x.text} IS NOT NULL AND {y.text} IS NOT NULL THEN {name}({x.text}, {y.text}) END)"
+        guarded = f"(CASE WHEN {x.text} IS NOT NULL AND {y.text} IS NOT NULL THEN {_with_nan(name, [x, y])} END)"
         return combine(guarded, x.type, x, y)
 
     return build
@@ -156,8 +167,12 @@ def _safe_divide(arguments: list[Sql]) -> Sql:
         return NULL
     longs = x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN")
     x, y = (as_long(x), as_long(y)) if longs else (as_double(x), as_double(y))
-    quotient = f"druid_divide({x.text}, {y.text})" if longs else f"{x.text} / {y.text}"
-    return combine(f"(CASE WHEN {y.text} <> 0 THEN {quotient} END)", x.type, x, y)
+    if longs:
+        return combine(f"(CASE WHEN {y.text} <> 0 THEN druid_divide({x.text}, {y.text}) END)", "LONG", x, y)
+    # By zero or NaN doubles give null, but zero divided so gives zero.
+    of_nothing = f"CASE WHEN {x.text} = 0 AND {y.text} IS NOT NULL THEN CAST(0 AS DOUBLE) END"
+    divisible = f"{y.text} <> 0 AND NOT isnan({y.text})"
+    return combine(f"(CASE WHEN {divisible} THEN {x.text} / {y.text} ELSE {of_nothing} END)", "DOUBLE", x, y)
 
 
 def _bitwise(template: str) -> Callable[[list[Sql]], Sql]:

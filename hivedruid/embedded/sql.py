@@ -244,10 +244,15 @@ def any_of(conditions: list[Sql]) -> Sql:
 def _connect(conditions: list[Sql], operator: str, neutral: str, absorbing: str) -> Sql:
     if not conditions:
         return Sql(neutral, "BOOLEAN")
-    result = conditions[0]
-    for condition in conditions[1:]:
-        text = f"({result.text} {operator} {condition.text})"
-        if condition.fails:
-            text = f"(CASE WHEN ({result.text}) IS {absorbing} THEN {absorbing} ELSE {text} END)"
-        result = combine(text, "BOOLEAN", result, condition)
-    return result
+    # Kept flat: a filter may have thousands of fields, and DuckDB limits how deep an expression nests.
+    terms: list[str] = []
+    for condition in conditions:
+        if condition.fails and terms:
+            before = f" {operator} ".join(terms)
+            guarded = (
+                f"CASE WHEN ({before}) IS {absorbing} THEN {absorbing} ELSE ({before}) {operator} {condition.text} END"
+            )
+            terms = [f"({guarded})"]
+        else:
+            terms.append(condition.text)
+    return combine(f"({f' {operator} '.join(terms)})", "BOOLEAN", *conditions)

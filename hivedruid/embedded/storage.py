@@ -80,10 +80,9 @@ class Storage:
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
         """The folders of ingestions, each with its path below home."""
-        for source in os.scandir(self._segments):
-            if source.is_dir():
-                for folder in os.scandir(source.path):
-                    yield f"segments/{source.name}/{folder.name}", Path(folder.path)
+        for source in _folders_in(self._segments):
+            for folder in _folders_in(source):
+                yield f"segments/{source.name}/{folder.name}", folder
 
     def _has_orphans(self) -> bool:
         known = {path.rpartition("/")[0] for path in self._manifest.known_paths()}
@@ -96,6 +95,11 @@ class Storage:
         for name, folder in list(self._folders()):
             if name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
-        for source in os.scandir(self._segments):
-            if source.is_dir() and not any(os.scandir(source.path)):
-                Path(source.path).rmdir()
+        for source in _folders_in(self._segments):
+            if not any(source.iterdir()):
+                source.rmdir()
+
+
+def _folders_in(path: Path) -> list[Path]:
+    with os.scandir(path) as entries:
+        return [Path(entry.path) for entry in entries if entry.is_dir()]

@@ -149,10 +149,12 @@ class SparkRex:
         kind, _, unit = op.partition("_")
         zoned = value.type.name.endswith("zone")
         sql = self._sql(value)
-        if zoned and unit in ("hour", "minute", "second") and not self.is_utc and kind == "floor":
+        if zoned and unit in ("hour", "minute", "second") and not self.is_utc:
             # the time since the local unit began, taken off the instant: right also in the hour a clock repeats
             local = self.to_local(sql)
-            return f"({sql} - ({local} - date_trunc('{unit.upper()}', {local})))"
+            begun = f"({sql} - ({local} - date_trunc('{unit.upper()}', {local})))"
+            next_unit = f"CASE WHEN {begun} = {sql} THEN {sql} ELSE {begun} + INTERVAL '1' {unit.upper()} END"
+            return begun if kind == "floor" else f"({next_unit})"
         local = self.to_local(sql) if zoned else f"CAST({sql} AS TIMESTAMP)"
         floored = f"date_trunc('{unit.upper()}', {local})"
         if kind == "ceil":

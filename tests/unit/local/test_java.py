@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,3 +62,15 @@ def test_java_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ConnectError, match="does not work: The operation couldn't be completed"):
         java_command()
+
+
+def test_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hivedruid.local.java"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    pretend(tmp_path, 'openjdk version "11.0.22" 2024-01-16')
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: Java 17 or later is needed, ")
+    assert done.stderr.count("\n") == 2
