@@ -44,13 +44,23 @@ def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str
     return pairs
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """Options of `sql` right behind `hivedruid` mean `hivedruid sql`: a prompt on another home is one option away."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0].startswith("-") and args[0] not in ("-h", "--help", "--version"):
+            args = ["sql", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="hivedruid", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> int | None:
     """Hive's Druid, Kafka and ORC SQL without Hive.
 
-    Alone on a terminal it opens a prompt; otherwise it runs the statements of standard input, as `hivedruid sql`.
+    Alone on a terminal it opens a prompt; otherwise it runs the statements of standard input, as `hivedruid sql`,
+    whose options may also stand here.
     """
     if ctx.invoked_subcommand is None:
         return int(sql.main([], "hivedruid", standalone_mode=False))

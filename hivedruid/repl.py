@@ -38,13 +38,6 @@ KEYWORDS = """
     USING VALUES VARCHAR VIEW VIEWS WHEN WHERE WITH
 """.split()  # noqa: SIM905 - a list of words reads better as words
 
-FUNCTIONS = """
-    abs approx_count_distinct avg ceil coalesce concat concat_ws count current_date current_timestamp date_add
-    date_format date_sub datediff day exp floor floor_day floor_hour floor_minute floor_month floor_quarter
-    floor_second floor_week floor_year from_unixtime greatest hour if initcap instr least length ln locate log10 lower
-    lpad ltrim max min minute mod month nvl pow quarter regexp_extract regexp_replace replace reverse round rpad rtrim
-    second sign split sqrt substr sum to_date trim trunc unix_timestamp upper weekofyear year
-""".split()  # noqa: SIM905 - a list of words reads better as words
 
 _WORD = re.compile(r"[\w.$`]+$")
 _SET = re.compile(r"^\s*(?:SET|RESET)\s+(?:-v\s+)?\S*$", re.IGNORECASE)
@@ -167,5 +160,7 @@ class SqlCompleter(Completer):
         yield "column", sorted(columns)
         yield "table", tables
         if "." not in statement.rpartition(" ")[2]:
-            yield "function", FUNCTIONS
+            from hivedruid.plan.functions import function_names
+
+            yield "function", (name for name in function_names() if name.isidentifier())
             yield "keyword", KEYWORDS

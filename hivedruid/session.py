@@ -96,7 +96,9 @@ class Session:
             try:
                 inner = path.read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
-                self._unreadable = f"cannot read the script {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+                self._unreadable = (
+                    f"cannot read the script {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+                )
                 yield statement  # fails when executed, as one statement of the script
                 continue
             yield from self._statements(inner, str(path), depth + 1)

@@ -132,6 +132,7 @@ def _in_zone(rows: Iterator[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, 
     from hivedruid.plan.literals import zone_of
 
     session = zone_of(zone)
+
     def shown(value: Any) -> Any:
         return value.astimezone(session) if isinstance(value, datetime) and value.tzinfo is not None else value
 

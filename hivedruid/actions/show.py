@@ -172,9 +172,9 @@ def _names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
     if statement.kind == "databases":
         return _show(("database_name",), _matching(snapshot.databases, statement.like))
     if statement.kind == "functions":
-        from hivedruid.plan.functions import FUNCTIONS
+        from hivedruid.plan.functions import function_names
 
-        return _show(("tab_name",), _matching(FUNCTIONS, statement.like))
+        return _show(("tab_name",), _matching(function_names(), statement.like))
     database = statement.database or snapshot.database
     _require_database(database, statement.span, snapshot)
     names = [

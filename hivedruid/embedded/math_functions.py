@@ -129,7 +129,11 @@ def _extreme(name: str) -> Callable[[list[Sql]], Sql]:
 def _with_nan(name: str, values: list[Sql]) -> str:
     """`greatest` or `least` of SQL values; of doubles one NaN makes it NaN (DuckDB takes NaN for the greatest)."""
     plain = f"{name}({', '.join(value.text for value in values)})"
-    watched = [value.text for value in values if value.type == "DOUBLE" and not (value.is_literal and math.isfinite(value.literal))]
+    watched = [
+        value.text
+        for value in values
+        if value.type == "DOUBLE" and not (value.is_literal and math.isfinite(value.literal))
+    ]
     if name == "greatest" or not watched:
         return plain
     nan = " OR ".join(f"isnan({text})" for text in watched)

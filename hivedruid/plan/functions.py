@@ -315,3 +315,14 @@ def function_type(name: str, args: tuple[Rex, ...]) -> HiveType:
     """The type a function returns, UNKNOWN if it is not in the table."""
     function = FUNCTIONS.get(name)
     return function.type(args) if function else UNKNOWN
+
+
+_OPERATORS = frozenset(
+    {"is_true", "is_false", "is_not_true", "is_not_false", "like_any", "like_all", "is_null", "is_not_null"}
+)
+
+
+def function_names() -> list[str]:
+    """The functions as a user writes them, sorted: for SHOW FUNCTIONS and completion."""
+    internal = {name for name in FUNCTIONS if name.startswith("extract_")} | _OPERATORS
+    return sorted(({*FUNCTIONS, *ALIASES}) - internal)

@@ -1,0 +1,248 @@
+"""`index_parallel` into the embedded store: what is stored is what Druid stores."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivedruid.embedded.store import EmbeddedStore
+from hivedruid.errors import DruidError
+
+DAY = 86_400_000
+START = 1704067200000
+"""2024-01-01T00:00Z"""
+
+Task = Callable[..., dict[str, Any]]
+Write = Callable[..., Path]
+
+
+def scan(store: EmbeddedStore, data_source: str, *columns: str) -> list[list[Any]]:
+    query = {"queryType": "scan", "dataSource": data_source, "columns": list(columns), "resultFormat": "compactedList"}
+    return [event for part in store.answer(query) for event in part["events"]]
+
+
+def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    rows = [
+        {"l": 9007199254740993, "d": 0.1, "f": 16777217, "s": "a"},
+        {"l": True, "d": "NaN", "f": 0.1, "s": False},
+        {"l": 12.9, "d": 3, "f": None, "s": 5.50},
+        {"l": "12", "d": True, "s": ""},
+        {"l": None, "d": None, "s": None},
+        {"l": "-7.0", "d": "1e3", "s": 1234567890123456789.1234},
+        {},
+    ]
+    folder = write_rows({"__time": START + i, "i": i, **row} for i, row in enumerate(rows))
+    dimensions = {"i": "long", "l": "long", "d": "double", "f": "float", "s": "string"}
+    report = store.ingest(index_task("t", folder, dimensions))
+    assert (report.processed, report.stored, report.segments) == (7, 7, 1)
+    assert store.schema("t") == {"__time": "LONG", "i": "LONG", "l": "LONG", "d": "DOUBLE", "f": "FLOAT", "s": "STRING"}
+    assert scan(store, "t", "l", "d", "f", "s") == [
+        [9007199254740993, 0.1, 16777216.0, "a"],
+        [1, "NaN", 0.1, "false"],
+        [12, 3.0, None, "5.5"],
+        [12, 1.0, None, ""],
+        [None, None, None, None],
+        [-7, 1000.0, None, "1.23456789012345677E18"],
+        [None, None, None, None],
+    ]
+
+
+def test_multiple_values_are_sorted(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    values: list[Any] = [["b", "a"], ["x"], [], None, ["c", None, "c"], "d", [2, 10]]
+    folder = write_rows({"__time": START + i, "s": value} for i, value in enumerate(values))
+    store.ingest(index_task("t", folder, {"s": "string"}))
+    assert store.schema("t")["s"] == "ARRAY<STRING>"
+    assert [row[0] for row in scan(store, "t", "s")] == [
+        ["a", "b"], "x", None, None, [None, "c", "c"], "d", ["10", "2"],
+    ]  # fmt: skip
+
+
+def test_single_values_in_arrays_are_plain_strings(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows([{"__time": START, "s": ["a"]}, {"__time": START + 1, "s": []}])
+    store.ingest(index_task("t", folder, {"s": "string"}))
+    assert store.schema("t")["s"] == "STRING"
+    assert scan(store, "t", "s") == [["a"], [None]]
+
+
+def test_rollup_and_query_granularity(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    rows = [
+        {"__time": START + 1000, "k": "a", "n": 1, "x": 0.5},
+        {"__time": START + 2000, "k": "a", "n": 9223372036854775807, "x": 0.25},
+        {"__time": START + 3000, "k": None, "n": 3},
+        {"__time": START + 3_600_000, "k": "a"},
+    ]
+    metrics = [
+        {"type": "longSum", "name": "n", "fieldName": "n"},
+        {"type": "count", "name": "count"},
+        {"type": "doubleMax", "name": "x", "fieldName": "x"},
+    ]
+    report = store.ingest(
+        index_task("t", write_rows(rows), {"k": "string"}, metrics, rollup=True, query="HOUR", segment="MONTH")
+    )
+    assert (report.processed, report.stored, report.segments) == (4, 3, 1)
+    assert scan(store, "t") == [  # columns: dimensions as given, metrics by name
+        [START, None, 1, 3, None],
+        [START, "a", 2, -9223372036854775808, 0.5],
+        [START + 3_600_000, "a", 1, None, None],
+    ]
+
+
+def test_without_rollup_every_row_stays(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    rows = [{"__time": START, "k": "a", "n": 1}] * 3
+    metrics = [{"type": "longSum", "name": "n", "fieldName": "n"}, {"type": "count", "name": "c"}]
+    assert store.ingest(index_task("t", write_rows(rows), {"k": "string"}, metrics)).stored == 3
+    assert scan(store, "t", "n", "c") == [[1, 1]] * 3
+
+
+def test_segments_by_interval_sorted_by_time_and_dimensions(
+    store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write
+) -> None:
+    rows = [{"__time": START + day * DAY, "k": k} for day in (2, 0, 1) for k in ("b", None, "a")]
+    report = store.ingest(index_task("t", write_rows(rows), {"k": "string"}))
+    assert report.segments == 3
+    assert len(list((home / "segments").rglob("*.parquet"))) == 3
+    assert scan(store, "t", "__time", "k") == [
+        [START + day * DAY, k] for day in range(3) for k in (None, "a", "b")
+    ]  # fmt: skip
+
+
+def test_large_intervals_are_cut(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows({"__time": START + i, "i": i} for i in range(10))
+    assert store.ingest(index_task("t", folder, {"i": "long"}, rows_per_segment=4)).segments == 3
+    assert [row[0] for row in scan(store, "t", "i")] == list(range(10))
+
+
+def test_gzip_and_several_files(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows([{"__time": START, "i": 1}])
+    with gzip.open(folder / "more.json.gz", "wt") as file:
+        file.write(json.dumps({"__time": START + 1, "i": 2}) + "\n")
+    (folder / "empty.json").write_text("")
+    (folder / "_SUCCESS").write_text("not json")
+    store.ingest(index_task("t", folder, {"i": "long"}, pattern="*.json*"))
+    assert scan(store, "t", "i") == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("format_", "value"),
+    [
+        ("millis", START),
+        ("millis", str(START)),
+        ("auto", START),
+        ("auto", "2024-01-01T00:00:00Z"),
+        ("auto", "2024-01-01 00:00:00"),
+        ("iso", "2024-01-01T02:00:00+02:00"),
+        ("posix", START // 1000),
+    ],
+)
+def test_time_formats(store: EmbeddedStore, index_task: Task, write_rows: Write, format_: str, value: object) -> None:
+    spec = index_task("t", write_rows([{"ts": value}]), {}, time={"column": "ts", "format": format_})
+    store.ingest(spec)
+    assert scan(store, "t", "__time") == [[START]]
+
+
+def test_append_and_overwrite(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    def rows(name: str, *days: int) -> Path:
+        return write_rows([{"__time": START + day * DAY, "k": name} for day in days], name)
+
+    store.ingest(index_task("t", rows("one", 0, 1), {"k": "string"}))
+    store.ingest(index_task("t", rows("two", 1, 2), {"k": "string"}, append=True))
+    assert scan(store, "t", "k") == [["one"], ["one"], ["two"], ["two"]]
+    store.ingest(index_task("t", rows("three", 1), {"k": "string"}))
+    assert scan(store, "t", "k") == [["one"], ["three"], ["two"]]
+    interval = ["2024-01-01/2024-01-03"]
+    store.ingest(index_task("t", rows("four", 0), {"k": "string"}, drop=True, intervals=interval))
+    assert scan(store, "t", "k") == [["four"], ["two"]]
+    store.ingest(index_task("t", rows("five", 9), {"k": "string"}, drop=True))
+    assert scan(store, "t", "k") == [["five"]]
+
+
+def test_rows_outside_the_intervals_are_thrown_away(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows([{"__time": START}, {"__time": START + DAY}])
+    report = store.ingest(index_task("t", folder, {}, intervals=["2024-01-02/2024-01-03"]))
+    assert (report.processed, report.stored, report.thrown_away) == (1, 1, 1)
+
+
+def test_an_interval_that_would_cut_a_segment_is_refused(
+    store: EmbeddedStore, index_task: Task, write_rows: Write
+) -> None:
+    folder = write_rows([{"__time": START}])
+    store.ingest(index_task("t", folder, {}, segment="MONTH"))
+    with pytest.raises(DruidError, match="cuts the segment"):
+        store.ingest(index_task("t", folder, {}, segment="DAY"))
+    assert scan(store, "t", "__time") == [[START]]
+
+
+def test_empty_input_with_drop_existing_empties_the_data_source(
+    store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write
+) -> None:
+    store.ingest(index_task("t", write_rows([{"__time": START}]), {}))
+    report = store.ingest(index_task("t", write_rows([], "none"), {}, drop=True))
+    assert (report.processed, report.stored, report.segments) == (0, 0, 0)
+    assert store.data_sources() == ()
+    assert list((home / "segments").rglob("*.parquet")) == []
+
+
+def test_schemas_may_differ_between_segments(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    store.ingest(index_task("t", write_rows([{"__time": START, "a": 1, "b": "x"}]), {"a": "long", "b": "string"}))
+    later = write_rows([{"__time": START + DAY, "a": "2", "b": ["y", "z"], "c": 0.5}], "later")
+    store.ingest(index_task("t", later, {"a": "string", "b": "string", "c": "double"}, append=True))
+    assert store.schema("t") == {"__time": "LONG", "a": "STRING", "b": "ARRAY<STRING>", "c": "DOUBLE"}
+    assert scan(store, "t", "a", "b", "c") == [["1", "x", None], ["2", ["y", "z"], 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"__time": START}, {"__time": None}, {}], "2 of 3 rows have no readable time"),
+        ([{"__time": "yesterday"}], "for example \"yesterday\""),
+        ([{"__time": START, "l": "12.7"}], "1 values are no numbers"),
+        ([{"__time": START, "l": "abc"}, {"__time": START, "l": 1}], "1 values are no numbers"),
+    ],
+)
+def test_rows_that_cannot_be_stored(
+    store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write, rows: list[Any], message: str
+) -> None:
+    with pytest.raises(DruidError, match=message):
+        store.ingest(index_task("t", write_rows(rows), {"l": "long"}))
+    assert store.data_sources() == ()
+    assert list((home / "segments").rglob("*.parquet")) == []
+
+
+def test_malformed_json_is_a_one_line_error(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows([{"__time": START}])
+    (folder / "bad.json").write_text('{"__time": 1}\n{"__time": \n')
+    with pytest.raises(DruidError) as error:
+        store.ingest(index_task("t", folder, {}))
+    assert "bad.json" in error.value.message
+    assert "\n" not in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"type": "index_kafka"}, "index_kafka"),
+        ({"spec": {}}, "dataSchema"),
+    ],
+)
+def test_specs_that_are_refused(store: EmbeddedStore, index_task: Task, tmp_path: Path, change: Any, message: str) -> None:
+    with pytest.raises(DruidError, match=message):
+        store.ingest({**index_task("t", tmp_path, {}), **change})
+
+
+def test_dimension_types_that_are_refused(store: EmbeddedStore, index_task: Task, tmp_path: Path) -> None:
+    with pytest.raises(DruidError, match="type 'json'"):
+        store.ingest(index_task("t", tmp_path, {"x": "json"}))
+
+
+def test_odd_names(store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write) -> None:
+    name = "../a/b 'c' \"d\" é"
+    folder = write_rows([{"__time": START, 'quo"te': "x", "two words": 1}])
+    store.ingest(index_task(name, folder, {'quo"te': "string", "two words": "long"}))
+    assert store.data_sources() == (name,)
+    assert scan(store, name, 'quo"te', "two words") == [["x", 1]]
+    assert all(home / "segments" in path.parents for path in home.parent.rglob("*.parquet"))
