@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hivedruid import script
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError, Span
+from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError, Span, UnsupportedError
 from hivedruid.results import Result
 from hivedruid.script import SourceStatement
 from hivedruid.settings import Settings
@@ -20,6 +20,7 @@ from hivedruid.settings import Settings
 if TYPE_CHECKING:
     from hivedruid.actions.execute import Services
     from hivedruid.actions.gather import Facts
+    from hivedruid.actions.model import Action
     from hivedruid.embedded.store import EmbeddedStore
     from hivedruid.parser.statements import Statement
 
@@ -132,6 +133,7 @@ class Session:
             built = build(parsed, snapshot, self._warn)
             from hivedruid.actions.execute import execute
 
+            self._refuse_cluster(built.actions)
             result = execute(built.actions, self._get_services())
         return replace(result, rows=_placed_rows(result, statement)) if result.columns else result
 
@@ -175,17 +177,23 @@ class Session:
             from hivedruid.actions.execute import Services
             from hivedruid.spark.jobs import SparkRunner
 
-            if self.settings["druid.url"] != "embedded:":
-                raise ExecutionError(
-                    f"druid.url is {self.settings['druid.url']}: this version executes on the embedded store only",
-                    hint="EXPLAIN shows the plan for any cluster; to execute, leave druid.url at embedded:",
-                )
             spark = SparkRunner(self.home, self.settings, self.store.write_parquet, self._progress, self._note)
             self._services = Services(
                 self.home, self.catalog, self.store, spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
             )  # fmt: skip
         return self._services
+
+    def _refuse_cluster(self, actions: tuple[Action, ...]) -> None:
+        """A cluster can be planned for, and its tables kept in the catalog; nothing is read from it or written to it yet."""
+        from hivedruid.actions.model import needs_druid
+
+        url = self.settings["druid.url"]
+        if url != "embedded:" and any(needs_druid(action) for action in actions):
+            raise UnsupportedError(
+                f"druid.url is {url}, and this version executes on the embedded store only",
+                hint="EXPLAIN shows the plan for any cluster; SET druid.url=embedded: to execute",
+            )
 
     def _use(self, database: str) -> None:
         self.database = database

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.catalog.table import Table
-from hivedruid.plan.physical import DruidRead, SparkJob
+from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
 from hivedruid.results import ResultColumn
 
 
@@ -60,3 +60,14 @@ class WriteTable(Action):
     job: SparkJob
     table: Table
     overwrite: bool
+
+
+def needs_druid(action: Action) -> bool:
+    """Whether an action reads from Druid, or changes what is there."""
+    if isinstance(action, RunDruidQuery | IngestDruid):
+        return True
+    if isinstance(action, RunSparkJob | WriteTable):
+        return any(isinstance(source, DruidInput) for source in action.job.inputs)
+    table: Table | None = getattr(action, "table", None)
+    deletes = type(action).__name__ == "EmptyTable" or getattr(action, "delete_data", False)
+    return table is not None and table.kind == "druid" and deletes

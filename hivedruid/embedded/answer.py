@@ -22,18 +22,18 @@ def item(name: str, type_: str) -> str:
     return identifier(name)
 
 
-def value(cell: Any) -> Any:
-    """A multi-value cell as Druid gives it: one value as itself, none as null."""
-    if isinstance(cell, list):
-        return cell if len(cell) > 1 else cell[0] if cell else None
+def value(cell: Any, multiple: bool) -> Any:
+    """A cell as Druid gives it: of a multi-value column one value as itself, none as null."""
+    if multiple and cell is not None and len(cell) < 2:
+        return cell[0] if cell else None
     return cell
 
 
-def json_value(cell: Any) -> Any:
+def json_value(cell: Any, multiple: bool = False) -> Any:
     """A cell as Jackson writes it: NaN and infinities are strings."""
     if isinstance(cell, float) and not math.isfinite(cell):
         return "NaN" if math.isnan(cell) else "Infinity" if cell > 0 else "-Infinity"
-    return value(cell)
+    return value(cell, multiple)
 
 
 def answer(query: Query, plan: Plan, run: Callable[[str], Rows]) -> list[dict[str, Any]]:
@@ -54,12 +54,14 @@ def _dicts(plan: Plan, rows: Rows) -> Iterable[dict[str, Any]]:
 def _scan(query: Query, plan: Plan, run: Callable[[str], Rows]) -> list[dict[str, Any]]:
     if not plan.columns:
         return []
-    rows = run(plan.select(_items(plan)))
-    compact = query.get("resultFormat", "list") == "compactedList"
-    events: list[Any] = [[json_value(cell) for cell in row] for row in rows] if compact else list(_dicts(plan, rows))
+    multiple = [name in plan.multiple for name in plan.columns]
+    events: list[Any] = [list(map(json_value, row, multiple)) for row in run(plan.select(_items(plan)))]
     if not events:
         return []
-    signature = [{"name": name, "type": type_} for name, type_ in plan.columns.items()]
+    if query.get("resultFormat", "list") != "compactedList":
+        events = [dict(zip(plan.columns, row, strict=True)) for row in events]
+    types = {**plan.columns, **dict.fromkeys(plan.multiple, "STRING")}
+    signature = [{"name": name, "type": type_} for name, type_ in types.items()]
     return [{"segmentId": None, "columns": list(plan.columns), "events": events, "rowSignature": signature}]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 def from_json(column: str, type_: str) -> str:
     """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value, sorted.
 
-    Numbers drop their fraction in a LONG column, booleans are 1 and 0; what is no number is null.
+    Numbers drop their fraction in a LONG column, booleans are 1 and 0 there; what is no number is null.
     """
     if type_ == "STRING":
         return (
@@ -38,10 +38,8 @@ JSON_MACROS: dict[str, str] = {
             WHEN 'UBIGINT' THEN druid_string_to_long(CAST(j AS VARCHAR))
             WHEN 'DOUBLE' THEN druid_double_to_long(TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE))
             WHEN 'BOOLEAN' THEN CASE WHEN CAST(j AS VARCHAR) = 'true' THEN 1 ELSE 0 END
-            WHEN 'VARCHAR' THEN CASE WHEN regexp_full_match(j ->> '$', '[+-]?[0-9]+(\.0*)?')
-                THEN TRY_CAST(split_part(j ->> '$', '.', 1) AS BIGINT) END END""",
+            WHEN 'VARCHAR' THEN druid_exact_long(j ->> '$') END""",
     "druid_json_double(j)": """
         CASE json_type(j) WHEN 'VARCHAR' THEN druid_string_to_double(j ->> '$')
-            WHEN 'BOOLEAN' THEN CASE WHEN CAST(j AS VARCHAR) = 'true' THEN 1.0 ELSE 0.0 END
-            ELSE TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE) END""",
+            WHEN 'BOOLEAN' THEN NULL ELSE TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE) END""",
 }

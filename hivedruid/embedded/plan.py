@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hivedruid.embedded.relations import Relation
 from hivedruid.embedded.sql import identifier
@@ -10,9 +10,12 @@ from hivedruid.errors import DruidError
 
 
 class Plan:
-    """`sql` gives the columns (and hidden ones that `order` names); the order is applied last, around everything."""
+    """`sql` gives the columns (and hidden ones that `order` names); the order is applied last, around everything.
 
-    __slots__ = ("columns", "limit", "offset", "order", "sql")
+    `multiple`: those of the columns that are multi-value strings (a list with one value is shown as that value).
+    """
+
+    __slots__ = ("columns", "limit", "multiple", "offset", "order", "sql")
 
     def __init__(
         self,
@@ -22,12 +25,14 @@ class Plan:
         order: Sequence[str] = (),
         limit: int | None = None,
         offset: int = 0,
+        multiple: Collection[str] = (),
     ) -> None:
         self.sql = sql
         self.columns = dict(columns)
         self.order = tuple(order)
         self.limit = limit
         self.offset = offset
+        self.multiple = frozenset(multiple)
 
     def select(self, items: Sequence[str]) -> str:
         """The final statement; `items` are select expressions over the columns."""

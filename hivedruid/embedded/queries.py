@@ -99,7 +99,8 @@ def _scan(query: Query, tables: Tables) -> Plan:
         items += [f"{identifier(TIME)} AS {identifier(ORDER_TIME)}", f"row_number() OVER () AS {identifier(ORDER_ROW)}"]
     sql = f"SELECT {', '.join(items)} FROM ({relation.sql}) AS t{where(query, scope, spans)}"
     limit = query.get("limit")
-    return Plan(sql, columns, order=order, limit=limit, offset=query.get("offset") or 0)
+    multiple = [name for name, type_ in columns.items() if type_ == "ARRAY<STRING>" and name not in scope.virtual_names]
+    return Plan(sql, columns, order=order, limit=limit, offset=query.get("offset") or 0, multiple=multiple)
 
 
 def _scan_order(query: Query) -> tuple[str, ...]:

@@ -53,12 +53,12 @@ class EmbeddedStore:
             for field in read.fields:
                 plan.field(field.name)
             items = [item(field.name, plan.columns[field.name]) for field in read.fields]
-            lists = any(plan.columns[field.name].startswith("ARRAY") for field in read.fields)
+            multiple = [field.name in plan.multiple for field in read.fields]
             for batch in duck.rows(plan.select(items or ["1"])):
                 if not items:
                     yield from (() for _ in batch)
-                elif lists:
-                    yield from (tuple(map(value, row)) for row in batch)
+                elif any(multiple):
+                    yield from (tuple(map(value, row, multiple)) for row in batch)
                 else:
                     yield from batch
 

@@ -14,15 +14,19 @@ COLUMNS_OF = {
     "integer": INTEGERS,
     "small": ("ti", "sm"),
     "number": (*INTEGERS, "d", "f"),
+    "summed": ("ti", "sm", "i", "l", "d", "f"),
+    "inexact": ("d",),
     "double": ("d",),
     "string": ("s", "w", "n"),
     "boolean": ("b",),
     "time": ("`__time`",),
     "date": ("to_date(`__time`)",),
 }
-"""The columns of each kind; a date has none of its own."""
+"""The columns of each kind; a date has none of its own.
 
-KINDS = tuple(COLUMNS_OF)
+`summed`: numbers whose sum as a double does not depend on the order of the rows (2^63 - 2^63 + 1 would), taken as they
+are. `inexact`: results that may differ in the last digit, which nothing else computes with.
+"""
 
 NUMBER_LITERALS = ("0", "1", "-1", "2", "3", "100", "0.5", "2.5", "-0.5", "1e0", "1.5e0", "1e15", "2147483648", "9007199254740993",
                    "9223372036854775807", "9223372036854775808", "-9223372036854775809")  # fmt: skip
@@ -112,8 +116,9 @@ ARITHMETIC: list[Template] = [
     *_templates("number", "number", "round({0})", "round({0}, 1)", "round({0}, 2)", "pmod({0}, 3)", "pmod({0}, 7)"),
     *_templates("integer", "integer", "{0} div 2", "{0} div 0", "- {0}"),
     *_templates("integer", "number", "floor({0})", "ceil({0})"),
-    *_templates("double", "number", "sqrt({0})", "ln({0})", "log2({0})", "log10({0})", "log(2, {0})", "log(10, {0})", "sign({0})", "power({0}, 2)"),
-    *_templates("double", "small", "exp({0})", "power(2, {0})", "sin({0})", "cos({0})", "tan({0})", "asin({0})", "acos({0})", "atan({0})",
+    *_templates("double", "number", "sqrt({0})", "sign({0})"),
+    *_templates("inexact", "number", "ln({0})", "log2({0})", "log10({0})", "log(2, {0})", "log(10, {0})", "power({0}, 2)"),
+    *_templates("inexact", "small", "exp({0})", "power(2, {0})", "sin({0})", "cos({0})", "tan({0})", "asin({0})", "acos({0})", "atan({0})",
                 "degrees({0})", "radians({0})", "cbrt({0})"),
     *_templates("integer", "integer integer", "{0} & {1}", "{0} | {1}", "{0} ^ {1}"),
 ]  # fmt: skip
@@ -175,13 +180,16 @@ VALUES = [*ARITHMETIC, *STRINGS, *CHOICES, *CASTS, *TIMES]
 AGGREGATES: list[Template] = [
     *(Template("count({0})", (kind,), "integer") for kind in _ANY),
     Template("count(*)", (), "integer"),
-    *_templates("number", "number", "sum({0})", "min({0})", "max({0})", "avg({0})", "sum(DISTINCT {0})", "avg(DISTINCT {0})"),
+    *_templates("integer", "integer", "sum({0})", "sum(DISTINCT {0})"),
+    *_templates("inexact", "summed", "sum({0})", "avg({0})", "sum(DISTINCT {0})", "avg(DISTINCT {0})"),
+    *_templates("number", "number", "min({0})", "max({0})"),
     *(Template("count(DISTINCT {0})", (kind,), "integer") for kind in _ANY),
     *(Template(f"{name}({{0}})", (kind,), kind) for name in ("min", "max") for kind in ("string", "time", "date", "boolean")),
-    *(Template(f"{name}({{0}}) FILTER (WHERE {{1}})", ("number", "boolean"), "number") for name in ("sum", "max", "avg")),
+    *(Template(f"{name}({{0}}) FILTER (WHERE {{1}})", ("summed", "boolean"), "inexact") for name in ("sum", "max", "avg")),
     Template("count(*) FILTER (WHERE {0})", ("boolean",), "integer"),
     Template("count({0}) FILTER (WHERE {1})", ("string", "boolean"), "integer"),
-    *_templates("number", "number", "sum({0} + 1)", "max({0} * 2)", "sum(if({0} > 1, 1, 0))", "sum(CASE WHEN {0} > 0 THEN {0} END)"),
+    *_templates("number", "number", "max({0} * 2)", "sum(if({0} > 1, 1, 0))"),
+    *_templates("integer", "integer", "sum({0} + 1)", "sum(CASE WHEN {0} > 0 THEN {0} END)"),
     Template("count(DISTINCT {0}, {1})", ("string", "boolean"), "integer"),
 ]  # fmt: skip
 

@@ -31,9 +31,9 @@ def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> Non
         {"l": 9007199254740993, "d": 0.1, "f": 16777217, "s": "a"},
         {"l": True, "d": "NaN", "f": 0.1, "s": False},
         {"l": 12.9, "d": 3, "f": None, "s": 5.50},
-        {"l": "12", "d": True, "s": ""},
+        {"l": "12", "s": ""},
         {"l": None, "d": None, "s": None},
-        {"l": "-7.0", "d": "1e3", "s": 1234567890123456789.1234},
+        {"l": "-7.0", "d": "1e3", "s": 1.5e18},
         {},
     ]
     folder = write_rows({"__time": START + i, "i": i, **row} for i, row in enumerate(rows))
@@ -45,9 +45,9 @@ def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> Non
         [9007199254740993, 0.1, 16777216.0, "a"],
         [1, "NaN", 0.1, "false"],
         [12, 3.0, None, "5.5"],
-        [12, 1.0, None, ""],
+        [12, None, None, ""],
         [None, None, None, None],
-        [-7, 1000.0, None, "1.23456789012345677E18"],
+        [-7, 1000.0, None, "1.5E18"],
         [None, None, None, None],
     ]
 

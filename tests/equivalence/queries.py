@@ -1,0 +1,242 @@
+"""Random queries in Hive SQL over the tables `t` and `u` of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from hivedruid.catalog.types import HiveType
+from tests.equivalence.operators import AGGREGATES, COLUMNS_OF, CONDITIONS, LITERALS, UNITS, VALUES, Template
+
+OPERATORS = [*VALUES, *CONDITIONS]
+MAKING: dict[str, list[Template]] = {}
+for _template in OPERATORS:
+    MAKING.setdefault(_template.result, []).append(_template)
+MAKING["number"] += [t for t in OPERATORS if t.result in ("integer", "double")]
+MAKING["double"] += [t for t in OPERATORS if t.result == "integer" and t.kinds == ("integer",)]
+
+PROJECTED = ("integer", "number", "double", "inexact", "string", "boolean", "time", "date")
+ORDERED = ("integer", "string", "boolean", "time", "date")
+"""Kinds whose order does not hang on the last digit of a double."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query's text, and whether its ORDER BY leaves nothing open."""
+
+    sql: str
+    ordered: bool = False
+
+
+@dataclass
+class Relation:
+    """What a FROM offers: columns by kind."""
+
+    from_: str
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    unique: str | None = None
+    """A column without duplicates and nulls."""
+
+    def of(self, kind: str) -> list[str]:
+        return self.columns.get(kind, [])
+
+
+BASE = Relation(
+    "t", {kind: [*columns, "id"] if kind == "integer" else list(columns) for kind, columns in COLUMNS_OF.items()}, "id"
+)
+
+
+@st.composite
+def value(draw: st.DrawFn, relation: Relation, kind: str, depth: int) -> str:
+    """An expression of a kind: a column, a constant, or an operator over others."""
+    columns = relation.of(kind)
+    choice = draw(st.integers(0, 9))
+    if depth <= 0 or choice < 4 or kind not in MAKING or kind == "summed":
+        if columns and (choice != 3 or kind == "summed"):
+            return draw(st.sampled_from(columns))
+        if kind in LITERALS:
+            return draw(st.sampled_from(LITERALS[kind]))
+        if kind in ("summed", "inexact"):
+            return draw(value(relation, "integer", 0))
+    template = draw(st.sampled_from(MAKING[kind]))
+    arguments = [draw(value(relation, k, depth - 1)) for k in template.kinds]
+    return f"({template.text.format(*arguments)})" if template.result == "boolean" else template.text.format(*arguments)
+
+
+def condition(relation: Relation, depth: int = 2) -> st.SearchStrategy[str]:
+    """A condition with a few levels of AND, OR and NOT."""
+    leaf = value(relation, "boolean", depth)
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(lambda pair: f"({pair[0]} AND {pair[1]})"),
+            st.tuples(inner, inner).map(lambda pair: f"({pair[0]} OR {pair[1]})"),
+            inner.map(lambda one: f"NOT ({one})"),
+        ),
+        max_leaves=4,
+    )
+
+
+def where(relation: Relation) -> st.SearchStrategy[str]:
+    return st.one_of(st.just(""), condition(relation).map(lambda text: f" WHERE {text}"))
+
+
+def projection(relation: Relation, most: int = 4) -> st.SearchStrategy[list[tuple[str, str]]]:
+    """Expressions with their kinds."""
+    kinds = [k for k in PROJECTED if relation.of(k)]
+    one = st.sampled_from(kinds).flatmap(lambda kind: st.tuples(st.just(kind), value(relation, kind, 2)))
+    return st.lists(one, min_size=1, max_size=most)
+
+
+direction = st.sampled_from(["", "", " ASC", " DESC", " NULLS FIRST", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST"])
+limits = st.tuples(st.integers(1, 6), st.sampled_from(["", "", " OFFSET 1", " OFFSET 3"])).map(lambda p: f" LIMIT {p[0]}{p[1]}")
+
+
+@st.composite
+def scans(draw: st.DrawFn, relation: Relation = BASE) -> Query:
+    items = [text for _, text in draw(projection(relation))]
+    order, ordered = "", False
+    if relation.unique and draw(st.integers(0, 3)) == 0:
+        # the order is total: `__time` has duplicates, `id` has none
+        keys = draw(st.sampled_from([[], ["`__time`"], [draw(value(relation, draw(st.sampled_from(ORDERED)), 1))]]))
+        keys = [f"{key}{draw(direction)}" for key in [*keys, relation.unique]]
+        order = f" ORDER BY {', '.join(keys)}{draw(st.one_of(st.just(''), limits))}"
+        items, ordered = [relation.unique, *items], True
+    listed = ", ".join(f"{text} AS c{i}" for i, text in enumerate(items))
+    return Query(f"SELECT {listed} FROM {relation.from_}{draw(where(relation))}{order}", ordered)
+
+
+@st.composite
+def distinct(draw: st.DrawFn, relation: Relation = BASE) -> Query:
+    items = draw(projection(relation, 3))
+    listed = ", ".join(f"{text} AS c{i}" for i, (_, text) in enumerate(items))
+    order, ordered = "", False
+    if all(kind in ORDERED for kind, _ in items) and draw(st.booleans()):
+        keys = [f"c{i}{draw(direction)}" for i in range(len(items))]
+        order, ordered = f" ORDER BY {', '.join(keys)}{draw(st.one_of(st.just(''), limits))}", True
+    return Query(f"SELECT DISTINCT {listed} FROM {relation.from_}{draw(where(relation))}{order}", ordered)
+
+
+def group_key(relation: Relation) -> st.SearchStrategy[tuple[str, str]]:
+    """A column, an expression, or a unit of time."""
+    floors = [("time", f"floor_{unit}({t})") for unit in UNITS for t in relation.of("time")]
+    parts = [("integer", f"{part}({t})") for part in ("year", "month", "hour", "dayofweek") for t in relation.of("time")]
+    few = [("string", name) for name in relation.of("string") if name in ("w", "n")] + [("boolean", n) for n in relation.of("boolean")]
+    kinds = [k for k in ORDERED if relation.of(k)]
+    computed = st.sampled_from(kinds).flatmap(lambda kind: st.tuples(st.just(kind), value(relation, kind, 1)))
+    plain = [(kind, name) for kind in kinds for name in relation.of(kind)]
+    options = [st.sampled_from(pool) for pool in (few, floors, parts, plain) if pool]
+    return st.one_of(*options, computed)
+
+
+@st.composite
+def aggregate(draw: st.DrawFn, relation: Relation) -> tuple[str, str]:
+    template = draw(st.sampled_from([t for t in AGGREGATES if all(relation.of(k) for k in t.kinds)]))
+    arguments = [draw(value(relation, kind, 1)) for kind in template.kinds]
+    return template.result, template.text.format(*arguments)
+
+
+@st.composite
+def groups(draw: st.DrawFn, relation: Relation = BASE) -> Query:
+    keys = draw(st.lists(group_key(relation), max_size=3, unique_by=lambda key: key[1]))
+    calls = draw(st.lists(aggregate(relation), min_size=0 if keys else 1, max_size=4))
+    outputs = [*keys, *calls]
+    if calls and draw(st.integers(0, 3)) == 0:
+        outputs.append(("inexact", draw(st.sampled_from(["count(*) + 1", "sum(l) / count(*)", "max(i) - min(i)", "count(*) % 2 = 0"])))) if relation is BASE else None
+    listed = ", ".join(f"{text} AS c{i}" for i, (_, text) in enumerate(outputs))
+    group = f" GROUP BY {', '.join(text for _, text in keys)}" if keys else ""
+    having = draw(st.one_of(st.just(""), _having(calls))) if keys else ""
+    order, ordered = "", False
+    if keys and draw(st.booleans()):
+        first = [f"c{i}" for i, (kind, _) in enumerate(outputs) if kind in ORDERED and i >= len(keys)]
+        chosen = [*draw(st.lists(st.sampled_from(first), max_size=1)), *(f"c{i}" for i in range(len(keys)))] if first else [f"c{i}" for i in range(len(keys))]
+        order, ordered = " ORDER BY " + ", ".join(f"{c}{draw(direction)}" for c in chosen), True
+        order += draw(st.one_of(st.just(""), limits))
+    return Query(f"SELECT {listed} FROM {relation.from_}{draw(where(relation))}{group}{having}{order}", ordered)
+
+
+def _having(calls: list[tuple[str, str]]) -> st.SearchStrategy[str]:
+    exact = [text for kind, text in calls if kind == "integer"]
+    terms = ["count(*) > 1", "count(*) IN (1, 3)", "count(w) <> count(*)", "min(i) IS NULL"] if not exact else []
+    terms += [f"{text} {op}" for text in exact for op in ("> 1", "IS NOT NULL", "BETWEEN 1 AND 5", "NOT IN (1, 2)", "<= 2 OR count(*) = 1")]
+    return st.sampled_from(terms).map(lambda term: f" HAVING {term}")
+
+
+# --- queries over queries ------------------------------------------------------------------------------------------
+
+Types = Callable[[str], list[HiveType]]
+"""The column types of a query, as the planner finds them."""
+
+_KIND_OF = {
+    "tinyint": ("integer", "small", "number", "summed"), "smallint": ("integer", "small", "number", "summed"),
+    "int": ("integer", "number", "summed"), "bigint": ("integer", "number"), "float": ("number", "summed"), "double": ("number", "double"),
+    "string": ("string",), "varchar": ("string",), "boolean": ("boolean",), "date": ("date",), "timestamp": ("time",),
+    "timestamp with local time zone": ("time",),
+}  # fmt: skip
+
+
+def derived(inner: Query, types: list[HiveType]) -> Relation | None:
+    """The query as something to select from; None where it has columns that the generator cannot use."""
+    columns: dict[str, list[str]] = {}
+    for position, type_ in enumerate(types):
+        for kind in _KIND_OF.get(type_.name, ()):
+            columns.setdefault(kind, []).append(f"c{position}")
+    return Relation(f"({inner.sql}) x", columns) if any(columns.get(kind) for kind in ORDERED) else None
+
+
+@st.composite
+def nested(draw: st.DrawFn, types: Types) -> Query:
+    inner = draw(st.one_of(groups(), scans(), distinct()))
+    relation = derived(inner, types(inner.sql))
+    if relation is None:
+        return inner
+    return draw(st.one_of(groups(relation), scans(relation), distinct(relation)))
+
+
+@st.composite
+def unions(draw: st.DrawFn) -> Query:
+    kinds = draw(st.lists(st.sampled_from(["integer", "string", "boolean", "time"]), min_size=1, max_size=3))
+    branches = []
+    for _ in range(draw(st.integers(2, 3))):
+        items = ", ".join(f"{draw(value(BASE, kind, 1))} AS c{i}" for i, kind in enumerate(kinds))
+        branches.append(f"SELECT {items} FROM t{draw(where(BASE))}")
+    text = draw(st.sampled_from([" UNION ALL ", " UNION ALL ", " UNION "])).join(branches)
+    if draw(st.booleans()):
+        return Query(text)
+    relation = Relation(f"({text}) x", {kind: [f"c{kinds.index(kind)}"] for kind in kinds})
+    return draw(st.one_of(groups(relation), scans(relation)))
+
+
+@st.composite
+def joins(draw: st.DrawFn) -> Query:
+    kind = draw(st.sampled_from(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN"]))
+    on = draw(st.sampled_from(["t.w = u.w", "t.l = u.l", "t.w = u.w AND t.l = u.l", "t.id = u.id", "t.w = u.w AND u.l > 0", "t.w = u.w AND t.i < 3"]))
+    left_only = kind == "LEFT SEMI JOIN"
+    columns = {"integer": ["t.id", "t.l", "t.i"], "string": ["t.w", "t.s"], "boolean": ["t.b"], "time": ["t.`__time`"], "number": ["t.l"]}
+    if not left_only:
+        columns["integer"] += ["u.l", "u.id"]
+        columns["string"] += ["u.w"]
+    relation = Relation(f"t {kind} u ON {on}", columns)
+    return draw(st.one_of(scans(relation), groups(relation)))
+
+
+@st.composite
+def subqueries(draw: st.DrawFn) -> Query:
+    """IN, EXISTS and scalar subqueries in WHERE."""
+    inner = draw(st.sampled_from(["SELECT w FROM u WHERE l > 0", "SELECT w FROM u WHERE w IS NOT NULL", "SELECT upper(w) FROM u"]))
+    term = draw(st.sampled_from([
+        f"w IN ({inner})", "EXISTS (SELECT 1 FROM u WHERE u.w = t.w)", "l > (SELECT min(l) FROM u)", "NOT EXISTS (SELECT 1 FROM u WHERE u.l = t.l)",
+        "`__time` >= (SELECT min(`__time`) FROM u)",
+    ]))  # fmt: skip
+    rest = draw(st.one_of(st.just(""), condition(BASE, 1).map(lambda text: f" AND {text}")))
+    items = ", ".join(f"{text} AS c{i}" for i, (_, text) in enumerate(draw(projection(BASE, 3))))
+    return Query(f"SELECT {items} FROM t WHERE {term}{rest}")
+
+
+def queries(types: Types) -> st.SearchStrategy[Query]:
+    """Mostly what Druid is made for, and some of everything else."""
+    return st.one_of(
+        scans(), groups(), groups(), distinct(), scans(), groups(), nested(types), groups(), unions(), joins(), subqueries()
+    )

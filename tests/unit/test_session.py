@@ -1,0 +1,112 @@
+"""A session over a home folder: statements one by one, SOURCE, settings, the clock, clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hivedruid.errors import ExecutionError, HiveDruidError, ParseError, SemanticError, UnsupportedError
+from hivedruid.session import Session
+
+
+def run(session: Session, text: str, file: str | None = None) -> list[tuple[object, ...]]:
+    """The rows of the last statement."""
+    rows: list[tuple[object, ...]] = []
+    for statement in session.statements(text, file):
+        rows = list(session.execute(statement).rows)
+    return rows
+
+
+def failed(session: Session, text: str) -> HiveDruidError:
+    with pytest.raises(HiveDruidError) as caught:
+        run(session, text)
+    return caught.value
+
+
+def test_a_script_that_breaks_off_runs_not_at_all(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        error = failed(session, "CREATE DATABASE a;\nSELECT 'no end")
+        assert isinstance(error, ParseError)
+        assert run(session, "SHOW DATABASES") == [("default",)]
+
+
+def test_source_is_read_in_place_and_its_settings_stay(tmp_path: Path) -> None:
+    (tmp_path / "outer.q").write_text("SOURCE inner.q; SELECT ${n};", encoding="utf-8")
+    (tmp_path / "inner.q").write_text("SET hivevar:n=7;", encoding="utf-8")
+    with Session(tmp_path / "home") as session:
+        file = tmp_path / "outer.q"
+        assert run(session, file.read_text(encoding="utf-8"), str(file)) == [(7,)]
+
+
+def test_source_of_itself_ends(tmp_path: Path) -> None:
+    file = tmp_path / "loop.q"
+    file.write_text("SOURCE loop.q;", encoding="utf-8")
+    with Session(tmp_path / "home") as session, pytest.raises(ExecutionError, match="circle"):
+        run(session, file.read_text(encoding="utf-8"), str(file))
+
+
+def test_the_clock_can_be_pinned(tmp_path: Path) -> None:
+    with Session(
+        tmp_path, hiveconf={"hivedruid.now": "2020-02-29 23:30:00", "hive.local.time.zone": "Asia/Kolkata"}
+    ) as session:
+        assert [str(v) for v in run(session, "SELECT current_date, current_timestamp")[0]] == [
+            "2020-03-01",
+            "2020-03-01 05:00:00",
+        ]
+
+
+def test_a_cluster_can_be_planned_for_but_not_used(tmp_path: Path) -> None:
+    with Session(tmp_path, hiveconf={"druid.url": "http://localhost:1"}) as session:
+        run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, a string) STORED BY 'druid'")
+        assert any("groupBy" in str(row) for row in run(session, "EXPLAIN SELECT a FROM t GROUP BY a"))
+        for statement in ("SELECT count(*) FROM t", "TRUNCATE TABLE t", "DROP TABLE t"):
+            assert isinstance(failed(session, statement), UnsupportedError)
+        assert run(session, "SHOW TABLES") == [("t",)]
+
+
+def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        run(session, "CREATE DATABASE a")
+        error = failed(session, "\n\n  DROP TABLE missing")
+        assert isinstance(error, SemanticError)
+        assert error.span is not None
+        assert error.span.line == 3
+
+
+def test_fields_that_differ_in_case_do_not_keep_ddl_from_repairing_them(tmp_path: Path) -> None:
+    with Session(tmp_path / "home") as session:
+        session.store.ingest(_field(tmp_path, "Tag"))
+        session.store.ingest(_field(tmp_path, "TAG"))
+        run(
+            session,
+            "CREATE EXTERNAL TABLE t (`__time` timestamp, tag string) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'ds')",
+        )
+        assert "may be any of the fields TAG, Tag" in failed(session, "SELECT tag FROM t").message
+        run(session, "ALTER TABLE t SET TBLPROPERTIES ('druid.columns.mapping' = 'Tag:tag')")
+        assert run(session, "SELECT tag FROM t") == [("value of Tag",), (None,)]
+        run(session, "DROP TABLE t")
+
+
+def _field(folder: Path, name: str) -> dict[str, object]:
+    """A task that ingests one row with one field."""
+    (folder / name).mkdir()
+    (folder / name / "rows.json").write_text(f'{{"__time": 0, "{name}": "value of {name}"}}\n', encoding="utf-8")
+    return {
+        "type": "index_parallel",
+        "spec": {
+            "dataSchema": {
+                "dataSource": "ds",
+                "timestampSpec": {"column": "__time", "format": "millis"},
+                "dimensionsSpec": {"dimensions": [{"type": "string", "name": name}]},
+                "metricsSpec": [],
+                "granularitySpec": {"segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": False},
+            },
+            "ioConfig": {
+                "type": "index_parallel",
+                "inputSource": {"type": "local", "baseDir": str(folder / name), "filter": "*"},
+                "inputFormat": {"type": "json"},
+                "appendToExisting": True,
+            },
+        },
+    }
