@@ -15,7 +15,7 @@ from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.intervals import MAX_INSTANT, MIN_INSTANT, condition, parse_intervals
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.relations import TIME
-from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
+from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
 
@@ -146,6 +146,19 @@ def _replaced(task: _Task, segments: list[Segment]) -> list[tuple[int, int]] | N
     return sorted({(segment.start, segment.end) for segment in segments})
 
 
+def _json_rows(files: list[str], names: list[str]) -> str:
+    """The rows of newline-JSON files, each named field as a JSON column."""
+    paths = ", ".join(map(string_literal, files))
+    options = "format = 'newline_delimited', maximum_object_size = 67108864"
+    if len({name.lower() for name in names}) < len(names):  # DuckDB's reader cannot tell them apart, a path can
+        pointers = {name: "/" + name.replace("~", "~0").replace("/", "~1") for name in names}
+        items = [f"json_extract(json, {string_literal(pointers[name])}) AS {identifier(name)}" for name in names]
+        return f"(SELECT {', '.join(items)} FROM read_json_objects([{paths}], {options}))"
+    columns = ", ".join(f"{string_literal(name)}: 'JSON'" for name in names)
+    items = [f"{plain_identifier(name)} AS {identifier(name)}" for name in names]
+    return f"(SELECT {', '.join(items)} FROM read_json([{paths}], columns = {{{columns}}}, {options}))"
+
+
 class _Rows:
     """The rows of one task in a DuckDB of their own, from JSON to segment files."""
 
@@ -173,10 +186,7 @@ class _Rows:
         sources = {name: name for name, _ in task.dimensions if name != TIME}
         sources |= {f"$metric {m['name']}": m["fieldName"] for m in task.metrics if m.get("fieldName")}
         read = dict.fromkeys([task.time_column, *sources.values()])
-        columns = ", ".join(f"{string_literal(name)}: 'JSON'" for name in read)
-        files = ", ".join(map(string_literal, task.files))
-        size = "maximum_object_size = 67108864"
-        rows = f"read_json([{files}], format = 'newline_delimited', columns = {{{columns}}}, {size})"
+        rows = _json_rows(task.files, list(read))
         items = [f"{_time(task)} AS {identifier(TIME)}", f'{identifier(task.time_column)} AS "$time"']
         bad = []
         for name, type_ in inputs.items():

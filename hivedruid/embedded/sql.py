@@ -57,6 +57,12 @@ NULL = Sql("NULL", "NULL", is_literal=True)
 
 
 def identifier(name: str) -> str:
+    """A Druid name as DuckDB's. DuckDB's names do not differ by case alone, so capitals are told in a suffix."""
+    capitals = [str(place) for place, letter in enumerate(name) if letter != letter.lower()]
+    return plain_identifier(f"{name}^{'.'.join(capitals)}" if capitals else name)
+
+
+def plain_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -80,7 +80,7 @@ class EmbeddedStore:
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
         from hivedruid.embedded.answer import item
-        from hivedruid.embedded.sql import identifier, string_literal
+        from hivedruid.embedded.sql import identifier, plain_identifier, string_literal
 
         duck = self._open()
         with self._storage.reading():
@@ -89,7 +89,7 @@ class EmbeddedStore:
             for field, column in zip(read.fields, columns, strict=True):
                 plan.field(field.name)
                 source = item(field.name, plan.columns[field.name]).rpartition(" AS ")[0] or identifier(field.name)
-                items.append(f"{source} AS {identifier(column)}")
+                items.append(f"{source} AS {plain_identifier(column)}")
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
     def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> IngestReport:
@@ -145,7 +145,7 @@ class EmbeddedStore:
     def _relation(self, segments: list[Segment], schema: dict[str, str]) -> Relation:
         """The rows of segments with one schema: files of equal schema are read together, others are cast."""
         from hivedruid.embedded.relations import Relation, aligned
-        from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
+        from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 
         if not segments:
             columns = schema or {"__time": "LONG"}

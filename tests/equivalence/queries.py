@@ -147,7 +147,7 @@ def groups(draw: st.DrawFn, relation: Relation = BASE) -> Query:
         outputs.append(("inexact", draw(st.sampled_from(["count(*) + 1", "sum(l) / count(*)", "max(i) - min(i)", "count(*) % 2 = 0"])))) if relation is BASE else None
     listed = ", ".join(f"{text} AS c{i}" for i, (_, text) in enumerate(outputs))
     group = f" GROUP BY {', '.join(text for _, text in keys)}" if keys else ""
-    having = draw(st.one_of(st.just(""), _having(calls))) if keys else ""
+    having = draw(st.one_of(st.just(""), _having(calls, relation))) if keys else ""
     order, ordered = "", False
     if keys and draw(st.booleans()):
         first = [f"c{i}" for i, (kind, _) in enumerate(outputs) if kind in ORDERED and i >= len(keys)]
@@ -157,9 +157,10 @@ def groups(draw: st.DrawFn, relation: Relation = BASE) -> Query:
     return Query(f"SELECT {listed} FROM {relation.from_}{draw(where(relation))}{group}{having}{order}", ordered)
 
 
-def _having(calls: list[tuple[str, str]]) -> st.SearchStrategy[str]:
+def _having(calls: list[tuple[str, str]], relation: Relation) -> st.SearchStrategy[str]:
+    """Over the aggregates that are selected, and over one that is not."""
     exact = [text for kind, text in calls if kind == "integer"]
-    terms = ["count(*) > 1", "count(*) IN (1, 3)", "count(w) <> count(*)", "min(i) IS NULL"] if not exact else []
+    terms = ["count(*) > 1", "count(*) IN (1, 3)", *(f"max({name}) IS NULL" for name in relation.of("integer")[:1])]
     terms += [f"{text} {op}" for text in exact for op in ("> 1", "IS NOT NULL", "BETWEEN 1 AND 5", "NOT IN (1, 2)", "<= 2 OR count(*) = 1")]
     return st.sampled_from(terms).map(lambda term: f" HAVING {term}")
 

@@ -110,3 +110,18 @@ def _field(folder: Path, name: str) -> dict[str, object]:
             },
         },
     }
+
+
+def test_fields_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "rows.json").write_text('{"__time": 0, "Tag": "mixed", "TAG": "upper"}\n', encoding="utf-8")
+    task = _field(tmp_path, "unused")
+    schema = task["spec"]["dataSchema"]  # type: ignore[index]
+    schema["dimensionsSpec"] = {"dimensions": ["Tag", "TAG"]}
+    task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(tmp_path / "in")  # type: ignore[index]
+    with Session(tmp_path / "home") as session:
+        session.store.ingest(task)
+        assert session.store.schema("ds") == {"__time": "LONG", "Tag": "STRING", "TAG": "STRING"}
+        mapping = "'druid.datasource' = 'ds', 'druid.columns.mapping' = 'Tag:tag,TAG:tag_2'"
+        run(session, f"CREATE EXTERNAL TABLE t STORED BY 'druid' TBLPROPERTIES ({mapping})")
+        assert run(session, "SELECT tag, tag_2 FROM t") == [("mixed", "upper")]

@@ -107,8 +107,16 @@ def store(home: Path) -> Iterator[EmbeddedStore]:
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     """The data sources that the recorded answers are about: `edits`, the same rolled up as `hourly`, and `values`."""
-    edits = {"id": "long", "s": "string", "num": "string", "l": "long", "d": "double", "f": "float", "tags": "string",
-             "b": "long"}  # fmt: skip
+    edits = {
+        "id": "long",
+        "s": "string",
+        "num": "string",
+        "l": "long",
+        "d": "double",
+        "f": "float",
+        "tags": "string",
+        "b": "long",
+    }
     values = {"id": "long", "s": "string", "l": "long", "d": "double", "f": "float", "m": "string", "mv": "string"}
     metrics = [
         {"type": "count", "name": "rows"},
@@ -123,7 +131,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore
     for store in opened(tmp_path_factory.mktemp("recorded")):
         store.ingest(index_task("edits", DATA, edits, pattern="edits.json"))
         store.ingest(
-            index_task("hourly", DATA, hourly, metrics, pattern="edits.json", rollup=True, query="HOUR", segment="MONTH")
+            index_task(
+                "hourly", DATA, hourly, metrics, pattern="edits.json", rollup=True, query="HOUR", segment="MONTH"
+            )
         )
         store.ingest(index_task("values", DATA, values, pattern="values.json"))
         yield store

@@ -17,9 +17,21 @@ GRAMMAR = Path(__file__).parents[3] / "grammar" / "druid_expression.lark"
 LALR = lark.Lark(GRAMMAR.read_text(), parser="lalr", maybe_placeholders=False)
 
 OPERATORS = {
-    "and": "&&", "or": "||", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "add": "+",
-    "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "power": "^",
-}  # fmt: skip
+    "and": "&&",
+    "or": "||",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "modulo": "%",
+    "power": "^",
+}
 
 
 def shape(tree: Any) -> Any:

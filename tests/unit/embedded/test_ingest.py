@@ -58,8 +58,14 @@ def test_multiple_values_are_sorted(store: EmbeddedStore, index_task: Task, writ
     store.ingest(index_task("t", folder, {"s": "string"}))
     assert store.schema("t")["s"] == "ARRAY<STRING>"
     assert [row[0] for row in scan(store, "t", "s")] == [
-        ["a", "b"], "x", None, None, [None, "c", "c"], "d", ["10", "2"],
-    ]  # fmt: skip
+        ["a", "b"],
+        "x",
+        None,
+        None,
+        [None, "c", "c"],
+        "d",
+        ["10", "2"],
+    ]
 
 
 def test_single_values_in_arrays_are_plain_strings(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
@@ -106,9 +112,7 @@ def test_segments_by_interval_sorted_by_time_and_dimensions(
     report = store.ingest(index_task("t", write_rows(rows), {"k": "string"}))
     assert report.segments == 3
     assert len(list((home / "segments").rglob("*.parquet"))) == 3
-    assert scan(store, "t", "__time", "k") == [
-        [START + day * DAY, k] for day in range(3) for k in (None, "a", "b")
-    ]  # fmt: skip
+    assert scan(store, "t", "__time", "k") == [[START + day * DAY, k] for day in range(3) for k in (None, "a", "b")]
 
 
 def test_large_intervals_are_cut(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
@@ -199,7 +203,7 @@ def test_schemas_may_differ_between_segments(store: EmbeddedStore, index_task: T
     ("rows", "message"),
     [
         ([{"__time": START}, {"__time": None}, {}], "2 of 3 rows have no readable time"),
-        ([{"__time": "yesterday"}], "for example \"yesterday\""),
+        ([{"__time": "yesterday"}], 'for example "yesterday"'),
         ([{"__time": START, "l": "12.7"}], "1 values are no numbers"),
         ([{"__time": START, "l": "abc"}, {"__time": START, "l": 1}], "1 values are no numbers"),
     ],
@@ -229,7 +233,9 @@ def test_malformed_json_is_a_one_line_error(store: EmbeddedStore, index_task: Ta
         ({"spec": {}}, "dataSchema"),
     ],
 )
-def test_specs_that_are_refused(store: EmbeddedStore, index_task: Task, tmp_path: Path, change: Any, message: str) -> None:
+def test_specs_that_are_refused(
+    store: EmbeddedStore, index_task: Task, tmp_path: Path, change: Any, message: str
+) -> None:
     with pytest.raises(DruidError, match=message):
         store.ingest({**index_task("t", tmp_path, {}), **change})
 

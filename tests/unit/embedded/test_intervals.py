@@ -48,7 +48,9 @@ def test_every_instant_survives_the_round_trip(millis: int) -> None:
     assert parse_instant(format_instant(millis)) == millis
 
 
-@pytest.mark.parametrize("text", ["", "junk", "2020-13-01", "2020-02-30", "2020-01-01T25", "2020-01-01T10:60", "20-1-1-1"])
+@pytest.mark.parametrize(
+    "text", ["", "junk", "2020-13-01", "2020-02-30", "2020-01-01T25", "2020-01-01T10:60", "20-1-1-1"]
+)
 def test_no_instant(text: str) -> None:
     with pytest.raises(DruidError):
         parse_instant(text)
