@@ -145,7 +145,7 @@ class EmbeddedStore:
     def _relation(self, segments: list[Segment], schema: dict[str, str]) -> Relation:
         """The rows of segments with one schema: files of equal schema are read together, others are cast."""
         from hivedruid.embedded.relations import Relation, aligned
-        from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
+        from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
 
         if not segments:
             columns = schema or {"__time": "LONG"}
