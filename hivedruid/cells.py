@@ -72,11 +72,13 @@ def _java_number(value: float, shortest: str) -> str:
 
 
 def _timestamp_text(value: datetime) -> str:
-    """`yyyy-MM-dd HH:mm:ss[.fraction]`, then the zone's id where there is a zone."""
+    """`yyyy-MM-dd HH:mm:ss[.fraction]`; with a zone at least one digit of fraction, and the zone's id (TimestampTZ.FORMATTER)."""
     text = value.replace(tzinfo=None).isoformat(" ")
     if value.microsecond:
         text = text.rstrip("0")
-    return text if value.tzinfo is None else f"{text} {_zone_id(value)}"
+    if value.tzinfo is None:
+        return text
+    return f"{text if value.microsecond else text + '.0'} {_zone_id(value)}"
 
 
 def _zone_id(value: datetime) -> str:

@@ -62,6 +62,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.druid.http.read.timeout", "period", "PT1M", "How long an HTTP call to Druid may be silent (ISO 8601 period)."),
         Setting("hive.druid.select.threshold", "int", "10000", "Accepted for old scripts; `select` queries are gone from Druid."),
         Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for old scripts; Kerberos is not supported."),
+        Setting("hive.exec.drop.ignorenonexistent", "bool", "true", "Whether DROP TABLE of a table that is not there is no error, even without IF EXISTS."),
         Setting("hive.external.table.purge.default", "bool", "false", "Value of external.table.purge for new external tables that do not give it."),
         Setting("hive.groupby.position.alias", "bool", "false", "Whether a number in GROUP BY is a position in the SELECT list."),
         Setting("hive.orderby.position.alias", "bool", "true", "Whether a number in ORDER BY is a position in the SELECT list."),
@@ -163,13 +164,20 @@ def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple
 def resolve_zone(name: str) -> str:
     """The IANA name that a value of hive.local.time.zone means. LOCAL: from TZ or /etc, UTC where neither says."""
     if name.upper() != "LOCAL":
-        return name
+        return _SPELLINGS_OF_UTC.get(name, name)
     candidate = os.environ.get("TZ", "").removeprefix(":")
     if not candidate:
         target = os.path.realpath("/etc/localtime")
         _, found, candidate = target.partition("/zoneinfo/")
         candidate = candidate.removeprefix("posix/").removeprefix("right/") if found else ""
+    candidate = _SPELLINGS_OF_UTC.get(candidate, candidate)
     return candidate if candidate and _is_zone(candidate) else "UTC"
+
+
+_SPELLINGS_OF_UTC = dict.fromkeys(
+    ("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"), "UTC"
+)
+"""Java prints the zone by its name, and nobody means these to be shown."""
 
 
 def _is_zone(name: str) -> bool:

@@ -68,7 +68,11 @@ def find_table(name: TableName, snapshot: Snapshot) -> Table:
     if table is None:
         database = _database(name, snapshot)
         known = {t.name for t in (*snapshot.tables.values(), *snapshot.all_tables) if t.database == database}
-        raise SemanticError(f"Table not found {name.name}", span=name.span, hint=did_you_mean(name.name, sorted(known)))
+        raise SemanticError(
+            f"Table not found {name.name}",
+            span=name.span,
+            hint=did_you_mean(name.name, sorted(known)) or "SHOW TABLES lists the tables",
+        )
     return table
 
 
@@ -130,7 +134,11 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
 
 
 def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    if statement.if_exists and snapshot.table(statement.name.database, statement.name.name) is None:
+    missing = snapshot.table(statement.name.database, statement.name.name) is None
+    if missing and statement.if_exists:
+        return ()
+    _database(statement.name, snapshot)
+    if missing and snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true":
         return ()
     table = find_table(statement.name, snapshot)
     if table.kind == "view":

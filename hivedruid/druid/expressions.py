@@ -270,10 +270,11 @@ class DruidExpressions:
         return f"timestamp_parse(timestamp_format({text},'yyyy-MM-dd','{zone}'),'yyyy-MM-dd','UTC')"
 
     def timestamp_text(self, value: Rex) -> str:
-        """A timestamp as Hive prints it: a fraction only where there is one, without trailing zeros."""
+        """A timestamp as Hive prints it: a fraction without trailing zeros; a zoned one has at least one digit."""
         text, zone = self.text(value), self.zone(value)
         pattern = "yyyy-MM-dd HH:mm:ss"
-        whole = f"timestamp_format({text},'{pattern}','{zone}')"
+        zoned = value.type.name.endswith("zone")
+        whole = f"timestamp_format({text},'{pattern}{'.S' if zoned else ''}','{zone}')"
         parts = [f"timestamp_format({text},'{pattern}.{'S' * digits}','{zone}')" for digits in (1, 2, 3)]
         plain = f"case_searched({text} % 1000 == 0,{whole},{text} % 100 == 0,{parts[0]},{text} % 10 == 0,{parts[1]},{parts[2]})"
         return (

@@ -199,7 +199,7 @@ class _Renderer:
         return DruidRead(json, tuple(fields))
 
     def _is_top_n(self, keys: list[tuple[PlanColumn, Rex]]) -> bool:
-        """One key, ordered by itself in Druid's null order, limited: the one case in which topN is exact."""
+        """One key, ordered by itself, limited: the one case in which topN is exact. It has nulls first in either order."""
         q = self.q
         if (
             len(keys) != 1
@@ -213,8 +213,7 @@ class _Renderer:
         key = q.sort[0]
         if key.rex != keys[0][0].ref or any(not isinstance(e, Ref) and keys[0][0].id in _ids(e) for e in q.exprs):
             return False
-        druids_order = key.nulls_first != key.descending
-        return druids_order or self._never_null(keys[0][1])
+        return (key.nulls_first and not key.descending) or self._never_null(keys[0][1])
 
     def _top_n(self, keys: list[tuple[PlanColumn, Rex]], calls: list[tuple[PlanColumn, Agg]]) -> DruidRead:
         outputs: dict[str, _Output] = {}

@@ -95,6 +95,8 @@ def _top_n(query: Query, plan: Plan, run: Callable[[str], Rows]) -> list[dict[st
         fields = next(iter(_dicts(plan, [tuple(row)])))
         fields.pop("timestamp")
         buckets.setdefault(_shown(stamp), []).append(fields)
+    if not buckets and plan.bucket:
+        buckets = {_shown(row[0]): [] for row in run(plan.bucket)}
     return [{"timestamp": stamp, "result": fields} for stamp, fields in buckets.items()]
 
 

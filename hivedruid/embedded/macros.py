@@ -33,9 +33,9 @@ MACROS: dict[str, str] = {
              WHEN x <= -9223372036854775808 THEN CAST('-9223372036854775808' AS BIGINT)
              ELSE CAST(trunc(x) AS BIGINT) END""",
     "druid_double_to_float(x)": """
-        CASE WHEN x > 3.4028235677973366e38 THEN CAST('Infinity' AS FLOAT)
-             WHEN x < -3.4028235677973366e38 THEN CAST('-Infinity' AS FLOAT)
-             WHEN isnan(x) THEN CAST('NaN' AS FLOAT) ELSE CAST(x AS FLOAT) END""",
+        CASE WHEN isnan(x) THEN CAST('NaN' AS FLOAT)  -- first: for DuckDB it is greater than any number
+             WHEN x > 3.4028235677973366e38 THEN CAST('Infinity' AS FLOAT)
+             WHEN x < -3.4028235677973366e38 THEN CAST('-Infinity' AS FLOAT) ELSE CAST(x AS FLOAT) END""",
     # Numbers in strings: Guava's tryParse, plus 'true' and 'false'.
     "druid_string_to_double(s)": f"""
         CASE WHEN regexp_full_match(s, '{_NUMBER}') THEN

@@ -48,6 +48,11 @@ def _is_text(value: Sql) -> bool:
     return value.type in ("STRING", "NULL") or value.is_array
 
 
+def _gives_null(arguments: list[Sql]) -> bool:
+    """Whether a function of two numbers is null whatever the row: of the bare null, or of two texts."""
+    return any(argument.type == "NULL" for argument in arguments) or all(map(_is_text, arguments))
+
+
 def _double_function(template: str) -> Callable[[list[Sql]], Sql]:
     def build(arguments: list[Sql]) -> Sql:
         if _is_text(arguments[0]):
@@ -60,7 +65,7 @@ def _double_function(template: str) -> Callable[[list[Sql]], Sql]:
 
 def _doubles_function(template: str) -> Callable[[list[Sql]], Sql]:
     def build(arguments: list[Sql]) -> Sql:
-        if all(_is_text(argument) for argument in arguments):
+        if _gives_null(arguments):
             return NULL
         x, y = (as_double(argument) for argument in arguments)
         guard = f"({x.text} IS NULL OR {y.text} IS NULL)"
@@ -145,7 +150,7 @@ def _bounded(name: str) -> Callable[[list[Sql]], Sql]:
 
     def build(arguments: list[Sql]) -> Sql:
         x, y = arguments
-        if all(_is_text(argument) for argument in arguments):
+        if _gives_null(arguments):
             return NULL
         longs = x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN")
         x, y = (as_long(x), as_long(y)) if longs else (as_double(x), as_double(y))
@@ -157,7 +162,7 @@ def _bounded(name: str) -> Callable[[list[Sql]], Sql]:
 
 def _div(arguments: list[Sql]) -> Sql:
     x, y = arguments
-    if all(_is_text(argument) for argument in arguments):
+    if _gives_null(arguments):
         return NULL
     if x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN"):
         return Sql(f"druid_divide({as_long(x).text}, {as_long(y).text})", "LONG", fails=True)
@@ -167,7 +172,7 @@ def _div(arguments: list[Sql]) -> Sql:
 
 def _safe_divide(arguments: list[Sql]) -> Sql:
     x, y = arguments
-    if all(_is_text(argument) for argument in arguments):
+    if _gives_null(arguments):
         return NULL
     longs = x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN")
     x, y = (as_long(x), as_long(y)) if longs else (as_double(x), as_double(y))

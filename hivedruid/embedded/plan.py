@@ -12,10 +12,11 @@ from hivedruid.errors import DruidError
 class Plan:
     """`sql` gives the columns (and hidden ones that `order` names); the order is applied last, around everything.
 
+    `bucket` is SQL for the time of the one bucket that a topN has even where no row is left of it.
     `multiple`: those of the columns that are multi-value strings (a list with one value is shown as that value).
     """
 
-    __slots__ = ("columns", "limit", "multiple", "offset", "order", "sql")
+    __slots__ = ("bucket", "columns", "limit", "multiple", "offset", "order", "sql")
 
     def __init__(
         self,
@@ -26,12 +27,14 @@ class Plan:
         limit: int | None = None,
         offset: int = 0,
         multiple: Collection[str] = (),
+        bucket: str | None = None,
     ) -> None:
         self.sql = sql
         self.columns = dict(columns)
         self.order = tuple(order)
         self.limit = limit
         self.offset = offset
+        self.bucket = bucket
         self.multiple = frozenset(multiple)
 
     def select(self, items: Sequence[str]) -> str:

@@ -189,6 +189,9 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     keys = [dimension(query["dimension"], scope, counts_empty=False)]
     name = keys[0].name
     computed = aggregates(query, scope)
+    for agg in computed:
+        if agg.type == "FLOAT":  # a topN gives float metrics as the doubles they are
+            agg.sql, agg.type = f"CAST({agg.sql} AS DOUBLE)", "DOUBLE"
     if not granularity.is_all:
         keys.insert(0, Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG")))
     sql = grouped(relation, where(query, scope, spans), keys, computed)
@@ -198,10 +201,20 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     sql = f"SELECT * FROM ({sql}) AS m{kept}"
     if granularity.is_all:
         sql = f'SELECT {all_bucket_start(relation, spans)} AS "timestamp", * FROM ({sql}) AS m'
-        return Plan(sql, {"timestamp": "LONG", **columns}, order=order, limit=query["threshold"])
+        columns = {"timestamp": "LONG", **columns}
+        return Plan(sql, columns, order=order, limit=query["threshold"], bucket=_empty_bucket(relation, spans))
     ranked = f'row_number() OVER (PARTITION BY "timestamp" ORDER BY {", ".join(order)})'
     sql = f"SELECT * FROM ({sql}) AS m QUALIFY {ranked} <= {query['threshold']}"
     return Plan(sql, columns, order=('"timestamp"', *order))
+
+
+def _empty_bucket(relation: Relation, spans: tuple[tuple[int, int], ...]) -> str | None:
+    """SQL for the time of the bucket of `all` where a segment has data within the intervals, else no row."""
+    if relation.spans is None:
+        return None
+    within = " OR ".join(f"(hi >= {start} AND lo < {end})" for start, end in spans) or "FALSE"
+    start = all_bucket_start(relation, spans)
+    return f"SELECT {start} WHERE EXISTS (SELECT 1 FROM ({relation.spans}) AS s WHERE {within})"
 
 
 def _top_n_order(metric: Any, name: str, columns: Mapping[str, str], inverted: bool = False) -> tuple[str, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from hivedruid.errors import ParseError
+from hivedruid.errors import ParseError, UnsupportedError
 from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
 from hivedruid.parser.statements import Explain, ExplainMode, Query, Statement
 from hivedruid.parser.tokens import next_sign, next_word, tokenize
@@ -46,6 +46,10 @@ def _explain(source: SourceStatement, start: int, end: int) -> Statement:
     if start > 0 and next_word(source.text)[1] != start:
         raise ParseError("expected a statement to explain, found EXPLAIN", span=source.span(start, end))
     mode, _, mode_end = next_word(source.text, end)
+    if (mode if mode not in _EXPLAIN_MODES else next_word(source.text, mode_end)[0]) == "SOURCE":
+        raise UnsupportedError(
+            "a SOURCE has no plan", span=source.span(start, end), hint="EXPLAIN its statements one by one"
+        )
     if mode in _EXPLAIN_MODES:
         return Explain(source, _parse_from(source, mode_end), cast("ExplainMode", mode.lower()))
     _refuse_mode(source, mode, end)

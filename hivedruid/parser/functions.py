@@ -50,6 +50,7 @@ def _known_functions() -> frozenset[str]:
 def keep_function_names(tokens: list[Token]) -> list[Token]:
     """The same tokens, with the names in calls of known functions prefixed so that sqlglot keeps the calls as they are."""
     known = _known_functions()
+    tokens = _without_table_word(tokens)
     kept = _with_text_lengths(tokens)
     for position in range(len(tokens) - 1):
         token = tokens[position]
@@ -81,3 +82,15 @@ def _with_text_lengths(tokens: list[Token]) -> list[Token]:
         ):
             kept[position] = Token(carrier, token.text, token.line, token.col, token.start, token.end, token.comments)
     return kept
+
+
+def _without_table_word(tokens: list[Token]) -> list[Token]:
+    """`FROM TABLE (VALUES …) AS t (a, b)` is `FROM (VALUES …) AS t (a, b)`."""
+    return [
+        token
+        for position, token in enumerate(tokens)
+        if not (
+            token.token_type == TokenType.TABLE
+            and [t.token_type for t in tokens[position + 1 : position + 3]] == [TokenType.L_PAREN, TokenType.VALUES]
+        )
+    ]

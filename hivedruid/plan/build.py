@@ -228,7 +228,7 @@ class Builder:
         if table is None:
             known = [t.name for t in self.snapshot.all_tables] + [n for _, n in self.snapshot.tables]
             raise SemanticError(
-                f"unknown table '{name if database is None else f'{database}.{name}'}'",
+                f"Table not found {name if database is None else f'{database}.{name}'}",
                 span=self.span(e.this),
                 hint=did_you_mean(name, known) or "SHOW TABLES lists the tables",
             )
@@ -322,28 +322,45 @@ class _SelectBlock:
         from_ = self.e.args.get("from_")
         if from_ is None:
             return
-        self.node, relation = self.b.relation(from_.this, self.scope.parent)
-        self.scope.relations.append(relation)
-        for join in [*(from_.this.args.get("joins") or ()), *(self.e.args.get("joins") or ())]:
+        self._sources(from_.this)
+        for join in self.e.args.get("joins") or ():
             self._join(join)
-        for lateral in [*(from_.this.args.get("laterals") or ()), *(self.e.args.get("laterals") or ())]:
+        for lateral in self.e.args.get("laterals") or ():
             self._lateral_view(lateral)
+
+    def _sources(self, e: exp.Expr) -> None:
+        """The first item of FROM, with the joins and lateral views that hang on it."""
+        self.node, relations = self._item(e)
+        self.scope.relations += relations
+        for join in e.args.get("joins") or ():
+            self._join(join)
+        for lateral in e.args.get("laterals") or ():
+            self._lateral_view(lateral)
+
+    def _item(self, e: exp.Expr) -> tuple[Node, list[Relation]]:
+        """One item of FROM; joins in parentheses keep the names of all their tables."""
+        if not isinstance(e, exp.Subquery) or e.alias or not isinstance(e.this, exp.Table | exp.Subquery):
+            node, relation = self.b.relation(e, self.scope.parent)
+            return node, [relation]
+        group = _SelectBlock(self.b, exp.Select(), self.scope.parent)
+        group._sources(e.this)
+        self.scope.merged |= group.scope.merged
+        return group.node, group.scope.relations
 
     def _join(self, join: exp.Join) -> None:
         if isinstance(join.this, exp.Lateral):
             return self._lateral_view(join.this)
-        right, relation = self.b.relation(join.this, self.scope.parent)
+        right, right_relations = self._item(join.this)
         kind = self._join_kind(join)
         left_relations = list(self.scope.relations)
-        self.scope.relations.append(relation)
+        self.scope.relations += right_relations
         condition: Rex | None = None
         using = [i.name.lower() for i in join.args.get("using") or ()]
         if join.method == "NATURAL":
-            using = [
-                c.name for c in relation.columns if any(c.name == o.name for r in left_relations for o in r.columns)
-            ]
+            known = {c.name for r in left_relations for c in r.columns}
+            using = [c.name for r in right_relations for c in r.columns if c.name in known]
         if using:
-            pairs = [(self._side(left_relations, n, join), self._side([relation], n, join)) for n in using]
+            pairs = [(self._side(left_relations, n, join), self._side(right_relations, n, join)) for n in using]
             condition = conjunction([self.c.compare("=", a, b) for a, b in pairs])
             self.scope.merged.update(using)
         elif join.args.get("on") is not None:
@@ -353,7 +370,7 @@ class _SelectBlock:
         columns = self.node.columns if kind in ("semi", "anti") else (*self.node.columns, *right.columns)
         self.node = nodes.Join(columns, self.node, right, kind, condition)  # type: ignore[arg-type]
         if kind in ("semi", "anti"):
-            self.scope.relations.pop()
+            self.scope.relations = left_relations
         return None
 
     def _side(self, relations: list[Relation], name: str, join: exp.Join) -> Rex:

@@ -129,7 +129,9 @@ class SparkRex:
         special = SPARK.get(op)
         if special is not None:
             return special(self, rex)
-        return f"{op}({', '.join(self._sql(a) for a in args)})"
+        if op in _KEEP_INSTANTS:
+            return f"{op}({', '.join(self._sql(a) for a in args)})"
+        return f"{op}({', '.join(self._local(a) for a in args)})"  # a function of a time reads the session's calendar
 
     # --- time --------------------------------------------------------------------------------------------------
 
@@ -209,15 +211,18 @@ class SparkRex:
         if source.name == "boolean":
             text = f"upper(CAST({sql} AS STRING))"
         elif source.name.endswith("zone"):
-            text = (
-                f"concat(CAST(CAST({self.to_local(sql)} AS TIMESTAMP_NTZ) AS STRING), {quote_string(' ' + self.zone)})"
-            )
+            text = self._zoned_text(sql)
         else:
             text = f"CAST({sql} AS STRING)"
         if to.params:
             text = f"substring({text}, 1, {to.params[0]})"
             return f"rtrim({text})" if to.name == "char" else text
         return text
+
+    def _zoned_text(self, sql: str) -> str:
+        """At least one digit of the fraction, and the zone's name (TimestampTZ.FORMATTER)."""
+        local = f"CAST(CAST({self.to_local(sql)} AS TIMESTAMP_NTZ) AS STRING)"
+        return f"concat({local}, CASE WHEN {local} LIKE '%.%' THEN '' ELSE '.0' END, {quote_string(' ' + self.zone)})"
 
     def seconds(self, rex: Rex) -> str:
         """Seconds since the epoch, floored; a plain timestamp is read in the session's zone, as Hive does."""
@@ -230,6 +235,12 @@ class SparkRex:
 _LTZ = HiveType("timestamp with local time zone")
 _TRUNC = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second"})
 _EXTRACT = {"week": "weekofyear", "day": "dayofmonth"}
+
+
+_KEEP_INSTANTS = frozenset(
+    {"coalesce", "array", "map", "struct", "named_struct", "hash", "if", "nullif", "lag", "lead", "sort_array", "stack"}
+)
+"""Functions that hand their arguments on as they are."""
 
 
 def _postfix(text: str) -> Callable[[SparkRex, Call], str]:
@@ -278,7 +289,15 @@ def _substring(s: SparkRex, rex: Call) -> str:
 
 
 def _text_of_date(s: SparkRex, rex: Call) -> str:
-    return f"CAST({rex.op}({', '.join(s._sql(a) for a in rex.args)}) AS STRING)"
+    return f"CAST({rex.op}({', '.join(s._local(a) for a in rex.args)}) AS STRING)"
+
+
+def _trunc(s: SparkRex, rex: Call) -> str:
+    """Hive knows Q for a quarter, too (GenericUDFTrunc)."""
+    day, unit = s._local(rex.args[0]), rex.args[1]
+    if isinstance(unit, Literal) and str(unit.value).upper() == "Q":
+        return f"CAST(trunc({day}, 'QUARTER') AS STRING)"
+    return f"CAST(trunc({day}, {s._sql(unit)}) AS STRING)"
 
 
 def _add_months(s: SparkRex, rex: Call) -> str:
@@ -344,7 +363,7 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "add_months": _add_months,
     "last_day": _text_of_date,
     "next_day": _text_of_date,
-    "trunc": _text_of_date,
+    "trunc": _trunc,
     "date_format": _date_format,
     "unix_timestamp": _unix_timestamp,
     "from_unixtime": _from_unixtime,

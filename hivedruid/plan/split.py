@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
@@ -11,6 +12,7 @@ from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
+from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
@@ -75,16 +77,26 @@ def druid_read(plan: QueryPlan) -> DruidRead | None:
     return native_query(plan.node, plan.zone) if isinstance(plan.node, DruidQuery) else None
 
 
+def _shown(value: object, zone: str) -> object:
+    """A constant as results hold it: zoned timestamps in the session's zone."""
+    session = zone_of(zone)
+    return value.astimezone(session) if isinstance(value, datetime) and value.tzinfo is not None else value
+
+
 def constant_rows(plan: QueryPlan) -> tuple[tuple[object, ...], ...] | None:
     """The answer of a query that reads nothing and that folding has already computed."""
     node = plan.node
     exprs = node.exprs if isinstance(node, nodes.Project) else ()
     values = node.input if isinstance(node, nodes.Project) else node
     if isinstance(node, nodes.Project) and isinstance(values, nodes.Values) and not values.columns:
-        return (tuple(e.value for e in exprs if isinstance(e, Literal)),) if _all_plain(exprs) else None
+        return (_values_of(exprs, plan.zone),) if _all_plain(exprs) else None
     if isinstance(node, nodes.Values) and node.columns and all(_all_plain(row) for row in node.rows):
-        return tuple(tuple(e.value for e in row if isinstance(e, Literal)) for row in node.rows)
+        return tuple(_values_of(row, plan.zone) for row in node.rows)
     return None
+
+
+def _values_of(exprs: tuple[Rex, ...], zone: str) -> tuple[object, ...]:
+    return tuple(_shown(e.value, zone) for e in exprs if isinstance(e, Literal))
 
 
 def _all_plain(exprs: tuple[Rex, ...]) -> bool:

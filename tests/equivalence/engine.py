@@ -104,7 +104,8 @@ class Engine:
         names = ", ".join(f"`{column.name}`" for column in columns)
         empty = ", ".join(f"CAST(NULL AS {spark_type(column.type)}) AS `{column.name}`" for column in columns)
         rows = ", ".join(
-            "(" + ", ".join(_spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")" for row in random.rows
+            "(" + ", ".join(_spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")"
+            for row in random.rows
         )
         text = f"SELECT * FROM VALUES {rows} AS v({names})" if rows else f"SELECT {empty} WHERE FALSE"
         frame = self.spark.sql(text)

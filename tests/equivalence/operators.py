@@ -30,15 +30,53 @@ are. `inexact`: results that may differ in the last digit, which nothing else co
 
 NUMBER_LITERALS = ("0", "1", "-1", "2", "3", "100", "0.5", "2.5", "-0.5", "1e0", "1.5e0", "1e15", "2147483648", "9007199254740993",
                    "9223372036854775807", "9223372036854775808", "-9223372036854775809")  # fmt: skip
-STRING_LITERALS = ("''", "'a'", "'A'", "'ab'", "'x'", "' a'", "'ä'", "'日本語'", "'10'", "'it\\'s'", "'back\\\\\\\\slash'", "'a%b'")
+STRING_LITERALS = (
+    "''",
+    "'a'",
+    "'A'",
+    "'ab'",
+    "'x'",
+    "' a'",
+    "'ä'",
+    "'日本語'",
+    "'10'",
+    "'it\\'s'",
+    "'back\\\\\\\\slash'",
+    "'a%b'",
+)
 TIME_LITERALS = (
     "'2020-01-01'", "'2020-03-08 02:30:00'", "'2020-11-01 01:30:00'", "'2020-01-01 00:00:00.001'", "'1969-12-31 23:59:59.999'",
     "timestamp '2020-03-08 03:00:00'", "date '2020-11-02'", "'2020-06-15 00:00:00'",
 )  # fmt: skip
 ZONED_LITERALS = ("'2020-01-01 00:00:00 UTC'", "'2020-03-08 00:00:00 US/Pacific'", "'2020-06-15 00:00:00 Asia/Kolkata'")
 DATE_LITERALS = ("'2020-01-01'", "date '2020-03-08'", "date '2020-11-01'", "'1969-12-31'")
-PATTERNS = ("'a%'", "'%b'", "'_'", "'%'", "''", "'a_b'", "'a\\\\\\\\_b'", "'a\\\\\\\\%b'", "'%ä%'", "'A%'", "'a'", "'%\\\\\\\\\\\\\\\\%'")
-REGEXES = ("'^a'", "'b$'", "'[0-9]+'", "'^$'", "'a.b'", "'a\\\\\\\\.b'", "'(a|b)+'", "'.*'", "'\\\\\\\\s'", "'ä'", "'^[^a]*$'")
+PATTERNS = (
+    "'a%'",
+    "'%b'",
+    "'_'",
+    "'%'",
+    "''",
+    "'a_b'",
+    "'a\\\\\\\\_b'",
+    "'a\\\\\\\\%b'",
+    "'%ä%'",
+    "'A%'",
+    "'a'",
+    "'%\\\\\\\\\\\\\\\\%'",
+)
+REGEXES = (
+    "'^a'",
+    "'b$'",
+    "'[0-9]+'",
+    "'^$'",
+    "'a.b'",
+    "'a\\\\\\\\.b'",
+    "'(a|b)+'",
+    "'.*'",
+    "'\\\\\\\\s'",
+    "'ä'",
+    "'^[^a]*$'",
+)
 UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 LITERALS = {
     "integer": ("0", "1", "-1", "2", "3", "100", "2147483648"),
@@ -70,7 +108,12 @@ COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 def _compared(kind: str, literals: tuple[str, ...]) -> list[Template]:
     """Comparisons of two values, and of one with each constant, as ranges and in lists."""
     made = [Template(f"{{0}} {op} {{1}}", (kind, kind), "boolean") for op in COMPARISONS]
-    made += [Template(f"{{0}} {op} {literal}", (kind,), "boolean") for op in COMPARISONS for literal in literals]
+    made += [  # every operator and every constant, each pair once in two
+        Template(f"{{0}} {op} {literal}", (kind,), "boolean")
+        for i, op in enumerate(COMPARISONS)
+        for j, literal in enumerate(literals)
+        if (i + j) % 2 == 0
+    ]
     made += _templates(
         "boolean", kind,
         f"{literals[1]} < {{0}}", f"{{0}} IN ({', '.join(literals[:4])})", f"{{0}} NOT IN ({', '.join(literals[1:3])})",
@@ -104,7 +147,7 @@ CONDITIONS: list[Template] = [
     *_templates("boolean", "time", "cast({0} AS date) = '2020-03-08'", "to_date({0}) IN (date '2020-01-01', date '2020-11-01')",
                 "cast({0} AS date) NOT BETWEEN '2020-01-01' AND '2020-11-01'", "cast({0} AS string) >= '2020-03-08'",
                 "cast({0} AS timestamp) >= '2020-03-08 02:30:00'", "{0} >= current_date", "{0} < current_timestamp - interval '1' month",
-                "{0} >= date_sub(current_date, 2000)", "{0} + interval '1' day > '2020-03-09'"),
+                "{0} >= date_sub(current_date, 2000)", "({0} + interval '1' day) > '2020-03-09'"),
     *_templates("boolean", "time boolean", "{0} >= '2020-06-01' OR {1}", "NOT ({0} >= '2020-06-01' AND {1})", "({0} < '2020-01-01') IS NOT TRUE OR {1}"),
 ]  # fmt: skip
 
@@ -120,7 +163,7 @@ ARITHMETIC: list[Template] = [
     *_templates("inexact", "number", "ln({0})", "log2({0})", "log10({0})", "log(2, {0})", "log(10, {0})", "power({0}, 2)"),
     *_templates("inexact", "small", "exp({0})", "power(2, {0})", "sin({0})", "cos({0})", "tan({0})", "asin({0})", "acos({0})", "atan({0})",
                 "degrees({0})", "radians({0})", "cbrt({0})"),
-    *_templates("integer", "integer integer", "{0} & {1}", "{0} | {1}", "{0} ^ {1}"),
+    *_templates("integer", "integer integer", "({0} & {1})", "({0} | {1})", "({0} ^ {1})"),
 ]  # fmt: skip
 
 STRINGS: list[Template] = [
@@ -168,9 +211,9 @@ TIMES: list[Template] = [
     *_templates("integer", "time", "extract(month FROM {0})", "dayofyear({0})", "unix_timestamp({0})", "datediff({0}, '2020-03-08')", "datediff('2020-11-02', {0})"),
     *_templates("time", "time", *(f"floor_{unit}({{0}})" for unit in UNITS), *(f"floor({{0}} TO {unit})" for unit in UNITS),
                 *(f"ceil({{0}} TO {unit})" for unit in UNITS)),
-    *_templates("time", "time", *(f"{{0}} {sign} interval '{n}' {unit}" for sign in "+-" for n, unit in ((1, "day"), (25, "hour"), (1, "month"), (2, "year"), (90, "second")))),
+    *_templates("time", "time", *(f"({{0}} {sign} interval '{n}' {unit})" for sign in "+-" for n, unit in ((1, "day"), (25, "hour"), (1, "month"), (2, "year"), (90, "second")))),
     *_templates("date", "time", "to_date({0})", "date_add({0}, 1)", "date_sub({0}, 31)"),
-    *_templates("date", "date", "date_add({0}, 1)", "{0} + interval '1' month"),
+    *_templates("date", "date", "date_add({0}, 1)", "({0} + interval '1' month)"),
     *_templates("string", "time", "date_format({0}, 'yyyy-MM-dd')", "date_format({0}, 'HH:mm')", "last_day({0})", "add_months({0}, 1)", "trunc({0}, 'MM')"),
     *_templates("string", "small", "from_unixtime({0})"),
 ]  # fmt: skip

@@ -52,13 +52,49 @@ STRINGS = [
     "ä", "Ärger", "日本語", "naïve", "0", "1", "12", "-7", "3.5", "1e3", "12.7", " 5", "true", "2020-01-01", "a.b", "a+b", "ñ\tz",
 ]  # fmt: skip
 WORDS = ["x", "y", "z", "X"]
-NUMBERS_AS_TEXT = ["0", "1", "-1", "10", "9", "2.5", "-0.5", "1e2", "007", "abc", "", " 3 ", "99999999999", "2020-01-01", "2020-03-08 10:30:00"]
+NUMBERS_AS_TEXT = [
+    "0",
+    "1",
+    "-1",
+    "10",
+    "9",
+    "2.5",
+    "-0.5",
+    "1e2",
+    "007",
+    "abc",
+    "",
+    " 3 ",
+    "99999999999",
+    "2020-01-01",
+    "2020-03-08 10:30:00",
+]
 
 SMALL = [0, 1, -1, 2, 3, 5, 7, 10, 100, -100]
 BIG = [
     2**53, 2**53 + 1, -(2**53) - 1, 2**31, -(2**31) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**63 - 2, 4611686018427387905, 0, 1,
 ]  # fmt: skip
-DOUBLES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 3.14159, 100.25, -99.995, 1e-300, 1e300, 1e15, -1e15, 123456789.123, 4.9e-324]
+DOUBLES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    0.1,
+    3.14159,
+    100.25,
+    -99.995,
+    1e-300,
+    1e300,
+    1e15,
+    -1e15,
+    123456789.123,
+    4.9e-324,
+]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1.5, 1.1, -2.25, 100.125, 0.1, 1e10, 1e-10, 16777216.0]
 
 COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
@@ -106,7 +142,9 @@ class World:
 
 def druid_table(name: str, time: HiveType, columns: dict[str, tuple[HiveType, list[Any]]]) -> Table:
     listed = (Column("__time", time), Column("id", BIGINT), *(Column(n, t) for n, (t, _) in columns.items()))
-    return Table("default", name, "druid", listed, properties={"druid.rollup": "false", "druid.segment.granularity": "YEAR"})
+    return Table(
+        "default", name, "druid", listed, properties={"druid.rollup": "false", "druid.segment.granularity": "YEAR"}
+    )
 
 
 def _rows(columns: dict[str, tuple[HiveType, list[Any]]], most: int) -> st.SearchStrategy[tuple[tuple[Any, ...], ...]]:
@@ -116,8 +154,7 @@ def _rows(columns: dict[str, tuple[HiveType, list[Any]]], most: int) -> st.Searc
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
-    zone, time = draw(st.sampled_from(ZONES)), draw(st.sampled_from(TIME_TYPES))
+def worlds(draw: st.DrawFn, zone: str, time: HiveType) -> World:
     t = RandomTable(druid_table("t", time, COLUMNS), draw(_rows(COLUMNS, 30)))
     return World(zone, time, t, RandomTable(druid_table("u", time, SECOND), draw(_rows(SECOND, 8))))
 

@@ -94,11 +94,11 @@ STRUCT = HiveType("struct", children=(types.INT, types.STRING), fields=("a", "b"
         (types.TIMESTAMP, datetime(2015, 9, 12, 1, 2, 3, 500000), "2015-09-12 01:02:03.5"),
         (types.TIMESTAMP, datetime(1, 1, 1, 0, 0, 0, 1), "0001-01-01 00:00:00.000001"),
         (types.TIMESTAMP_LTZ, datetime(2015, 9, 12, 0, 46, 58, 771000, UTC), "2015-09-12 00:46:58.771 UTC"),
-        (types.TIMESTAMP_LTZ, datetime(2015, 9, 12, tzinfo=ZoneInfo("US/Pacific")), "2015-09-12 00:00:00 US/Pacific"),
+        (types.TIMESTAMP_LTZ, datetime(2015, 9, 12, tzinfo=ZoneInfo("US/Pacific")), "2015-09-12 00:00:00.0 US/Pacific"),
         (
             types.TIMESTAMP_LTZ,
             datetime(2015, 9, 12, tzinfo=timezone(timedelta(hours=5.5))),
-            "2015-09-12 00:00:00 +05:30",
+            "2015-09-12 00:00:00.0 +05:30",
         ),
         (types.BINARY, b"abc", "abc"),
         (types.BINARY, b"\xff\x00", "FF00"),

@@ -57,6 +57,8 @@ def test_drop_table(world: World, name: str, delete_data: bool) -> None:
 
 
 def test_drop_what_is_not_there(world: World) -> None:
+    assert world.build("DROP TABLE manged") == ()  # hive.exec.drop.ignorenonexistent
+    world.settings.set("hive.exec.drop.ignorenonexistent", "false")
     error = world.refused("DROP TABLE manged")
     assert (error.message, error.hint, at(error.span)) == (
         "Table not found manged",

@@ -252,3 +252,20 @@ def test_odd_names(store: EmbeddedStore, home: Path, index_task: Task, write_row
     assert store.data_sources() == (name,)
     assert scan(store, name, 'quo"te', "two words") == [["x", 1]]
     assert all(home / "segments" in path.parents for path in home.parent.rglob("*.parquet"))
+
+
+def test_names_that_differ_in_case_alone(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows([{"__time": START, "page": "a", "Page": "b", "PAGE": "c"}, {"__time": START + 1, "PAge": "x"}])
+    store.ingest(index_task("t", folder, {"page": "string", "Page": "string"}))
+    assert list(store.schema("t")) == ["__time", "page", "Page"]
+    assert scan(store, "t", "Page", "page", "PAGE") == [["b", "a", None], [None, None, None]]
+    group = {"queryType": "groupBy", "dataSource": "t", "dimensions": ["Page", "page"], "granularity": "all"}
+    events = [row["event"] for row in store.answer({**group, "aggregations": [{"type": "count", "name": "Count"}]})]
+    assert events == [{"Page": None, "page": None, "Count": 1}, {"Page": "b", "page": "a", "Count": 1}]
+
+
+def test_floats_that_are_no_finite_numbers(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    values = ["NaN", "Infinity", "-Infinity", 1e39, 0.1]
+    folder = write_rows({"__time": START + i, "f": value} for i, value in enumerate(values))
+    store.ingest(index_task("t", folder, {"f": "float"}))
+    assert scan(store, "t", "f") == [["NaN"], ["Infinity"], ["-Infinity"], ["Infinity"], [0.1]]

@@ -1,0 +1,85 @@
+"""One engine, one sweep and one sample for the whole run; a report of them at its end."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivedruid.catalog.types import TIMESTAMP, TIMESTAMP_LTZ
+from hivedruid.spark import session
+from tests.equivalence.coverage import PAGE, Coverage, page
+from tests.equivalence.engine import Engine
+from tests.equivalence.sample import Sample, sample
+from tests.equivalence.sweep import Sweep, sweep
+from tests.equivalence.tables import ZONES, full_world
+
+QUERIES = 600
+"""Random queries in `make test`; HIVEDRUID_EQUIVALENCE asks for another number, from a new seed."""
+
+_report: list[str] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-coverage", action="store_true", help="write docs/equivalence.md")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _report:
+        terminalreporter.section("equivalence")
+        for line in _report:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    home: Path = tmp_path_factory.mktemp("equivalence")
+    made = Engine(home)
+    yield made
+    made.close()
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def coverage() -> Coverage:
+    return Coverage()
+
+
+@pytest.fixture(scope="session")
+def swept(engine: Engine, coverage: Coverage) -> Sweep:
+    """The sweep in every zone, and for the plain timestamp, which knows none, in one; other types run once."""
+    total = Sweep()
+    for number, (zone, time) in enumerate([*((zone, TIMESTAMP_LTZ) for zone in ZONES), (ZONES[1], TIMESTAMP)]):
+        part = sweep(engine, full_world(zone, time), coverage, all_types=number == 0)
+        total.differences += [f"[{zone}, {time}] {text}" for text in part.differences]
+        total.compared += part.compared
+        total.left_to_spark += part.left_to_spark
+    _report.append(
+        f"sweep: {total.compared} expressions compared, {total.left_to_spark} left to Spark, {len(total.differences)} differ"
+    )
+    return total
+
+
+@pytest.fixture(scope="session")
+def sampled(engine: Engine, coverage: Coverage) -> Sample:
+    asked = os.environ.get("HIVEDRUID_EQUIVALENCE")
+    chosen = os.environ.get("HIVEDRUID_EQUIVALENCE_SEED")
+    seed = int(chosen) if chosen else random.SystemRandom().randrange(1_000_000) if asked else 0
+    result = sample(engine, seed, int(asked or QUERIES), coverage)
+    _report.append(
+        f"random: {result.runs} queries ({len(result.texts)} different), {result.share:.1%} fully pushed, seed {seed}"
+        + (f": HIVEDRUID_EQUIVALENCE={asked} HIVEDRUID_EQUIVALENCE_SEED={seed} runs the same" if asked else "")
+    )
+    return result
+
+
+@pytest.fixture
+def coverage_page(swept: Sweep, sampled: Sample, coverage: Coverage, request: pytest.FixtureRequest) -> str:
+    """The page as it would be now; written where the option asks for it."""
+    text = page(coverage)
+    if request.config.getoption("--update-coverage"):
+        PAGE.write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,161 @@
+"""Random queries over random tables: run, compared, and where they differ made small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from hivedruid.errors import HiveDruidError
+from hivedruid.plan.split import spark_job
+from tests.equivalence.coverage import Coverage
+from tests.equivalence.engine import Answers, Engine, queries_of, same, shown
+from tests.equivalence.queries import Query, queries
+from tests.equivalence.tables import TIME_TYPES, ZONES, RandomTable, World, worlds
+
+PER_WORLD = 25
+
+
+@dataclass
+class Sample:
+    """How many queries were compared, how many of them pushed whole, and the first that differs."""
+
+    seed: int
+    texts: set[str] = field(default_factory=set)
+    runs: int = 0
+    fully_pushed: int = 0
+    failure: str | None = None
+
+    @property
+    def share(self) -> float:
+        return self.fully_pushed / max(1, self.runs)
+
+
+class DifferenceError(AssertionError):
+    """A query whose answers differ, or that fails."""
+
+    def __init__(self, query: Query, message: str) -> None:
+        super().__init__(message)
+        self.query = query
+
+
+def random_worlds(seed: int, count: int) -> Iterator[World]:
+    """Tables for every zone and type of time in turn."""
+    combinations = [(zone, time) for time in TIME_TYPES for zone in ZONES]
+    pools: list[list[World]] = []
+    for number, (zone, time) in enumerate(combinations):
+        pool: list[World] = []
+        _generate(seed + number, -(-count // len(combinations)), worlds(zone, time), pool.append)
+        pools.append(pool)
+    for number in range(count):
+        pool = pools[number % len(pools)]
+        yield pool[number // len(pools) % len(pool)]
+
+
+def _generate(seed: int, count: int, strategy: object, take: Callable[[World], None]) -> None:
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)  # type: ignore[arg-type]
+    def run(world: World) -> None:
+        take(world)
+
+    run()
+
+
+def sample(engine: Engine, seed: int, count: int, coverage: Coverage) -> Sample:
+    """`count` queries; ends at the first that differs."""
+    result = Sample(seed)
+    for number, world in enumerate(random_worlds(seed, -(-count // PER_WORLD))):
+        engine.load(world)
+        try:
+            _queries(engine, world, seed * 1000 + number, result, coverage)
+        except DifferenceError as different:
+            result.failure = explain(engine, _fewer_rows(engine, world, different.query), different.query)
+            return result
+    return result
+
+
+def _queries(engine: Engine, world: World, seed: int, result: Sample, coverage: Coverage) -> None:
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=PER_WORLD, database=None, deadline=None, phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck), report_multiple_bugs=False, print_blob=False, verbosity=hypothesis.Verbosity.quiet,
+    )  # fmt: skip
+    @given(queries(lambda sql: [column.type for column in engine.plan(sql, pushed=False).columns]))
+    def run(query: Query) -> None:
+        answers = compare(engine, query)
+        result.runs += 1
+        result.texts.add(query.sql)
+        result.fully_pushed += answers.is_fully_pushed
+        coverage.record(answers.unpushed, world)
+
+    run()
+
+
+def compare(engine: Engine, query: Query) -> Answers:
+    """Both answers. Raises DifferenceError where they are not the same."""
+    try:
+        answers = engine.answers(query.sql)
+    except HiveDruidError as error:
+        raise DifferenceError(query, f"refused: {error}") from error
+    if not same(answers.pushed, answers.expected, answers.types, ordered=query.ordered):
+        raise DifferenceError(query, "the answers differ")
+    return answers
+
+
+# --- a difference made small -----------------------------------------------------------------------------------------
+
+
+def _fewer_rows(engine: Engine, world: World, query: Query) -> World:
+    """The world with as few rows as still make the difference (halves, quarters, … single rows)."""
+    for name in ("t", "u"):
+        size = max(1, len(getattr(world, name).rows) // 2)
+        while size:
+            start = 0
+            while start < len(getattr(world, name).rows):
+                table: RandomTable = getattr(world, name)
+                smaller = replace(world, **{name: table.without(start, start + size)})
+                if _differs(engine, smaller, query):
+                    world = smaller
+                else:
+                    start += size
+            size //= 2
+    return world
+
+
+def _differs(engine: Engine, world: World, query: Query) -> bool:
+    engine.load(world)
+    try:
+        compare(engine, query)
+    except DifferenceError:
+        return True
+    return False
+
+
+def explain(engine: Engine, world: World, query: Query) -> str:
+    """All one needs to see of a difference."""
+    import json
+
+    engine.load(world)
+    lines = [f"{query.sql}", f"  session zone {world.zone}, __time {world.time}"]
+    for table in world.tables:
+        lines.append(f"  {table.table.name}({', '.join(c.name for c in table.table.columns)}):")
+        lines += [f"    {row!r}" for row in table.rows]
+    try:
+        plan = engine.plan(query.sql)
+        lines.append(f"  rules: {', '.join(plan.fired)}")
+        lines += [f"  native: {json.dumps(native, ensure_ascii=False)}" for native in queries_of(plan)]
+        lines.append(f"  Spark, nothing pushed: {spark_job(engine.plan(query.sql, pushed=False)).sql}")
+        answers = engine.answers(query.sql)
+        lines += ["  pushed:", shown(answers.pushed), "  expected:", shown(answers.expected)]
+    except HiveDruidError as error:
+        lines.append(f"  {type(error).__name__}: {error}")
+    return "\n".join(lines)

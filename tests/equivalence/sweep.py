@@ -1,0 +1,204 @@
+"""Every operator over every column of the right type: each expression alone, many to a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hivedruid.plan.split import druid_read
+from tests.equivalence.coverage import Coverage
+from tests.equivalence.engine import Engine, Rows, _same_value, same
+from tests.equivalence.operators import AGGREGATES, CONDITIONS, VALUES, filled
+from tests.equivalence.tables import World
+
+BATCH = 60
+"""Expressions in one query."""
+
+KEYS = (
+    "",
+    "w",
+    "b",
+    "d",
+    "f",
+    "big",
+    "ti",
+    "`__time`",
+    "floor_month(`__time`)",
+    "to_date(`__time`)",
+    "upper(s)",
+    "d > 0",
+    "cast(l AS double)",
+)
+ORDERS = ("", " ASC", " DESC", " NULLS FIRST", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST")
+
+
+@dataclass
+class Sweep:
+    """Differences found, and how many expressions were compared."""
+
+    differences: list[str] = field(default_factory=list)
+    compared: int = 0
+    left_to_spark: int = 0
+
+
+def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) -> Sweep:
+    """Compare every expression over the world; without `all_types` only those that depend on the zone."""
+    engine.load(world)
+    result = Sweep()
+
+    def chosen(texts: Iterator[str]) -> list[str]:
+        return [text for text in texts if all_types or "__time" in text or "unixtime" in text or "timestamp" in text]
+
+    _values(engine, chosen(filled(VALUES)), result, coverage)
+    conditions = chosen(filled(CONDITIONS))
+    _filters(engine, conditions, result, coverage)
+    _where(engine, [text for text in conditions if "__time" in text], result)
+    keys = KEYS if all_types else [key for key in KEYS if "__time" in key]
+    for key in keys:
+        _aggregates(
+            engine,
+            key,
+            [*filled(AGGREGATES)] if all_types else ["count(*)", "min(`__time`)", "max(`__time`)", "sum(l)"],
+            result,
+            coverage,
+        )
+    if all_types:
+        _orders(engine, result, coverage)
+    return result
+
+
+def _pushable(engine: Engine, sql: str, result: Sweep) -> bool:
+    pushed = druid_read(engine.plan(sql)) is not None
+    result.left_to_spark += not pushed
+    return pushed
+
+
+def _parted(engine: Engine, form: str, texts: list[str], result: Sweep, coverage: Coverage) -> list[str]:
+    """The texts that Druid can be asked for. What the others consist of counts as reached, too: they run on Spark."""
+    pushable = [text for text in texts if _pushable(engine, form.format(text), result)]
+    assert engine.world is not None
+    for text in texts:
+        if text not in pushable:
+            coverage.record(engine.plan(form.format(text), pushed=False), engine.world)
+    return pushable
+
+
+def _chunks(items: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
+
+
+def _values(engine: Engine, texts: list[str], result: Sweep, coverage: Coverage) -> None:
+    """As projections."""
+    pushable = _parted(engine, "SELECT {} FROM t", texts, result, coverage)
+    for chunk in _chunks(pushable):
+        listed = ", ".join(f"{text} AS c{i}" for i, text in enumerate(chunk))
+        _compare_columns(engine, f"SELECT id, {listed} FROM t", chunk, result, coverage)
+
+
+def _filters(engine: Engine, texts: list[str], result: Sweep, coverage: Coverage) -> None:
+    """As conditions of aggregates, plain and negated: which rows each holds for, by the sum of their ids."""
+    both = [form.format(text) for text in texts for form in ("{0}", "NOT ({0})")]
+    pushable = _parted(engine, "SELECT count(*) FILTER (WHERE {}) FROM t", both, result, coverage)
+    for chunk in _chunks(pushable):
+        counted = ", ".join(f"sum(id * id + 1) FILTER (WHERE {text}) AS c{i}" for i, text in enumerate(chunk))
+        _compare_columns(engine, f"SELECT count(*), {counted} FROM t", chunk, result, coverage)
+
+
+def _where(engine: Engine, texts: list[str], result: Sweep) -> None:
+    """As WHERE, which becomes intervals."""
+    both = [form.format(text) for text in texts for form in ("{0}", "NOT ({0})")]
+    pushable = [text for text in both if _pushable(engine, f"SELECT id FROM t WHERE {text}", result)]
+    for chunk in _chunks(pushable):
+        listed = ", ".join(f"{text} AS c{i}" for i, text in enumerate(chunk))
+        truth = engine.expected(engine.plan(f"SELECT id, {listed} FROM t", pushed=False))
+        for position, text in enumerate(chunk, start=1):
+            found = sorted(engine.pushed(engine.plan(f"SELECT id FROM t WHERE {text}")))
+            expected = sorted((row[0],) for row in truth if row[position] is True)
+            result.compared += 1
+            if found != expected:
+                result.differences.append(f"WHERE {text}: ids {found} instead of {expected}")
+
+
+def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, coverage: Coverage) -> None:
+    plan = engine.plan(sql)
+    read = druid_read(plan)
+    assert read is not None, f"each is pushed alone, together they are not: {sql}"
+    found = sorted(engine.read(read), key=lambda row: row[0])
+    bare = engine.plan(sql, pushed=False)
+    assert engine.world is not None
+    coverage.record(bare, engine.world)
+    expected = sorted(engine.expected(bare), key=lambda row: row[0])
+    assert [row[0] for row in found] == [row[0] for row in expected]
+    result.compared += len(texts)
+    for position, (text, column) in enumerate(zip(texts, plan.columns[1:], strict=True), start=1):
+        tolerance = 1e-6 if column.type.name == "float" else 1e-9
+        wrong = next(
+            (
+                (a, b)
+                for a, b in zip(found, expected, strict=True)
+                if not _same_value(a[position], b[position], tolerance)
+            ),
+            None,
+        )
+        if wrong is not None:
+            a, b = wrong
+            result.differences.append(
+                f"{text} ({column.type}): {a[position]!r} instead of {b[position]!r} in row {a[0]}"
+            )
+
+
+def _aggregates(engine: Engine, key: str, calls: list[str], result: Sweep, coverage: Coverage) -> None:
+    """All aggregates for one key, over all rows and over none."""
+    keys, group = (f"{key} AS k, ", f" GROUP BY {key}") if key else ("", "")
+    pushable = _parted(engine, f"SELECT {keys}{{}} FROM t{group}", calls, result, coverage)
+    plain = [call for call in pushable if "DISTINCT" not in call]
+    alone = [[call, "count(*)", "sum(l)", "min(d)", "avg(i)"] for call in pushable if "DISTINCT" in call]
+    for chunk in [*_chunks(plain), *alone]:
+        listed = ", ".join(f"{call} AS c{i}" for i, call in enumerate(chunk))
+        for where in ("", " WHERE id < 0"):
+            sql = f"SELECT {keys}{listed} FROM t{where}{group}"
+            plan = engine.plan(sql)
+            bare = engine.plan(sql, pushed=False)
+            assert engine.world is not None
+            coverage.record(bare, engine.world)
+            found, expected = engine.pushed(plan), engine.expected(bare)
+            result.compared += len(chunk)
+            if not same(found, expected, [c.type for c in plan.columns], ordered=False):
+                result.differences.append(f"{sql}\n  {_first_difference(found, expected)}")
+
+
+def _first_difference(found: Rows, expected: Rows) -> str:
+    extra = [row for row in found if row not in expected]
+    return f"{extra[:2]!r} … instead of {[row for row in expected if row not in found][:2]!r} …"
+
+
+def _orders(engine: Engine, result: Sweep, coverage: Coverage) -> None:
+    """Every key in every order: the limit shows which rows come first."""
+    for key in (
+        "s",
+        "w",
+        "n",
+        "b",
+        "ti",
+        "sm",
+        "i",
+        "l",
+        "big",
+        "d",
+        "f",
+        "`__time`",
+        "to_date(`__time`)",
+        "floor_day(`__time`)",
+    ):
+        for order in ORDERS:
+            for sql in (
+                f"SELECT {key} AS k, count(*) AS c FROM t GROUP BY {key} ORDER BY k{order} LIMIT 3",
+                f"SELECT {key} AS k, max(l) AS m FROM t GROUP BY {key} ORDER BY m{order}, k{order} LIMIT 4 OFFSET 1",
+            ):
+                answers = engine.answers(sql)
+                assert engine.world is not None
+                coverage.record(answers.unpushed, engine.world)
+                result.compared += 1
+                if not same(answers.pushed, answers.expected, answers.types, ordered=True):
+                    result.differences.append(f"{sql}\n  {answers.pushed!r} instead of {answers.expected!r}")
