@@ -116,6 +116,16 @@ class Session:
 
         Raises HiveDruidError for everything that is the statement's or the world's fault.
         """
+        try:
+            return self._execute(statement)
+        except RecursionError:
+            raise SemanticError(
+                "the statement is nested too deeply",
+                span=statement.span(0, 1),
+                hint="split it: a subquery or a view for a part of the expression",
+            ) from None
+
+    def _execute(self, statement: SourceStatement) -> Result:
         from hivedruid.actions.gather import gather
         from hivedruid.parser import parse
 

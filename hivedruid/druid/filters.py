@@ -124,20 +124,21 @@ class _Filters:
 def _merge_ranges(fields: list[Filter]) -> list[Filter]:
     """A lower and an upper bound of the same column as one range."""
     merged: list[Filter] = []
+    half_open: dict[tuple[str, str], Filter] = {}
     for field in fields:
-        partner = next((m for m in merged if _fits(m, field)), None)
-        if partner is None:
-            merged.append(dict(field))
-        else:
+        copy = dict(field)
+        place = (str(field.get("column")), str(field.get("matchValueType")))
+        partner = half_open.get(place) if field["type"] == "range" else None
+        if partner is not None and _complete(partner, field):
             partner.update({k: v for k, v in field.items() if k.startswith(("lower", "upper"))})
+            del half_open[place]
+            continue
+        merged.append(copy)
+        if field["type"] == "range" and ("lower" in field) != ("upper" in field):
+            half_open[place] = copy
     return merged
 
 
-def _fits(a: Filter, b: Filter) -> bool:
-    if (
-        a["type"] != "range"
-        or b["type"] != "range"
-        or (a["column"], a["matchValueType"]) != (b["column"], b["matchValueType"])
-    ):
-        return False
+def _complete(a: Filter, b: Filter) -> bool:
+    """Whether one of two bounds is the lower, the other the upper."""
     return ("lower" in a) != ("lower" in b) and ("upper" in a) != ("upper" in b)

@@ -123,7 +123,7 @@ def _mv_to_array(arguments: list[Sql]) -> Sql:
 
 
 ARRAY_FUNCTIONS: dict[str, Function] = {
-    "array": (0, 999, _array),
+    "array": (0, 99_999, _array),
     "array_length": (1, 1, _array_length),
     "mv_length": (1, 1, _array_length),
     "array_contains": (2, 2, _array_contains),

@@ -273,10 +273,10 @@ def _is_distinct(operator: str) -> Callable[[list[Sql]], Sql]:
 _FUNCTIONS: dict[str, Function] = {
     "cast": (2, 2, _cast),
     "nvl": (2, 2, _nvl),
-    "coalesce": (1, 999, _nvl),
+    "coalesce": (1, 99_999, _nvl),
     "if": (3, 3, _if),
-    "case_searched": (2, 9999, _case_searched),
-    "case_simple": (3, 9999, _case_simple),
+    "case_searched": (2, 99_999, _case_searched),
+    "case_simple": (3, 99_999, _case_simple),
     "isnull": (1, 1, _is_null(False)),
     "notnull": (1, 1, _is_null(True)),
     "istrue": (1, 1, _is_truth("TRUE")),

@@ -239,7 +239,7 @@ def _human_readable(function: str, base: int, units: str, space: str) -> Callabl
 
 
 STRING_FUNCTIONS: dict[str, Function] = {
-    "concat": (0, 99, _concat),
+    "concat": (0, 99_999, _concat),
     "strlen": (1, 1, _strings("druid_strlen({0})", "LONG")),
     "upper": (1, 1, _strings("druid_upper({0})")),
     "lower": (1, 1, _strings("druid_lower({0})")),
@@ -262,7 +262,7 @@ STRING_FUNCTIONS: dict[str, Function] = {
     "regexp_like": (2, 2, _regexp_like),
     "regexp_extract": (2, 3, _regexp_extract),
     "regexp_replace": (3, 3, _regexp_replace),
-    "format": (1, 99, _format),
+    "format": (1, 99_999, _format),
     "human_readable_binary_byte_format": (
         1,
         2,

@@ -143,16 +143,17 @@ def _with_null(call: Call) -> Rex:
 def _logic(call: Call) -> Rex:
     """AND and OR without their neutral constants, decided by an absorbing one."""
     neutral = call.op == "and"
-    rest: list[Rex] = []
+    rest: dict[Rex, None] = {}
     for arg in call.args:
         if isinstance(arg, Literal) and isinstance(arg.value, bool):
             if arg.value is not neutral:
                 return Literal(BOOLEAN, not neutral)
-        elif arg not in rest:
-            rest.append(arg)
+        else:
+            rest[arg] = None
     if not rest:
         return Literal(BOOLEAN, neutral)
-    return rest[0] if len(rest) == 1 else Call(BOOLEAN, call.op, tuple(rest))
+    terms = tuple(rest)
+    return terms[0] if len(terms) == 1 else Call(BOOLEAN, call.op, terms)
 
 
 Folded = tuple[bool, Any]

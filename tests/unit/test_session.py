@@ -68,7 +68,7 @@ def test_a_cluster_can_be_planned_for_but_not_used(tmp_path: Path) -> None:
 def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
     with Session(tmp_path) as session:
         run(session, "CREATE DATABASE a")
-        error = failed(session, "\n\n  DROP TABLE missing")
+        error = failed(session, "\n\n  DROP VIEW missing")
         assert isinstance(error, SemanticError)
         assert error.span is not None
         assert error.span.line == 3

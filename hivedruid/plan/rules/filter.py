@@ -21,7 +21,7 @@ from hivedruid.plan.rex import (
     refs,
     substitute,
 )
-from hivedruid.plan.rules.context import RuleContext
+from hivedruid.plan.rules.context import RuleContext, pushed
 
 
 def _filtered(node: Node, terms: list[Rex]) -> Node:
@@ -190,10 +190,32 @@ def druid_filter(node: Node, context: RuleContext) -> Node | None:
     """Filter[p AND q](DruidQuery) => Filter[q](DruidQuery with p)      q is not exact in Druid"""
     if not isinstance(node, Filter) or not isinstance(node.input, DruidQuery):
         return None
-    query, stay = node.input, []
-    for term in conjuncts(node.condition):
-        try:
-            query = push_filter(query, term, context)
-        except NotExact:
-            stay.append(term)
-    return None if query is node.input else _filtered(query, stay)
+    query, terms = node.input, conjuncts(node.condition)
+    exact = terms if _is_exact(query, terms, context) else [t for t in terms if _is_exact(query, [t], context)]
+    if not exact:
+        return None
+    kept = set(exact)
+    return _filtered(_pushed_terms(query, exact, context), [t for t in terms if t not in kept])
+
+
+def _is_exact(query: DruidQuery, terms: list[Rex], context: RuleContext) -> bool:
+    return pushed(lambda: _pushed_terms(query, terms, context)) is not None
+
+
+def _pushed_terms(query: DruidQuery, terms: list[Rex], context: RuleContext) -> DruidQuery:
+    """The query with all these conditions at once: terms of keys alone below the aggregate, the others as they go."""
+    for part in _by_reach(query, terms):
+        query = push_filter(query, part, context)
+    return query
+
+
+def _by_reach(query: DruidQuery, terms: list[Rex]) -> list[Rex]:
+    """The terms as at most two conditions: those on grouping keys alone, and the rest."""
+    if query.grouped is None:
+        condition = conjunction(terms)
+        return [condition] if condition is not None else []
+    keys = {c.id for c in query.grouped[: len(query.keys)]}
+    reads = [refs(substitute(t, query.mapping)) for t in terms]
+    on_keys = [t for t, used in zip(terms, reads, strict=True) if used and used <= keys]
+    rest = [t for t, used in zip(terms, reads, strict=True) if not (used and used <= keys)]
+    return [c for c in (conjunction(on_keys), conjunction(rest)) if c is not None]
