@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.model import Action
     from hivedruid.embedded.store import EmbeddedStore
     from hivedruid.parser.statements import Statement
+    from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
 
@@ -58,6 +59,7 @@ class Session:
         self.catalog = Catalog(self._connection)
         self._store: EmbeddedStore | None = None
         self._services: Services | None = None
+        self._spark: SparkRunner | None = None
         self._unreadable = "SOURCE is a statement of a script"
 
     def __enter__(self) -> Session:
@@ -67,8 +69,8 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        if self._services is not None:
-            self._services.spark.close()
+        if self._spark is not None:
+            self._spark.close()
         if self._store is not None:
             self._store.close()
         self._connection.close()
@@ -185,14 +187,19 @@ class Session:
     def _get_services(self) -> Services:
         if self._services is None:
             from hivedruid.actions.execute import Services
-            from hivedruid.spark.jobs import SparkRunner
 
-            spark = SparkRunner(self.home, self.settings, self.store.write_parquet, self._progress, self._note)
             self._services = Services(
-                self.home, self.catalog, self.store, spark,
+                self.home, self.catalog, self.store, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
             )  # fmt: skip
         return self._services
+
+    def _get_spark(self) -> SparkRunner:
+        if self._spark is None:
+            from hivedruid.spark.jobs import SparkRunner
+
+            self._spark = SparkRunner(self.home, self.settings, self.store.write_parquet, self._progress, self._note)
+        return self._spark
 
     def _refuse_cluster(self, actions: tuple[Action, ...]) -> None:
         """A cluster can be planned for, and its tables kept in the catalog; nothing is read from it or written to it yet."""

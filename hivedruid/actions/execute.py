@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Services:
-    """What actions act on. `spark` is cheap until a job runs; the callbacks change the session."""
+    """What actions act on. `spark` is only called for a Spark job; the callbacks change the session."""
 
     home: Path
     catalog: Catalog
     store: EmbeddedStore
-    spark: SparkRunner
+    spark: Callable[[], SparkRunner]
     use_database: Callable[[str], None]
     change_setting: Callable[[str, str], None]
     reset_setting: Callable[[str | None], None]
@@ -88,7 +88,7 @@ class _staged:  # noqa: N801 - used as a function
     def __enter__(self) -> tuple[dict[str, Any], int]:
         try:
             self.directory.mkdir(parents=True)
-            rows = self.services.spark.stage(self.action.job, self.action.table, self.directory)
+            rows = self.services.spark().stage(self.action.job, self.action.table, self.directory)
         except OSError as error:
             self._clean()
             raise ExecutionError(
@@ -122,7 +122,7 @@ def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
 
 
 def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
-    return Result(action.job.columns, _in_zone(services.spark.rows(action.job), services.zone()))
+    return Result(action.job.columns, _in_zone(services.spark().rows(action.job), services.zone()))
 
 
 def _in_zone(rows: Iterator[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
@@ -151,7 +151,7 @@ def _ingest_druid(action: IngestDruid, services: Services) -> None:
 
 
 def _write_table(action: WriteTable, services: Services) -> None:
-    services.spark.write(action.job, action.table, action.overwrite)
+    services.spark().write(action.job, action.table, action.overwrite)
 
 
 def _add_table(action: c.AddTable, services: Services) -> None:
@@ -176,7 +176,7 @@ def _delete_data(table: Any, services: Services) -> None:
     if table.kind == "druid":
         services.store.drop(table.data_source)
     elif table.kind in ("iceberg", "files"):
-        services.spark.drop(table)
+        services.spark().drop(table)
 
 
 def _replace_table(action: c.ReplaceTable, services: Services) -> None:

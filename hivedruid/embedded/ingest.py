@@ -231,9 +231,12 @@ class _Rows:
         task = self._task
         schema = task.schema
         duck_types = {}
-        for name, type_ in task.dimensions:
-            if type_ == "STRING" and name != TIME and self._count(f"len({identifier(name)}) > 1"):
-                schema[name] = "ARRAY<STRING>"
+        strings = [name for name, type_ in task.dimensions if type_ == "STRING" and name != TIME]
+        several = [f"coalesce(max(len({identifier(name)})), 0) > 1" for name in strings]
+        if several:
+            for name, found in zip(strings, self._duck.all(f"SELECT {', '.join(several)} FROM loaded")[0], strict=True):
+                schema[name] = "ARRAY<STRING>" if found else "STRING"
+        for name, _ in task.dimensions:
             duck_types[name] = DUCKDB_TYPES[schema[name]]
         keys = [
             f"{task.query_granularity.floor(identifier(TIME)) if not task.query_granularity.is_all else 0}"

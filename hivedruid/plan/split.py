@@ -22,7 +22,6 @@ from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.filter import push_filter
 from hivedruid.plan.rules.project import push_project
 from hivedruid.plan.rules.sort import push_sort
-from hivedruid.plan.spark_sql import to_spark_sql
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
 
@@ -105,6 +104,8 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
 
 def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob:
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns' ids."""
+    from hivedruid.plan.spark_sql import to_spark_sql
+
     inputs: list[DruidInput | TableInput] = []
     views: dict[int, str] = {}
 
