@@ -46,8 +46,8 @@ class Table:
     columns: tuple[Column, ...]
     external: bool = False
     comment: str = ""
-    properties: Mapping[str, str] = field(default_factory=dict)
-    serde: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    serde: Mapping[str, str] = field(default_factory=dict, hash=False)
     format: str | None = None
     location: str | None = None
     view_text: str | None = None

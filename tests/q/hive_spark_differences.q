@@ -32,6 +32,10 @@ SET hive.local.time.zone=US/Pacific;
 SELECT CAST(timecolumn AS timestamp with local time zone), CAST(CAST(timecolumn AS timestamp with local time zone) AS string), hour(CAST(timecolumn AS timestamp with local time zone)) FROM src WHERE metric1 = 1;
 SELECT CAST(CAST('2020-07-01 12:00:00 UTC' AS timestamp with local time zone) AS timestamp), CAST(concat('2020-07-01 03:00:00 UTC', x) AS timestamp with local time zone) FROM (SELECT substring(dimension1, 2) AS x FROM src WHERE metric1 = 1) t;
 SET hive.local.time.zone=UTC;
+-- a function of a zoned timestamp reads the session's calendar (Spark runs in UTC); Q is a quarter for trunc
+SET hive.local.time.zone=US/Pacific;
+SELECT months_between(CAST(concat('2020-07-01 06:59:59.999 UTC', x) AS timestamp with local time zone), '2020-01-01'), last_day(CAST(concat('2020-07-01 06:59:59 UTC', x) AS timestamp with local time zone)), trunc(CAST(concat('1969-12-31', x) AS date), 'Q') FROM (SELECT substring(dimension1, 2) AS x FROM src WHERE metric1 = 1) t;
+SET hive.local.time.zone=UTC;
 -- months keep the end of the month; dates plus an interval of days are timestamps
 SELECT add_months(CAST(timecolumn AS date), 1), add_months(CAST(timecolumn AS date), 12), date_add(timecolumn, 1), CAST(timecolumn AS date) + INTERVAL '1' DAY FROM src WHERE metric1 = 5;
 -- grouping__id: the leftmost key has the highest bit

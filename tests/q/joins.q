@@ -7,6 +7,7 @@ INSERT INTO names VALUES ('a', 'Anna'), ('b', 'Berta'), ('c', NULL);
 SELECT * FROM names ORDER BY code;
 EXPLAIN SELECT n.name, sum(e.metric1) s FROM ev e JOIN names n ON e.dimension1 = n.code WHERE e.metric1 < 3 GROUP BY n.name;
 SELECT n.name, sum(e.metric1) s FROM ev e JOIN names n ON e.dimension1 = n.code GROUP BY n.name ORDER BY n.name;
+SELECT x.code, y.s, z.k FROM ((SELECT code FROM names) x JOIN (SELECT dimension1, sum(metric1) s FROM ev GROUP BY dimension1) y ON x.code = y.dimension1) JOIN TABLE (VALUES ('a', 1), ('b', 2)) AS z (c, k) ON z.c = x.code ORDER BY x.code;
 SELECT n.code, e.metric1 FROM names n LEFT JOIN ev e ON e.dimension1 = n.code ORDER BY n.code, e.metric1;
 SELECT n.code FROM names n LEFT SEMI JOIN ev e ON e.dimension1 = n.code ORDER BY n.code;
 SELECT code FROM names WHERE code NOT IN (SELECT dimension1 FROM ev WHERE dimension1 IS NOT NULL) ORDER BY code;

@@ -125,3 +125,16 @@ def test_fields_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
         mapping = "'druid.datasource' = 'ds', 'druid.columns.mapping' = 'Tag:tag,TAG:tag_2'"
         run(session, f"CREATE EXTERNAL TABLE t STORED BY 'druid' TBLPROPERTIES ({mapping})")
         assert run(session, "SELECT tag, tag_2 FROM t") == [("mixed", "upper")]
+
+
+def test_an_expression_nested_too_deeply_is_a_plain_error(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, i bigint) STORED BY 'druid'")
+        assert "nested too deeply" in failed(session, f"SELECT {' + '.join(['i'] * 5000)} FROM t").message
+
+
+def test_a_condition_of_thousands_of_terms_is_pushed(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, i bigint) STORED BY 'druid'")
+        condition = " AND ".join(f"i <> {n}" for n in range(3000))
+        assert run(session, f"SELECT count(*) FROM t WHERE {condition}") == [(0,)]
