@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
 
     if not result.columns:
         return None
-    rows = _Counted(result.rows)
+    rows = _Counted(_begun(result.rows))
 
     def write(text: str) -> None:
         diagnostics.progress("")
@@ -130,6 +131,14 @@ def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
                 due = monotonic() + BATCH_SECONDS
     finally:
         flush()
+
+
+def _begun(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+    """The same rows, the first already taken: what fails before it leaves no header on stdout."""
+    iterator = iter(rows)
+    for first in iterator:
+        return chain((first,), iterator)
+    return ()
 
 
 class _Counted:

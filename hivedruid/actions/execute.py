@@ -79,11 +79,11 @@ class _staged:  # noqa: N801 - used as a function
     """The job's rows in a fresh staging folder, and the spec that names it; the folder goes in any case."""
 
     def __init__(self, action: IngestDruid, services: Services) -> None:
-        from uuid import uuid4
+        from hivedruid.scratch import fresh_folder
 
         self.action = action
         self.services = services
-        self.directory = services.home / "staging" / uuid4().hex
+        self.directory = fresh_folder(services.home / "staging")
 
     def __enter__(self) -> tuple[dict[str, Any], int]:
         try:

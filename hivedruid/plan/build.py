@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
 
 MAX_VIEW_DEPTH = 32
+MAX_ROWS = (1 << 31) - 1
+"""The most that LIMIT and OFFSET take: Hive and Spark count in an int."""
 
 
 def build_query(
@@ -159,7 +161,9 @@ class Builder:
             return None
         value = clause.expression if clause.expression is not None else clause.args.get("count")
         if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
-            return int(value.name)
+            if int(value.name) <= MAX_ROWS:
+                return int(value.name)
+            raise SemanticError(f"{clause.key.upper()} {value.name} is more than {MAX_ROWS}", span=self.span(clause))
         raise SemanticError(f"{clause.key.upper()} needs a whole number", span=self.span(clause))
 
     def position(self, e: exp.Expr, columns: tuple[PlanColumn, ...]) -> int | None:

@@ -151,7 +151,8 @@ class _Writer:
 
     def _sort(self, node: nodes.Sort) -> _Block:
         block = self._block(node.input)
-        if block.order or block.limit:
+        # behind HAVING Spark's ORDER BY sees only what is selected
+        if block.order or block.limit or block.having:
             block = self._from(node.input)
         block.order += node.keys
         if node.fetch is not None:

@@ -14,6 +14,7 @@ from uuid import uuid4
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, PlanError, SparkError
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
+from hivedruid.scratch import fresh_folder
 from hivedruid.spark import failures, inputs, malformed, paths, session, writing
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
@@ -97,7 +98,7 @@ class SparkRunner:
     @contextmanager
     def _running(self, job: SparkJob, target: Table | None = None) -> Iterator[SparkSession]:
         """The session with the job's inputs as views; what goes wrong inside comes out as an error of ours."""
-        scratch = self._home / "scratch" / uuid4().hex
+        scratch = fresh_folder(self._home / "scratch")
         log = session.log_file(self._home)
         views: list[str] = []
         spark: SparkSession | None = None

@@ -190,6 +190,7 @@ def _start(
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
+    _silence()
     os.environ["SPARK_HOME"] = str(artifacts.pyspark_folder())  # another Spark's jars do not go with this Python
     os.environ["PYSPARK_PYTHON"] = sys.executable
     (home / LOG_FILE.parent).mkdir(parents=True, exist_ok=True)
@@ -212,6 +213,18 @@ def _start(
             f"Spark does not start: {_start_failure(path, start, error)}", hint=f"Spark's log is {path}"
         ) from error
     return _Driver(context, gateway, log, iceberg=jar is not None)
+
+
+def _silence() -> None:
+    """pyspark and py4j write every error to stderr, stack traces and all; ours say it in one line, the log has the rest."""
+    import logging
+
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
+    for name in ("py4j", "py4j.clientserver", "py4j.java_gateway"):
+        logging.getLogger(name).disabled = True
 
 
 def _iceberg_jar(needed: bool, progress: Callable[[str], None] | None) -> Path | None:

@@ -1,0 +1,127 @@
+"""Names, scopes and clauses: what a query means before any rule, and how wrong ones are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivedruid.errors import HiveDruidError, SemanticError
+from hivedruid.plan.show import tree
+from tests.support.planning import plan
+
+
+def shown(sql: str) -> str:
+    return "\n".join(tree(plan(sql, rules=()).node))
+
+
+def names(sql: str) -> list[str]:
+    return [column.name for column in plan(sql, rules=()).columns]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT Country, CLICKS AS Total FROM ev", ["country", "total"]),
+        ("SELECT clicks + 1, upper(country), 3 FROM ev", ["_c0", "_c1", "_c2"]),
+        ("SELECT country, count(*) FROM ev GROUP BY country", ["country", "_c1"]),
+        ("SELECT * FROM dim", ["country", "region", "pop"]),
+        ("SELECT d.*, e.clicks FROM dim d JOIN ev e ON d.country = e.country", ["country", "region", "pop", "clicks"]),
+        ("SELECT * FROM dim a JOIN dim b USING (country)", ["country", "region", "pop", "region", "pop"]),
+        ("SELECT x.a FROM (SELECT pop a FROM dim) x", ["a"]),
+        ("WITH x AS (SELECT pop a FROM dim) SELECT a FROM x", ["a"]),
+        ("SELECT pop FROM dim UNION ALL SELECT clicks FROM ev", ["pop"]),
+        ("SELECT t.region r FROM default.dim t", ["r"]),
+        ("SELECT dim.region FROM default.dim", ["region"]),
+    ],
+)
+def test_output_names(sql: str, expected: list[str]) -> None:
+    assert names(sql) == expected
+
+
+def test_clauses_are_nodes_from_the_inside_out() -> None:
+    sql = "SELECT country, count(*) c FROM ev WHERE clicks > 1 GROUP BY country HAVING count(*) > 2 ORDER BY c DESC LIMIT 3 OFFSET 1"
+    assert [line.strip().partition("(")[0] for line in shown(sql).splitlines()] == [
+        "Sort", "Project", "Filter", "Aggregate", "Filter", "TableScan",
+    ]  # fmt: skip
+
+
+def test_the_same_aggregate_twice_is_computed_once() -> None:
+    assert "aggs=[sum(clicks), count(*)]" in shown("SELECT sum(clicks), sum(clicks) / count(*), count(*) FROM ev")
+
+
+def test_order_by_takes_aliases_positions_expressions_and_hidden_columns() -> None:
+    for key in ("c", "2", "count(*)"):
+        assert "sort=[$f1 ASC NULLS LAST]" in shown(
+            f"SELECT country, count(*) c FROM ev GROUP BY country ORDER BY {key}"
+        )
+    hidden = shown("SELECT country FROM dim ORDER BY pop * 2")
+    assert hidden.splitlines()[0] == "Project(country=[country])"
+
+
+def test_group_by_takes_select_aliases() -> None:
+    assert "groups=[upper(country)]" in shown("SELECT upper(country) u, count(*) FROM ev GROUP BY u")
+
+
+def test_a_constant_beside_aggregates_needs_no_key() -> None:
+    assert names("SELECT 'x', count(*), 1 + 1 FROM ev") == ["_c0", "_c1", "_c2"]
+
+
+def test_count_of_a_constant_counts_rows() -> None:
+    assert "aggs=[count(*)]" in shown("SELECT count(1) FROM ev")
+    assert "aggs=[count(*), count(NULL)]" in shown("SELECT count(*), count(NULL) FROM ev")
+
+
+def test_rollup_is_grouping_sets() -> None:
+    made = plan("SELECT country, city, count(*), grouping__id FROM ev GROUP BY country, city WITH ROLLUP", rules=())
+    aggregate = next(n for n in made.node.walk() if type(n).__name__ == "Aggregate")
+    assert aggregate.grouping_sets == ((0, 1), (0,), ())  # type: ignore[attr-defined]
+
+
+REFUSED = [
+    ("SELECT nothing FROM ev", "unknown column 'nothing'", "nothing"),
+    ("SELECT contry FROM ev", "unknown column 'contry'", "contry"),
+    ("SELECT 1 FROM evv", "Table not found evv", "evv"),
+    ("SELECT x.pop FROM dim", "unknown column 'x.pop'", "pop"),
+    ("SELECT country FROM dim a JOIN dim b ON a.pop = b.pop", "ambiguous", "country"),
+    ("SELECT city, count(*) FROM ev GROUP BY country", "neither in GROUP BY nor inside an aggregate", "city"),
+    ("SELECT clicks FROM ev WHERE sum(clicks) > 3", "an aggregate function in WHERE", None),
+    ("SELECT sum(count(*)) FROM ev", "an aggregate function inside another one", None),
+    ("SELECT clicks FROM ev HAVING clicks > 3", "HAVING without GROUP BY", None),
+    ("SELECT floor_decade(`__time`) FROM ev", "unknown time unit 'decade'", None),
+    ("SELECT DATE '2020-02-30' FROM ev", "'2020-02-30' is no date", None),
+    ("SELECT `__time` + INTERVAL 'x' DAY FROM ev", "no interval", None),
+    ("SELECT clicks FROM ev ORDER BY 7", "position 7", None),
+    ("SELECT clicks FROM ev UNION ALL SELECT clicks, imps FROM ev", "1 and 2 columns", None),
+    (
+        "SELECT clicks FROM ev WHERE clicks IN (SELECT pop, region FROM dim)",
+        "IN compares 1 values with 2 columns",
+        None,
+    ),
+    ("SELECT (SELECT pop, region FROM dim) FROM ev", "has 2 columns", None),
+    ("SELECT clicks FROM ev LIMIT clicks", "whole number", None),
+    ("SELECT DISTINCT country FROM ev ORDER BY clicks", "ORDER BY of a SELECT DISTINCT", None),
+]
+
+
+@pytest.mark.parametrize(("sql", "message", "at"), REFUSED)
+def test_wrong_queries_are_refused_with_the_place(sql: str, message: str, at: str | None) -> None:
+    with pytest.raises(HiveDruidError) as failure:
+        plan(sql)
+    assert message in str(failure.value)
+    if at is not None:
+        span = failure.value.span
+        assert span is not None
+        assert sql[span.column - 1 :].startswith(at)
+
+
+def test_near_names_are_suggested() -> None:
+    with pytest.raises(SemanticError) as failure:
+        plan("SELECT contry FROM ev")
+    assert "country" in (failure.value.hint or "")
+
+
+def test_a_comparison_that_can_never_hold_is_noted() -> None:
+    notes: list[str] = []
+    plan("SELECT clicks FROM ev WHERE `__time` = '2020-01-01T00:00:00Z'", notes=notes)
+    assert notes == [
+        "'2020-01-01T00:00:00Z' is no timestamp with local time zone, so this comparison is NULL, as in Hive"
+    ]
