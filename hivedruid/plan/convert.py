@@ -16,6 +16,8 @@ from hivedruid.plan import fold, literals
 from hivedruid.plan.functions import (
     AGGREGATES,
     ALIASES,
+    ANY_NUMBER,
+    ARGUMENTS,
     EXTRACT_UNITS,
     TIME_UNITS,
     arithmetic_type,
@@ -254,6 +256,8 @@ class Converter:
 
     def _floor(self, e: exp.Expr) -> Rex:
         op = "floor" if isinstance(e, exp.Floor) else "ceil"
+        if e.this is None:
+            self._check_count(op, op, 0, e)
         unit = e.args.get("to")
         if unit is None:
             extra = [self.convert(e.args["decimals"])] if e.args.get("decimals") else []
@@ -382,7 +386,8 @@ class Converter:
     def _anonymous(self, e: exp.Expr) -> Rex:
         name = e.this.name if isinstance(e.this, exp.Identifier) else str(e.this)
         name = name.removeprefix(PREFIX).lower()
-        name = ALIASES.get(name, name)
+        written, name = name, ALIASES.get(name, name)
+        self._check_count(written, name, len(e.expressions), e)
         if name in AGGREGATES:
             return self._aggregate(name, e)
         if name in (
@@ -399,6 +404,14 @@ class Converter:
         ):
             return self.cast(self.convert(e.expressions[0]), HiveType(name))
         return self._function(name, [self.convert(arg) for arg in e.expressions], e)
+
+    def _check_count(self, written: str, name: str, given: int, e: exp.Expr) -> None:
+        least, most = ARGUMENTS.get(name, (0, ANY_NUMBER))
+        if least <= given <= most:
+            return
+        wanted = f"{least}" if least == most else f"at least {least}" if most == ANY_NUMBER else f"{least} to {most}"
+        plural = "" if wanted == "1" else "s"
+        raise SemanticError(f"{written}() takes {wanted} argument{plural}, not {given}", span=self._span(e))
 
     def _aggregate(self, name: str, e: exp.Expr) -> Rex:
         arguments = list(e.expressions)
@@ -429,6 +442,7 @@ class Converter:
         return Agg(agg.type, agg.op, agg.args, agg.distinct, self.boolean(e.expression.this))
 
     def _function(self, name: str, args: list[Rex], e: exp.Expr) -> Rex:
+        self._check_count(name, name, len(args), e)
         special = _SPECIAL.get(name)
         if special is not None:
             return special(self, args, e)

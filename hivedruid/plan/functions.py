@@ -317,6 +317,40 @@ def function_type(name: str, args: tuple[Rex, ...]) -> HiveType:
     return function.type(args) if function else UNKNOWN
 
 
+def _counts(names: str, least: int, most: int | None = None) -> dict[str, tuple[int, int]]:
+    return dict.fromkeys(names.split(), (least, least if most is None else most))
+
+
+ANY_NUMBER = 1 << 30
+
+ARGUMENTS: dict[str, tuple[int, int]] = {
+    **_counts("pi e current_date current_timestamp current_user current_database", 0),
+    **_counts("unix_timestamp", 0, 2),
+    **_counts(
+        "upper lower reverse length initcap ascii space hex md5 sha1 crc32 base64 unbase64 unhex octet_length", 1
+    ),
+    **_counts(
+        "abs sqrt exp ln log10 log2 sin cos tan asin acos atan cbrt degrees radians sign floor ceil factorial", 1
+    ),
+    **_counts(
+        "to_date last_day is_null is_not_null size map_keys map_values sum avg min max collect_set collect_list", 1
+    ),
+    **_counts("stddev_pop stddev_samp var_pop var_samp explode posexplode", 1),
+    **{f"floor_{unit}": (1, 1) for unit in TIME_UNITS},
+    **{f"extract_{unit}": (1, 1) for unit in EXTRACT_UNITS},
+    **_counts("trim ltrim rtrim log round bround from_unixtime trunc", 1, 2),
+    **_counts("repeat instr power date_format date_add date_sub datediff next_day nullif nvl mod pmod", 2),
+    **_counts(
+        "split to_utc_timestamp from_utc_timestamp array_contains levenshtein find_in_set corr covar_pop covar_samp", 2
+    ),
+    **_counts("substring lpad rpad locate regexp_extract add_months months_between if", 2, 3),
+    **_counts("replace regexp_replace translate substring_index", 3),
+    **_counts("coalesce concat concat_ws count", 1, ANY_NUMBER),
+    **_counts("greatest least", 2, ANY_NUMBER),
+}
+"""How many arguments a function takes, least and most; one that is not here is Spark's to check."""
+
+
 _OPERATORS = frozenset(
     {"is_true", "is_false", "is_not_true", "is_not_false", "like_any", "like_all", "is_null", "is_not_null"}
 )

@@ -80,6 +80,6 @@ def sampled(engine: Engine, coverage: Coverage) -> Sample:
 def coverage_page(swept: Sweep, sampled: Sample, coverage: Coverage, request: pytest.FixtureRequest) -> str:
     """The page as it would be now; written where the option asks for it."""
     text = page(coverage)
-    if request.config.getoption("--update-coverage"):
+    if request.config.getoption("--update-coverage", default=False):
         PAGE.write_text(text, encoding="utf-8")
     return text

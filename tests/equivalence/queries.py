@@ -291,10 +291,30 @@ def subqueries(draw: st.DrawFn) -> Query:
     return Query(f"SELECT {items} FROM t WHERE {term}{rest}")
 
 
+@st.composite
+def others(draw: st.DrawFn) -> Query:
+    """What always runs on Spark, with conditions that may move below it and others that may not."""
+    below, above = (
+        draw(where(BASE)),
+        draw(st.sampled_from(["c0 <> 'x'", "c1 > 1", "c0 IS NULL OR c1 = 1", "c1 IS NOT NULL AND c0 > 'x'"])),
+    )
+    inner = draw(st.sampled_from([
+        f"SELECT w AS c0, row_number() OVER (PARTITION BY w ORDER BY id) AS c1 FROM t{below}",
+        f"SELECT w AS c0, sum(i) OVER (PARTITION BY b) AS c1 FROM t{below}",
+        f"SELECT w AS c0, count(*) AS c1 FROM t{below} GROUP BY w, b WITH ROLLUP",
+        f"SELECT w AS c0, sum(l) AS c1, b FROM t{below} GROUP BY w, b WITH CUBE",
+        f"SELECT w AS c0, max(i) AS c1 FROM t{below} GROUP BY w, b GROUPING SETS ((w), (b), ())",
+        f"SELECT w AS c0, length(part) AS c1 FROM t LATERAL VIEW explode(split(s, 'a')) p AS part{below}",
+        f"SELECT w AS c0, ti AS c1 FROM t{below} INTERSECT SELECT w, ti FROM t WHERE i < 100",
+        f"SELECT w AS c0, ti AS c1 FROM t{below} EXCEPT SELECT w, ti FROM t WHERE b",
+    ]))  # fmt: skip
+    return Query(draw(st.sampled_from([inner, f"SELECT c0, c1 FROM ({inner}) x WHERE {above}"])))
+
+
 def queries(types: Types) -> st.SearchStrategy[Query]:
     """Mostly what Druid is made for, and some of everything else."""
     shares: list[tuple[int, st.SearchStrategy[Query]]] = [
-        (40, groups()), (22, scans()), (10, distinct()), (14, nested(types)), (3, unions()), (5, joins()), (3, subqueries()),
+        (40, groups()), (22, scans()), (10, distinct()), (14, nested(types)), (3, unions()), (5, joins()), (3, subqueries()), (3, others()),
     ]  # fmt: skip
     return st.sampled_from([strategy for share, strategy in shares for _ in range(share)]).flatmap(
         lambda strategy: strategy

@@ -112,6 +112,9 @@ COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
 }
 """The columns beside `__time` and the unique `id`, with the values they draw from."""
 
+FIELDS = {"w": "theWord", "l": "Long Number"}
+"""Columns that Druid knows by another name."""
+
 SECOND: dict[str, tuple[HiveType, list[Any]]] = {name: COLUMNS[name] for name in ("w", "l", "d")}
 
 
@@ -141,7 +144,11 @@ class World:
 
 
 def druid_table(name: str, time: HiveType, columns: dict[str, tuple[HiveType, list[Any]]]) -> Table:
-    listed = (Column("__time", time), Column("id", BIGINT), *(Column(n, t) for n, (t, _) in columns.items()))
+    listed = (
+        Column("__time", time),
+        Column("id", BIGINT),
+        *(Column(n, t, field=FIELDS.get(n)) for n, (t, _) in columns.items()),
+    )
     return Table(
         "default", name, "druid", listed, properties={"druid.rollup": "false", "druid.segment.granularity": "YEAR"}
     )

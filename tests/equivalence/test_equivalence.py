@@ -10,8 +10,6 @@ from tests.equivalence.engine import same
 from tests.equivalence.sample import Sample
 from tests.equivalence.sweep import Sweep
 
-pytestmark = pytest.mark.spark
-
 
 def test_every_operator_answers_the_same_over_every_type(swept: Sweep) -> None:
     assert swept.compared > 5000

@@ -26,3 +26,8 @@ SELECT INTERVAL 'x' DAY;
 SELECT sum(1) FROM (SELECT 1 AS a) x WHERE sum(a) > 1;
 SELECT a, count(*) FROM (SELECT 1 AS a, 2 AS b) x GROUP BY b;
 SELECT b FROM (SELECT 1 AS a) x;
+SELECT length(), year(a) FROM (SELECT 1 AS a) x;
+SELECT date_add(a) FROM (SELECT 1 AS a) x;
+SELECT substr(a) FROM (SELECT 'a' AS a) x;
+SELECT floor() FROM (SELECT 1 AS a) x;
+SELECT a FROM (SELECT 1 AS a) x LIMIT 99999999999;

@@ -1,0 +1,61 @@
+"""Druid's values as the Hive types they mean."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from hivedruid.catalog.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    HiveType,
+    array_of,
+)
+from hivedruid.plan.decode import decode_rows
+from hivedruid.plan.physical import Field
+
+
+def decoded(value: object, type_: HiveType, zone: str = "UTC") -> object:
+    ((found,),) = decode_rows([(value,)], (Field("x", type_),), zone)
+    return found
+
+
+def test_booleans_are_longs_and_times_are_milliseconds() -> None:
+    assert decoded(1, BOOLEAN) is True
+    assert decoded(0, BOOLEAN) is False
+    assert decoded(-1, TIMESTAMP) == datetime(1969, 12, 31, 23, 59, 59, 999000)
+    assert decoded(86_400_000, DATE) == date(1970, 1, 2)
+    assert decoded(1577836800000, TIMESTAMP_LTZ, "US/Pacific") == datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def test_a_zoned_time_is_shown_in_the_sessions_zone_in_the_right_one_of_two_equal_hours() -> None:
+    first, second = (decoded(ms, TIMESTAMP_LTZ, "US/Pacific") for ms in (1604219400000, 1604223000000))
+    assert isinstance(first, datetime)
+    assert isinstance(second, datetime)
+    assert (first.hour, first.fold, second.hour, second.fold) == (1, 0, 1, 1)
+    assert first.tzinfo == ZoneInfo("US/Pacific")
+
+
+def test_numbers_keep_their_value_and_get_their_type() -> None:
+    assert (decoded(5, DOUBLE), type(decoded(5, DOUBLE))) == (5.0, float)
+    assert (decoded(5.0, BIGINT), type(decoded(5.0, INT))) == (5, int)
+    assert decoded(1.5, FLOAT) == 1.5
+    assert decoded(2**63 - 1, BIGINT) == 2**63 - 1
+
+
+def test_null_stays_null_and_text_stays_text() -> None:
+    for type_ in (BOOLEAN, BIGINT, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_LTZ, DATE):
+        assert decoded(None, type_) is None
+    assert decoded("", STRING) == ""
+
+
+def test_a_single_value_of_a_multi_value_dimension_is_a_list_of_one() -> None:
+    assert decoded("a", array_of(STRING)) == ["a"]
+    assert decoded(["a", "b"], array_of(STRING)) == ["a", "b"]

@@ -1,0 +1,79 @@
+"""The cut between Druid and Spark: the job that is left, its inputs, its order, and the reasons."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from hivedruid.plan.physical import DruidInput, TableInput
+from hivedruid.plan.split import left_outside, spark_job
+from tests.support.planning import plan, residual
+
+
+def test_a_job_reads_native_queries_and_tables_by_view() -> None:
+    job = residual(
+        "SELECT d.region, sum(e.clicks) FROM ev e JOIN dim d ON e.country = d.country WHERE e.clicks > 3 GROUP BY d.region"
+    )
+    druid, table = job.inputs
+    assert isinstance(druid, DruidInput)
+    assert isinstance(table, TableInput)
+    assert (druid.view, druid.columns) == ("druid_0", ("country", "clicks"))
+    assert (table.view, table.columns) == ("dim_1", ("country", "region"))
+    assert druid.read.query["filter"]["lower"] == 3
+    assert "`druid_0`" in job.sql
+    assert "`dim_1`" in job.sql
+
+
+def test_only_what_is_read_travels() -> None:
+    job = residual("SELECT pmod(clicks, 3) FROM ev WHERE country = 'US'")
+    assert job.inputs[0].columns == ("clicks",)
+    assert job.inputs[0].read.query["columns"] == ["clicks"]  # type: ignore[union-attr]
+
+
+def test_the_same_table_twice_is_two_views() -> None:
+    job = residual("SELECT a.city FROM ev a JOIN ev b ON a.country = b.country")
+    assert [item.view for item in job.inputs] == ["druid_0", "druid_1"]
+
+
+def test_output_names_are_the_columns_ids_or_those_asked_for() -> None:
+    made = plan("SELECT pmod(clicks, 3) AS m FROM ev")
+    assert spark_job(made).sql == "SELECT pmod(`clicks`, 3) AS `m` FROM `druid_0`"
+    assert spark_job(made, ("x",)).sql.startswith("SELECT `m` AS `x` FROM (")
+    assert [c.name for c in spark_job(made).columns] == ["m"]
+
+
+def test_an_order_made_by_druid_is_made_again_above_what_spark_computes() -> None:
+    """Spark reads a view's rows in any order."""
+    job = residual(
+        "SELECT m, pmod(s, 3) FROM (SELECT floor_day(`__time`) m, sum(clicks) s FROM ev GROUP BY floor_day(`__time`)) x ORDER BY m LIMIT 5"
+    )
+    assert job.sql.rstrip().endswith("LIMIT 5") or "ORDER BY" in job.sql
+    ordered = residual("SELECT pmod(clicks, 3) FROM ev ORDER BY `__time` LIMIT 5")
+    assert "ORDER BY" in ordered.sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT md5(country) FROM ev", [("Project", "Druid has no md5() that answers as Hive's")]),
+        ("SELECT min(country) FROM ev", [("Aggregate", "Druid has no min() of string")]),
+        ("SELECT clicks FROM ev ORDER BY clicks", [("Sort", "Druid sorts scanned rows by __time only")]),
+        ("SELECT region FROM dim", [("TableScan", "not a Druid table")]),
+        ("SELECT clicks FROM ev WHERE country = 5", [("Project", "its input is computed outside Druid"), ("Filter", "CAST of string to double")]),
+        ("SELECT country FROM ev GROUP BY country WITH CUBE", [("Project", "its input is computed outside Druid"), ("Aggregate", "GROUPING SETS, ROLLUP and CUBE")]),
+        ("SELECT clicks FROM ev", []),
+    ],
+)  # fmt: skip
+def test_every_operator_outside_has_a_reason(sql: str, expected: list[tuple[str, str]]) -> None:
+    assert [(left.operator, left.reason) for left in left_outside(plan(sql))] == expected
+
+
+def test_planning_needs_neither_druid_nor_spark() -> None:
+    code = (
+        "import sys; from tests.support.planning import native, residual;"
+        "native('SELECT count(DISTINCT country) FROM ev'); residual('SELECT * FROM ev JOIN dim USING (country)');"
+        "heavy = {'pyspark', 'duckdb', 'requests', 'kafka', 'rich', 'prompt_toolkit', 'lark'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
