@@ -39,7 +39,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise _parse_error(source, tokens, error) from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sqlglot's own, on calls such as map('a')
         message = "the query cannot be read: a function in it has too few arguments"
-        raise ParseError(message, span=_span(source, tokens[0])) from None
+        raise ParseError(message, span=source.span(tokens[0].start, tokens[0].end + 1)) from None
     except RecursionError:
         raise ParseError("the query is nested too deeply", span=source.span(tokens[0].start)) from None
     tree = trees[0] if len(trees) == 1 else None
