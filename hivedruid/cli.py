@@ -131,6 +131,8 @@ def sql(
         finally:
             session.close()
             gc.enable()
+            if "_duckdb" in sys.modules:  # what was set aside from collection DuckDB would report as leaked
+                gc.unfreeze()
 
     return _guarded(run, diagnostics)
 

@@ -564,6 +564,7 @@ _SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "last_day": _date_add("last_day"),
     "datediff": _datediff,
     "locate": _locate,
+    "current_database": lambda c, _args, _e: Literal(t.STRING, c.builder.snapshot.database),
     "current_date": _now(t.DATE),
     "current_timestamp": _now(t.TIMESTAMP),
     "unix_timestamp": _unix_timestamp,

@@ -338,8 +338,8 @@ ARGUMENTS: dict[str, tuple[int, int]] = {
     **_counts("stddev_pop stddev_samp var_pop var_samp explode posexplode", 1),
     **{f"floor_{unit}": (1, 1) for unit in TIME_UNITS},
     **{f"extract_{unit}": (1, 1) for unit in EXTRACT_UNITS},
-    **_counts("trim ltrim rtrim log round bround from_unixtime trunc", 1, 2),
-    **_counts("repeat instr power date_format date_add date_sub datediff next_day nullif nvl mod pmod", 2),
+    **_counts("trim ltrim rtrim log round bround from_unixtime", 1, 2),
+    **_counts("repeat instr power date_format date_add date_sub datediff next_day nullif nvl mod pmod trunc", 2),
     **_counts(
         "split to_utc_timestamp from_utc_timestamp array_contains levenshtein find_in_set corr covar_pop covar_samp", 2
     ),

@@ -293,18 +293,18 @@ def _text_of_date(s: SparkRex, rex: Call) -> str:
 
 
 def _trunc(s: SparkRex, rex: Call) -> str:
-    """Hive knows Q for a quarter, too (GenericUDFTrunc)."""
-    day, unit = s._local(rex.args[0]), rex.args[1]
-    if isinstance(unit, Literal) and str(unit.value).upper() == "Q":
-        return f"CAST(trunc({day}, 'QUARTER') AS STRING)"
-    return f"CAST(trunc({day}, {s._sql(unit)}) AS STRING)"
+    """Hive knows Q for a quarter and no weeks (GenericUDFTrunc)."""
+    day, unit = s._local(rex.args[0]), s._sql(rex.args[1])
+    known = f"CASE WHEN upper({unit}) = 'Q' THEN 'QUARTER' WHEN upper({unit}) <> 'WEEK' THEN {unit} END"
+    return f"CAST(trunc({day}, {known}) AS STRING)"
 
 
 def _add_months(s: SparkRex, rex: Call) -> str:
     """The last day of a month stays a last day (GenericUDFAddMonths)."""
     day, months = s._sql(rex.args[0]), s._sql(rex.args[1])
     moved = f"add_months({day}, {months})"
-    return f"CAST(CASE WHEN {day} = last_day({day}) THEN last_day({moved}) ELSE {moved} END AS STRING)"
+    moved = f"CASE WHEN {day} = last_day({day}) THEN last_day({moved}) ELSE {moved} END"
+    return f"date_format({moved}, {s._sql(rex.args[2])})" if len(rex.args) > 2 else f"CAST({moved} AS STRING)"
 
 
 def _date_format(s: SparkRex, rex: Call) -> str:
