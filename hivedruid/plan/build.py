@@ -53,7 +53,7 @@ class Builder:
         depth: int = 0,
     ) -> None:
         self.source = source
-        self.snapshot = snapshot
+        self.snapshot: Snapshot = snapshot
         self.zone = snapshot.zone
         self.note = note or (lambda _message, _span: None)
         self.ids = ids if ids is not None else {}

@@ -550,6 +550,10 @@ def _concat(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     return c.call("concat", *(c._string(arg) for arg in args))
 
 
+def _current_database(c: Converter, _args: list[Rex], _e: exp.Expr) -> Rex:
+    return Literal(t.STRING, c.builder.snapshot.database)
+
+
 _SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "coalesce": _coalesce,
     "nvl": _coalesce,
@@ -564,7 +568,7 @@ _SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "last_day": _date_add("last_day"),
     "datediff": _datediff,
     "locate": _locate,
-    "current_database": lambda c, _args, _e: Literal(t.STRING, c.builder.snapshot.database),
+    "current_database": _current_database,
     "current_date": _now(t.DATE),
     "current_timestamp": _now(t.TIMESTAMP),
     "unix_timestamp": _unix_timestamp,
