@@ -116,9 +116,12 @@ def children(rex: Rex) -> tuple[Rex, ...]:
 
 
 def walk(rex: Rex) -> Iterator[Rex]:
-    yield rex
-    for child in children(rex):
-        yield from walk(child)
+    """The expression and all inside it, each before its arguments."""
+    stack = [rex]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += children(node)[::-1]
 
 
 def transform(rex: Rex, change: Callable[[Rex], Rex | None]) -> Rex:

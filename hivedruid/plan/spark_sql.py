@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hivedruid.errors import PlanError
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Literal, Ref, Rex, SortKey, Subquery, has
+from hivedruid.plan.rex import Literal, Ref, Rex, SortKey, Subquery, has, refs
 from hivedruid.plan.spark_rex import SparkRex, quote_identifier
 
 Leaf = Callable[[Node], str | None]
@@ -113,6 +113,8 @@ class _Writer:
             or block.limit
             or block.order
             or (block.group is not None and any(has(e, Subquery) for e in node.exprs))
+            # without any of its aggregates a grand total would be a row for each of its input
+            or (block.group == "" and not any(refs(e) for e in node.exprs))
         ):
             block = self._from(node.input)
         exprs = {c.id: self._sql(e, block) for c, e in zip(node.columns, node.exprs, strict=True)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hivedruid.catalog.types import TIMESTAMP_LTZ
 from hivedruid.plan import nodes
-from hivedruid.plan.nodes import Node
+from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Ref, Rex, Subquery, walk
 from hivedruid.plan.split import QueryPlan
 from tests.equivalence.tables import TIME_TYPES, ZONES, World
@@ -112,7 +112,17 @@ def _nullable(node: Node, world: World) -> set[str]:
                 position = names.index(column.name)
                 if any(row[position] is None for row in table.rows):
                     found.add(column.id)
+    for one in reversed(list(_walk(node))):
+        found |= {column.id for column, rex in _handed_on(one) if isinstance(rex, Ref) and rex.id in found}
     return found
+
+
+def _handed_on(node: Node) -> Iterator[tuple[PlanColumn, Rex]]:
+    """Output columns that are a column of the input, and that column."""
+    if isinstance(node, nodes.Aggregate):
+        yield from zip(node.columns, node.keys, strict=False)
+    elif isinstance(node, nodes.Project):
+        yield from zip(node.columns, node.exprs, strict=True)
 
 
 def _walk(node: Node) -> Iterator[Node]:

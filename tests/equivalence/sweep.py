@@ -60,7 +60,9 @@ def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) 
         _aggregates(
             engine,
             key,
-            [*filled(AGGREGATES)] if all_types else ["count(*)", "min(`__time`)", "max(`__time`)", "sum(l)"],
+            [*filled(AGGREGATES), "count(f)"]
+            if all_types
+            else ["count(*)", "min(`__time`)", "max(`__time`)", "sum(l)"],
             result,
             coverage,
         )

@@ -63,6 +63,11 @@ def test_clauses(sql: str, expected: str) -> None:
     assert residual(sql).sql == expected
 
 
+def test_a_grand_total_of_which_nothing_is_selected_keeps_its_one_row() -> None:
+    text = residual("SELECT 0 AS x FROM (SELECT min(region) m FROM dim) y").sql
+    assert text == "SELECT 0 AS `x` FROM (SELECT min(`region`) AS `$f0` FROM `dim_0`)"
+
+
 def test_branches_of_a_union_get_the_first_ones_names() -> None:
     text = residual("SELECT region FROM dim UNION ALL SELECT country FROM dim").sql
     assert ") UNION ALL (" in text
