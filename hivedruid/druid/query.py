@@ -261,8 +261,8 @@ class _Renderer:
         dimensions: list[Json] = []
         for column, rex in keys:
             source = self._input(rex)
-            name = f"d{len(dimensions)}" if source.name.startswith("$") else source.name
-            name = name if name not in {d["outputName"] for d in dimensions} else f"d{len(dimensions)}"
+            own = source.name != TIME_COLUMN and not source.name.startswith("$")
+            name = _fresh(source.name if own else f"d{len(dimensions)}", {d["outputName"] for d in dimensions})
             outputs[column.id] = _Output(name, source.type)
             dimensions.append(
                 {"type": "default", "dimension": source.name, "outputName": name, "outputType": source.type}
@@ -387,6 +387,16 @@ class _Renderer:
             if column.id == rex.id:
                 return source.op == "count" if isinstance(source, Agg) else self._never_null(source)
         return False
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken: Druid refuses two outputs of one name, and one called `__time`."""
+    count = 1
+    fresh = name
+    while fresh in taken:
+        count += 1
+        fresh = f"{name}_{count}"
+    return fresh
 
 
 def _proves_not_null(term: Rex, ref: Ref) -> bool:

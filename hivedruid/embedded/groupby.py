@@ -24,6 +24,7 @@ def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
     dimensions = [dimension(spec, scope) for spec in query.get("dimensions") or ()]
+    _check_output_names(query, dimensions)
     bucket = [] if granularity.is_all else [Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG"))]
     filtered = where(query, scope, spans)
     columns = {key.name: key.type for key in bucket + dimensions}
@@ -40,6 +41,19 @@ def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
     if query.get("having") is not None:
         sql = f"SELECT * FROM ({sql}) AS h WHERE {_having(query['having'], Scope(columns))}"
     return _ordered(query, sql, columns, [key.name for key in dimensions], bool(bucket))
+
+
+def _check_output_names(query: Mapping[str, Any], dimensions: list[Key]) -> None:
+    """Raises DruidError as GroupByQuery.verifyOutputNames does."""
+    names: list[str | None] = [key.name for key in dimensions]
+    for spec in query.get("aggregations") or ():
+        names.append(spec.get("name") or (spec.get("aggregator") or {}).get("name"))
+    names += [spec["name"] for spec in query.get("postAggregations") or ()]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise DruidError(f"Duplicate output name[{name}]")
+    if TIME in names:
+        raise DruidError(f"'{TIME}' cannot be used as an output name for dimensions, aggregators, or post-aggregators.")
 
 
 def _one_set(sql: str, columns: Mapping[str, str], missing: Mapping[str, str], place: int) -> str:

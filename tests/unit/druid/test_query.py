@@ -155,6 +155,38 @@ def test_arithmetic_on_aggregates_is_a_post_aggregation() -> None:
     assert post["expression"] == 'if("$f2" == 0,null,(CAST("$f1",\'DOUBLE\') / "$f2"))'
 
 
+def test_output_names_are_unique_and_never_the_time_columns() -> None:
+    """Druid refuses `__time` and names given twice (GroupByQuery.verifyOutputNames)."""
+    from hivedruid.catalog.table import Column, Table
+    from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP
+
+    for sql in (
+        "SELECT DISTINCT `__time` FROM ev",
+        "SELECT `__time`, max(clicks) FROM ev GROUP BY `__time` ORDER BY `__time` LIMIT 2",
+    ):
+        query = native(sql)
+        (dimension,) = query.get("dimensions") or [query["dimension"]]
+        assert (dimension["dimension"], dimension["outputName"]) == ("__time", "d0")
+    names = ("d0", "d1", "p0", "vc0", "$f1")
+    odd = Table(
+        "default",
+        "odd",
+        "druid",
+        (Column("__time", TIMESTAMP), *(Column(n, STRING) for n in names), Column("x", BIGINT)),
+        True,
+    )
+    listed = ", ".join(f"`{n}`" for n in names)
+    query = native(
+        f"SELECT `__time`, {listed}, upper(d1), sum(x), sum(x) + 1 FROM odd GROUP BY `__time`, {listed}, upper(d1)",
+        tables=(odd,),
+    )
+    made = [
+        *(d["outputName"] for d in query["dimensions"]), *(a["name"] for a in query["aggregations"]), *(p["name"] for p in query["postAggregations"]),
+    ]  # fmt: skip
+    assert len(set(made)) == len(made) == 9
+    assert "__time" not in made
+
+
 # --- top n, order, nulls -------------------------------------------------------------------------------------------
 
 

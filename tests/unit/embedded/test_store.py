@@ -118,6 +118,22 @@ def test_what_is_not_supported_is_refused(filled: EmbeddedStore, change: dict[st
         filled.answer({**COUNT, "dataSource": "t", **change})
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [(("__time", "n"), "'__time' cannot be used as an output name"), (("n", "n"), r"Duplicate output name\[n\]")],
+)
+def test_group_by_refuses_the_output_names_that_druid_refuses(
+    filled: EmbeddedStore, names: tuple[str, str], message: str
+) -> None:
+    query = {
+        "queryType": "groupBy", "dataSource": "t", "granularity": "all", "intervals": ["0/3000"],
+        "dimensions": [{"type": "default", "dimension": "__time", "outputName": names[0], "outputType": "LONG"}],
+        "aggregations": [{"type": "count", "name": names[1]}],
+    }  # fmt: skip
+    with pytest.raises(DruidError, match=message):
+        filled.answer(query)
+
+
 def test_unknown_data_source(store: EmbeddedStore) -> None:
     assert store.schema("nope") == {}
     assert count(store, "nope") == 0
