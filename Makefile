@@ -41,9 +41,12 @@ quickstart: $(VENV)/.installed
 	@echo
 	@echo "The table is still there:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
 
+# Three runs: the equivalence tests start Spark with settings of their own.
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not spark"
+	@$(BIN)/python -m pytest -m spark --ignore tests/equivalence
+	@$(BIN)/python -m pytest tests/equivalence
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
