@@ -334,7 +334,7 @@ class _Renderer:
         same = next((p["name"] for p in posts if p["expression"] == text), None)
         if same is not None:
             return str(same)
-        taken = {o.name for o in outputs.values()}
+        taken = {o.name for o in outputs.values()} | {p["name"] for p in posts}
         name = next(n for n in (f"p{i}" for i in count(len(posts))) if n not in taken)
         posts.append({"type": "expression", "name": name, "expression": text, "outputType": druid_type(rex.type)})
         return name

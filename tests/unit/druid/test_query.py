@@ -328,3 +328,11 @@ def virtual(sql: str) -> list[Any]:
 def test_an_aggregate_of_an_expression_reads_a_virtual_column_once() -> None:
     made = virtual("SELECT sum(clicks * 2), max(clicks * 2) FROM ev")
     assert [v["expression"] for v in made] == ['("clicks" * 2)']
+
+
+def test_post_aggregations_beside_dimensions_named_like_them_have_names_of_their_own() -> None:
+    query = native(
+        "SELECT p0, p0 + 1, p0 + 2 FROM (SELECT count(*) + 1 AS p0, country FROM ev GROUP BY country) x GROUP BY p0"
+    )
+    names = [d["outputName"] for d in query["dimensions"]] + [p["name"] for p in query.get("postAggregations", [])]
+    assert len(names) == len(set(names)) == 3
