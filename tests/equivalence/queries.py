@@ -116,7 +116,8 @@ def scans(draw: st.DrawFn, relation: Relation = BASE) -> Query:
         items = ["`__time`", *draw(st.lists(value(Relation("", {"time": ["`__time`"]}), "integer", 1), max_size=2))]
         order = f" ORDER BY `__time`{draw(direction)}{draw(st.one_of(st.just(''), limits))}"
     elif shape == "by more":
-        keys = [*draw(st.sampled_from([[], ["`__time`"], [draw(group_key(relation))[1]]])), relation.unique]
+        by_expression = group_key(relation).filter(lambda key: not key[1].isdigit())  # a number is a position
+        keys = [*draw(st.sampled_from([[], ["`__time`"], [draw(by_expression)[1]]])), relation.unique]
         order = (
             f" ORDER BY {', '.join(f'{key}{draw(direction)}' for key in keys)}{draw(st.one_of(st.just(''), limits))}"
         )
