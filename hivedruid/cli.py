@@ -44,8 +44,37 @@ def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str
     return pairs
 
 
+COMMANDS = {
+    "doctor": "what is missing on this machine, feature by feature",
+    "local": "a real Druid and a real Kafka on this machine",
+    "sample": "fetch a real data set",
+    "spark": "the warm Spark server of this home",
+}
+"""Commands that have a module of their own in `commands`, each with its line of `--help`."""
+
+
 class _Group(click.Group):
-    """Options of `sql` right behind `hivedruid` mean `hivedruid sql`: a prompt on another home is one option away."""
+    """Options of `sql` right behind `hivedruid` mean `hivedruid sql`: a prompt on another home is one option away.
+
+    The modules of COMMANDS are loaded when they are asked for.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *COMMANDS])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return super().get_command(ctx, name)
+        from importlib import import_module
+
+        command = getattr(import_module(f"hivedruid.commands.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        short = {name: command.get_short_help_str(60) for name, command in self.commands.items()}
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted([*short.items(), *COMMANDS.items()]))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help", "--version"):
@@ -134,7 +163,7 @@ def sql(
             if "_duckdb" in sys.modules:  # what was set aside from collection DuckDB would report as leaked
                 gc.unfreeze()
 
-    return _guarded(run, diagnostics)
+    return guarded(run, diagnostics)
 
 
 @cli.command()
@@ -154,7 +183,7 @@ def test(paths: tuple[Path, ...], update: bool, jobs: int | None) -> int:
 
         return run_paths(paths, update=update, jobs=jobs)
 
-    return _guarded(run, Diagnostics())
+    return guarded(run, Diagnostics())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -176,7 +205,7 @@ def main(argv: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
+def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
     """Every way in which a command can end, as an exit code."""
     from hivedruid.diagnostics import BROKEN_PIPE
 

@@ -11,7 +11,7 @@ from typing import Literal
 from hivedruid.errors import HiveDruidError, SemanticError, Span, did_you_mean
 from hivedruid.secrets import masked
 
-SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "url", "period"]
+SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "druid", "url", "reference", "period"]
 
 PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
 """An ISO 8601 period as Joda reads it."""
@@ -71,8 +71,19 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is replaced."),
         Setting("hive.variable.substitute.depth", "int", "40", "How often a value put in for `${…}` is looked into again."),
         Setting("hive.explain.user", "bool", "true", "Whether EXPLAIN prints the user-level plan."),
-        Setting("druid.url", "url", "embedded:", "Where Druid is: embedded: (below the home folder), or the http(s) URL of a router."),
-        Setting("spark.master", "text", "local[*]", "Where Spark runs."),
+        Setting("druid.url", "druid", "embedded:", "Where Druid is: embedded: (below the home folder), local (of `hivedruid local up`), or the http(s) URL of a router or broker."),
+        Setting("druid.coordinator.url", "url", "", "Where the coordinator is, if druid.url is a broker's."),
+        Setting("druid.overlord.url", "url", "", "Where the overlord is, if it is not with the coordinator."),
+        Setting("druid.auth.username", "text", "", "User for basic authentication at Druid."),
+        Setting("druid.auth.password", "reference", "", "Password of that user: env:NAME or file:PATH."),
+        Setting("druid.auth.token", "reference", "", "Bearer token for Druid: env:NAME or file:PATH."),
+        Setting("druid.tls.ca.file", "text", "", "Certificates (PEM) to trust at https addresses of Druid, instead of the system's."),
+        Setting("druid.tls.certificate.file", "text", "", "Client certificate (PEM) to show to Druid."),
+        Setting("druid.tls.key.file", "text", "", "Private key (PEM) of the client certificate, where it is not in the same file."),
+        Setting("druid.query.timeout", "period", "PT5M", "How long one native query may take (ISO 8601 period)."),
+        Setting("spark.master", "text", "local[*]", "Where Spark runs: local[*] is this home's own warm server, else a cluster (spark://…, yarn, k8s://…)."),
+        Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
+        Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
     )
@@ -247,12 +258,31 @@ def _clock(setting: Setting, value: str) -> str:
     return moment.isoformat(" ")
 
 
-def _url(setting: Setting, value: str) -> str:
-    if value == "embedded:" or re.fullmatch(r"https?://[^\s/]+\S*", value):
+_URL = r"https?://[^\s/]+\S*"
+
+
+def _druid(setting: Setting, value: str) -> str:
+    if value in ("embedded:", "local") or re.fullmatch(_URL, value):
         return value.rstrip("/")
     raise SemanticError(
-        f"'{setting.key}' takes embedded: or the http(s) URL of a Druid router, not '{value}'",
+        f"'{setting.key}' takes embedded:, local, or the http(s) URL of a Druid router or broker, not '{masked(setting.key, value)}'",
         hint="for example http://localhost:8888",
+    )
+
+
+def _url(setting: Setting, value: str) -> str:
+    if not value or re.fullmatch(_URL, value):
+        return value.rstrip("/")
+    raise SemanticError(f"'{setting.key}' takes an http(s) URL, not '{masked(setting.key, value)}'")
+
+
+def _reference(setting: Setting, value: str) -> str:
+    """A secret is named, never given: what is SET is shown, logged and kept."""
+    if not value or re.fullmatch(r"env:\w+|file:.+", value):
+        return value
+    raise SemanticError(
+        f"'{setting.key}' takes env:NAME or file:PATH, not the secret itself",
+        hint="put it into an environment variable or a file that only you can read",
     )
 
 
@@ -263,6 +293,8 @@ _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "enum": _enum,
     "zone": _zone,
     "clock": _clock,
+    "druid": _druid,
     "url": _url,
+    "reference": _reference,
     "period": _period,
 }

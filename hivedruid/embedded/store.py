@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.druid.engine import DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 
 class EmbeddedStore:
-    """A Druid of one process. All methods raise DruidError; a data source that does not exist has no rows."""
+    """A Druid of one process: a `druid.engine.DruidEngine`. All methods raise DruidError."""
+
+    url = "embedded:"
 
     def __init__(self, home: Path, connection: sqlite3.Connection) -> None:
         self._manifest = Manifest(connection)
@@ -38,6 +41,10 @@ class EmbeddedStore:
     def schema(self, data_source: str) -> dict[str, str]:
         """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty where there is none."""
         return self._manifest.newest_schema(data_source)
+
+    def limits(self) -> DruidLimits:
+        """None: DuckDB spills to disk."""
+        return DruidLimits()
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they are computed: the values of `read.fields`, in order.

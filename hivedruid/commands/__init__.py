@@ -1,0 +1,1 @@
+"""The commands beside `sql` and `test`, a module each; `cli` loads the one that is asked for."""

@@ -1,0 +1,65 @@
+"""What a Druid does for us, whichever it is: the embedded store or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from hivedruid.plan.physical import DruidRead
+
+
+@dataclass(frozen=True)
+class DruidLimits:
+    """What a Druid refuses beyond; None where it has no such limit, or does not tell.
+
+    `subquery_rows`: rows of an inner query (druid.server.http.maxSubqueryRows). `merge_buffers`: groupBys that one
+    query may nest (druid.processing.numMergeBuffers).
+    """
+
+    subquery_rows: int | None = None
+    merge_buffers: int | None = None
+
+
+class DruidEngine(Protocol):
+    """Answers native queries and runs ingestion tasks. All methods raise DruidError or ConnectError.
+
+    A data source that does not exist has no rows and no schema.
+    """
+
+    @property
+    def url(self) -> str:
+        """What `druid.url` is for it, as messages name it."""
+
+    def data_sources(self) -> tuple[str, ...]:
+        """The names of all data sources, sorted."""
+
+    def schema(self, data_source: str) -> Mapping[str, str]:
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty where there is none."""
+
+    def limits(self) -> DruidLimits:
+        """What this Druid refuses beyond; asked once."""
+
+    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
+        """The rows of a native query as they come: the values of `read.fields`, in order.
+
+        LONG is int (times are milliseconds), DOUBLE float, FLOAT the float that its decimal text spells, STRING str,
+        a multi-value with several values a list. Raises ResourceError before the first row, or never.
+        """
+
+    def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
+        """The rows of a native query as one Parquet file, its fields named `columns`; also where there are no rows.
+
+        LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
+        """
+
+    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> Any:
+        """Run an `index_parallel` task and wait until its rows can be queried; `also` changes the catalog with it."""
+
+    def drop(self, data_source: str) -> None:
+        """Drop all segments of a data source; returns when no query sees them any more."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
