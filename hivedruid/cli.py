@@ -71,7 +71,7 @@ class _Group(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         short = {name: command.get_short_help_str(60) for name, command in self.commands.items()}
         with formatter.section("Commands"):
             formatter.write_dl(sorted([*short.items(), *COMMANDS.items()]))
@@ -106,7 +106,8 @@ def cli(ctx: click.Context) -> int | None:
 @click.option(
     "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
 )
-@click.option("--druid", metavar="URL", help="The Druid to use: embedded: or the URL of a router.")
+@click.option("--druid", metavar="URL", help="The Druid to use: embedded:, local, or the URL of a router.")
+@click.option("--dry-run", is_flag=True, help="Show what each statement would do; nothing is done.")
 @click.option("--fail-at-end", is_flag=True, help="Go on after an error; the exit code is that of the first.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
 @click.option("--time", is_flag=True, help="Tell how long each statement took.")
@@ -122,6 +123,7 @@ def sql(
     no_header: bool,
     home: Path | None,
     druid: str | None,
+    dry_run: bool,
     fail_at_end: bool,
     quiet: bool,
     time: bool,
@@ -143,8 +145,9 @@ def sql(
         interactive = not (files or texts) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
         output = Output(layout, header=not no_header, time=time or (interactive and not quiet))
         inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
-        folder = home or Path.home() / ".hivedruid"
-        session = _open_session(folder, hiveconf | ({"druid.url": druid} if druid else {}), hivevar, diagnostics)
+        folder = home or default_home()
+        settings = hiveconf | ({"druid.url": druid} if druid else {})
+        session = _open_session(folder, settings, hivevar, diagnostics, dry_run=dry_run)
         try:
             if interactive:
                 from hivedruid.repl import run_repl
@@ -170,18 +173,34 @@ def sql(
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--update", is_flag=True, help="Write what the scripts print now as what is expected.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use. [one per 8 scripts, at most 4]")
-def test(paths: tuple[Path, ...], update: bool, jobs: int | None) -> int:
+@click.option("--druid", metavar="URL", help="Run on this Druid, as `sql --druid`. [embedded:]")
+@click.option(
+    "--hiveconf", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="A setting of every script."
+)
+@click.option(
+    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Whose cluster --druid local is."
+)
+def test(
+    paths: tuple[Path, ...],
+    *,
+    update: bool,
+    jobs: int | None,
+    druid: str | None,
+    hiveconf: dict[str, str],
+    home: Path | None,
+) -> int:
     """Run .q scripts and compare with the .q.out beside them.
 
     PATHS are scripts or folders of scripts. Each script runs in a home of its own, with the clock and the time
-    zone pinned.
+    zone pinned. On a cluster they run one after the other, and the data sources they make are dropped.
     """
     from hivedruid.diagnostics import Diagnostics
 
     def run() -> int:
         from hivedruid.qtest.runner import run_paths
 
-        return run_paths(paths, update=update, jobs=jobs)
+        settings = {**hiveconf, **_druid_settings(druid, home or default_home())}
+        return run_paths(paths, update=update, jobs=jobs, settings=settings)
 
     return guarded(run, Diagnostics())
 
@@ -225,15 +244,40 @@ def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
     return code
 
 
+def default_home() -> Path:
+    """Where tables live without --home and HIVEDRUID_HOME."""
+    return Path.home() / ".hivedruid"
+
+
+def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
+    """Settings that name a Druid to scripts that run in homes of their own: `local` is the cluster of `home`."""
+    if druid != "local":
+        return {"druid.url": druid} if druid else {}
+    from hivedruid.errors import ConnectError
+    from hivedruid.local.state import running
+
+    services = running(home)
+    if services is None:
+        raise ConnectError("the local cluster is not running", hint="start it: hivedruid local up")
+    return {
+        "druid.url": services.broker,
+        "druid.coordinator.url": services.coordinator,
+        "druid.overlord.url": services.overlord,
+    }
+
+
 def _open_session(
-    home: Path, hiveconf: Mapping[str, str], hivevar: Mapping[str, str], diagnostics: Diagnostics
+    home: Path, hiveconf: Mapping[str, str], hivevar: Mapping[str, str], diagnostics: Diagnostics, *, dry_run: bool
 ) -> Session:
     """A session with the settings of the command line. Raises UsageError for one that is unknown or mistyped."""
     from hivedruid.errors import SemanticError, UsageError
     from hivedruid.session import Session
 
     try:
-        return Session(home, hiveconf=hiveconf, hivevar=hivevar, note=diagnostics.note, progress=diagnostics.progress)
+        return Session(
+            home, hiveconf=hiveconf, hivevar=hivevar, dry_run=dry_run,
+            note=diagnostics.note, progress=diagnostics.progress,
+        )  # fmt: skip
     except SemanticError as error:
         raise UsageError(error.message, hint=error.hint) from None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from hivedruid.catalog.types import STRING, HiveType
@@ -28,6 +29,16 @@ class Result:
     columns: tuple[ResultColumn, ...] = ()
     rows: Iterable[tuple[Any, ...]] = field(default=())
     is_text: bool = False
+
+
+def begun(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """The same rows, the first already taken: what fails before it fails here."""
+    iterator = iter(rows)
+    try:
+        first = next(iterator)
+    except StopIteration:
+        return iter(())
+    return chain((first,), iterator)
 
 
 def text_result(column: str, text: str) -> Result:

@@ -7,13 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.errors import ExecutionError
-from hivedruid.results import Result
+from hivedruid.results import Result, begun
 
 if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
@@ -90,7 +89,7 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
 
     if not result.columns:
         return None
-    rows = _Counted(_begun(result.rows))
+    rows = _Counted(begun(result.rows))  # what fails before the first row leaves no header on stdout
 
     def write(text: str) -> None:
         diagnostics.progress("")
@@ -131,14 +130,6 @@ def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
                 due = monotonic() + BATCH_SECONDS
     finally:
         flush()
-
-
-def _begun(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """The same rows, the first already taken: what fails before it leaves no header on stdout."""
-    iterator = iter(rows)
-    for first in iterator:
-        return chain((first,), iterator)
-    return ()
 
 
 class _Counted:

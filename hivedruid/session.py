@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hivedruid import script
-from hivedruid.catalog.database import open_database
+from hivedruid import defaults, script
+from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError, Span, UnsupportedError
-from hivedruid.results import Result
+from hivedruid.errors import ExecutionError, HiveDruidError, ResourceError, SemanticError, Span
+from hivedruid.query_log import LogEntry, QueryLog, new_id
+from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
+from hivedruid.secrets import mask_text
 from hivedruid.settings import Settings
 
 if TYPE_CHECKING:
+    from hivedruid.actions.build import Built
     from hivedruid.actions.execute import Services
     from hivedruid.actions.gather import Facts
     from hivedruid.actions.model import Action
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.druid.engine import DruidEngine
     from hivedruid.embedded.store import EmbeddedStore
     from hivedruid.parser.statements import Statement
+    from hivedruid.plan.physical import DruidRead
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
@@ -35,6 +42,9 @@ def _quiet(_text: str) -> None:
 class Session:
     """Runs statements against one home folder.
 
+    With `dry_run` it plans: every statement answers with its plan, the catalog is a copy in memory, so that what a script
+    creates is there for the rest of it, and nothing is read, written or sent but questions to Druid about its data sources.
+
     `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it).
     Not for several threads at once. Close it; it is a context manager, too.
     """
@@ -45,19 +55,23 @@ class Session:
         *,
         hiveconf: Mapping[str, str] | None = None,
         hivevar: Mapping[str, str] | None = None,
+        dry_run: bool = False,
         note: Callable[[str], None] = _quiet,
         progress: Callable[[str], None] = _quiet,
     ) -> None:
         self.home = home.absolute()
-        self.settings = Settings(hiveconf or {})
+        self.settings = Settings({**defaults.read(self.home), **(hiveconf or {})})
         self._initial = self.settings.copy()
         self.variables: dict[str, str] = dict(hivevar or {})
         self.database = "default"
         self._note = note
         self._progress = progress
-        self._connection = open_database(self.home)
+        self._log = None if dry_run else QueryLog(self.home, note)
+        self._dry_run = dry_run
+        self._connection = copy_database(self.home) if dry_run else open_database(self.home)
         self.catalog = Catalog(self._connection)
         self._store: EmbeddedStore | None = None
+        self._cluster: DruidCluster | None = None
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
         self._unreadable = "SOURCE is a statement of a script"
@@ -73,6 +87,8 @@ class Session:
             self._spark.close()
         if self._store is not None:
             self._store.close()
+        if self._cluster is not None:
+            self._cluster.close()
         self._connection.close()
 
     # --- statements --------------------------------------------------------------------------------------------
@@ -118,16 +134,27 @@ class Session:
 
         Raises HiveDruidError for everything that is the statement's or the world's fault.
         """
+        query_id = new_id()
+        entry = LogEntry(self._log, query_id, statement, self.settings["druid.url"])
         try:
-            return self._execute(statement)
+            result = self._execute(statement, query_id)
         except RecursionError:
-            raise SemanticError(
+            deep = SemanticError(
                 "the statement is nested too deeply",
                 span=statement.span(0, 1),
                 hint="split it: a subquery or a view for a part of the expression",
-            ) from None
+            )
+            entry.done(error=deep)
+            raise deep from None
+        except BaseException as error:
+            entry.done(error=error)
+            raise
+        if not result.columns:
+            entry.done()
+            return result
+        return replace(result, rows=entry.counted(_placed_rows(result, statement)))
 
-    def _execute(self, statement: SourceStatement) -> Result:
+    def _execute(self, statement: SourceStatement, query_id: str) -> Result:
         from hivedruid.actions.gather import gather
         from hivedruid.parser import parse
 
@@ -136,18 +163,49 @@ class Session:
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _placed(statement):
             snapshot = gather(parsed, self._facts())
+            self._note_facts(snapshot)
             if type(parsed).__name__ == "Explain":
                 from hivedruid.actions.explain import explain
 
                 return explain(parsed, snapshot, self._warn)  # type: ignore[arg-type]
-            from hivedruid.actions.build import build
+            return self._run(parsed, snapshot, query_id)
 
-            built = build(parsed, snapshot, self._warn)
-            from hivedruid.actions.execute import execute
+    def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
+        """Build the actions and execute them; what Druid refuses for lack of resources is built anew with scans only."""
+        from hivedruid.actions.build import build
+        from hivedruid.actions.execute import execute
 
-            self._refuse_cluster(built.actions)
-            result = execute(built.actions, self._get_services())
-        return replace(result, rows=_placed_rows(result, statement)) if result.columns else result
+        built = build(parsed, snapshot, self._warn)
+        if self._dry_run:
+            return self._rehearse(parsed, built)
+
+        def instead(refused: ResourceError) -> tuple[Action, ...]:
+            self._note(f"Druid refuses the query ({refused.message}); Spark computes it over plain scans")
+            return build(parsed, replace(snapshot, scans_only=True)).actions
+
+        return execute(built.actions, self._get_services(), query_id, instead)
+
+    def _rehearse(self, parsed: Statement, built: Built) -> Result:
+        """The plan; names and settings change, so that the statements that follow see what they would see."""
+        from hivedruid.actions.changes import names_only
+        from hivedruid.actions.execute import execute
+        from hivedruid.actions.explain import user_level
+
+        answer = execute(tuple(names_only(built.actions)), self._get_services(), "", lambda _: ())
+        first = parsed.source.text.strip().partition("\n")[0]
+        heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {mask_text(first)}"
+        return answer if answer.columns else text_result("Plan", "\n".join(["", heading, *user_level(built)]))
+
+    def _note_facts(self, snapshot: Snapshot) -> None:
+        """What may surprise in the plan or the answer."""
+        if snapshot.unreachable is not None:
+            self._note(f"planned from the catalog alone: {snapshot.unreachable}")
+        url = self.settings["druid.url"]
+        for data_source in snapshot.absent if url != "embedded:" else ():
+            if self.store.schema(data_source):
+                self._note(
+                    f"data source {data_source} is in the embedded store, not in {url}; druid.url says which is read"
+                )
 
     def _anchored(self, statement: Statement) -> Statement:
         """A relative LOCATION counts from the script's folder, or from the current one where there is no script."""
@@ -173,6 +231,21 @@ class Session:
             self._store = EmbeddedStore(self.home, self._connection)
         return self._store
 
+    def druid(self) -> DruidEngine:
+        """The Druid that druid.url names. Raises ConnectError for `local` where it is not running."""
+        if self.settings["druid.url"] == "embedded:":
+            return self.store
+        from hivedruid.clients.address import address
+        from hivedruid.clients.cluster import DruidCluster
+        from hivedruid.local.state import running
+
+        found = address(self.settings, running(self.home))
+        if self._cluster is None or self._cluster.address != found:
+            if self._cluster is not None:
+                self._cluster.close()
+            self._cluster = DruidCluster(found, progress=self._progress, note=self._note)
+        return self._cluster
+
     def now(self) -> datetime:
         """The clock, or what hivedruid.now pins it to (UTC)."""
         pinned = self.settings["hivedruid.now"]
@@ -182,15 +255,16 @@ class Session:
         from hivedruid.actions.gather import Facts
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
-        return Facts(self.catalog, self.store, settings, self.now(), self.database, self.variables)
+        return Facts(self.catalog, self.druid, settings, self.now(), self.database, self.variables, self._dry_run)
 
     def _get_services(self) -> Services:
         if self._services is None:
             from hivedruid.actions.execute import Services
 
             self._services = Services(
-                self.home, self.catalog, self.store, self._get_spark,
+                self.home, self.catalog, self.druid, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
+                self._query_context,
             )  # fmt: skip
         return self._services
 
@@ -198,19 +272,20 @@ class Session:
         if self._spark is None:
             from hivedruid.spark.jobs import SparkRunner
 
-            self._spark = SparkRunner(self.home, self.settings, self.store.write_parquet, self._progress, self._note)
+            self._spark = SparkRunner(self.home, self.settings, self._write_parquet, self._progress, self._note)
         return self._spark
 
-    def _refuse_cluster(self, actions: tuple[Action, ...]) -> None:
-        """A cluster can be planned for, and its tables kept in the catalog; nothing is read from it or written to it yet."""
-        from hivedruid.actions.model import needs_druid
+    def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
+        self.druid().write_parquet(read, columns, path)
 
-        url = self.settings["druid.url"]
-        if url != "embedded:" and any(needs_druid(action) for action in actions):
-            raise UnsupportedError(
-                f"druid.url is {url}, and this version executes on the embedded store only",
-                hint="EXPLAIN shows the plan for any cluster; SET druid.url=embedded: to execute",
-            )
+    def _query_context(self) -> Mapping[str, Any]:
+        given = self.settings["druid.query.context"]
+        if not given:
+            return {}
+        from json import loads
+
+        context: dict[str, Any] = loads(given)
+        return context
 
     def _use(self, database: str) -> None:
         self.database = database

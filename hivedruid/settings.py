@@ -11,7 +11,7 @@ from typing import Literal
 from hivedruid.errors import HiveDruidError, SemanticError, Span, did_you_mean
 from hivedruid.secrets import masked
 
-SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "druid", "url", "reference", "period"]
+SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "context", "druid", "url", "reference", "period"]
 
 PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
 """An ISO 8601 period as Joda reads it."""
@@ -81,6 +81,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("druid.tls.certificate.file", "text", "", "Client certificate (PEM) to show to Druid."),
         Setting("druid.tls.key.file", "text", "", "Private key (PEM) of the client certificate, where it is not in the same file."),
         Setting("druid.query.timeout", "period", "PT5M", "How long one native query may take (ISO 8601 period)."),
+        Setting("druid.query.context", "context", "", "Druid's query context for every native query, as JSON: priority, lane, limits and caches."),
         Setting("spark.master", "text", "local[*]", "Where Spark runs: local[*] is this home's own warm server, else a cluster (spark://…, yarn, k8s://…)."),
         Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
@@ -286,6 +287,39 @@ def _reference(setting: Setting, value: str) -> str:
     )
 
 
+_CONTEXT_KEYS = frozenset(
+    """
+    brokerParallelMerge bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor bufferGrouperMaxSize forceLimitPushDown
+    lane maxMergingDictionarySize maxNumericInFilters maxOnDiskStorage maxQueuedBytes maxRowsQueuedForOrdering
+    maxScatterGatherBytes maxSegmentPartitionsOrderedInMemory maxSelectorDictionarySize maxSubqueryBytes maxSubqueryRows
+    numParallelCombineThreads parallelMergeParallelism populateCache populateResultLevelCache priority
+    secondaryPartitionPruning setProcessingThreadNames useCache useResultLevelCache vectorSize
+    vectorize vectorizeVirtualColumns
+    """.split()  # noqa: SIM905
+)
+"""Keys of Druid's query context that change how a query is run, never what it answers."""
+
+
+def _context(setting: Setting, value: str) -> str:
+    import json
+
+    if not value:
+        return value
+    try:
+        keys = json.loads(value)
+    except ValueError:
+        keys = None
+    if not isinstance(keys, dict):
+        raise SemanticError(f"'{setting.key}' takes a JSON object, not '{value}'", hint='for example {"priority": 10}')
+    for key in keys:
+        if key not in _CONTEXT_KEYS:
+            hint = (
+                did_you_mean(key, _CONTEXT_KEYS) or "it takes what does not change answers; docs/druid.md has the list"
+            )
+            raise SemanticError(f"'{setting.key}' does not take '{key}'", hint=hint)
+    return json.dumps(keys)
+
+
 _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "bool": _bool,
     "int": _int,
@@ -293,6 +327,7 @@ _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "enum": _enum,
     "zone": _zone,
     "clock": _clock,
+    "context": _context,
     "druid": _druid,
     "url": _url,
     "reference": _reference,

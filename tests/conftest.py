@@ -1,23 +1,38 @@
-"""What all tests share: which of them start Spark."""
+"""What all tests share: which of them start Spark or a cluster, and the one cluster of a run."""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
+    from tests.support.cluster import Cluster
 
-# A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt.
+# A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt. A run that is
+# told to end has a cluster to stop, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-SPARK_FOLDERS = {"q", "equivalence", "spark"}
+FOLDERS = {"spark": {"q", "equivalence", "spark"}, "cluster": {"equivalence", "integration"}}
+"""Marker → the folders whose tests have it; `make check` leaves both out."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests below these folders start Spark; `make check` leaves them out."""
     here = Path(__file__).parent
     for item in items:
-        if SPARK_FOLDERS & set(item.path.relative_to(here).parts):
-            item.add_marker("spark")
+        for marker, folders in FOLDERS.items():
+            if folders & set(item.path.relative_to(here).parts[:-1]):
+                item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A real Druid and Kafka for all tests of this run."""
+    from tests.support.cluster import running_cluster
+
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running

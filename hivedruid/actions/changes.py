@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.actions.model import Action
@@ -82,3 +83,17 @@ class Show(Action):
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     is_text: bool = False
+
+
+def names_only(actions: Iterable[Action]) -> Iterator[Action]:
+    """What of the actions concerns the catalog, the settings and answers from them: no data is read, written or deleted."""
+    for action in actions:
+        if isinstance(action, RemoveTable):
+            yield replace(action, delete_data=False)
+        elif isinstance(action, RemoveDatabase):
+            yield replace(action, tables=tuple(replace(removal, delete_data=False) for removal in action.tables))
+        elif isinstance(action, _ABOUT_NAMES):
+            yield action
+
+
+_ABOUT_NAMES = (AddTable, ReplaceTable, AddDatabase, UseDatabaseAction, ChangeSetting, ResetSetting, Show)

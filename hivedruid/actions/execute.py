@@ -3,45 +3,100 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError
-from hivedruid.results import Result
+from hivedruid.errors import ExecutionError, ResourceError
+from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
+from hivedruid.results import Result, begun
 
 if TYPE_CHECKING:
     from hivedruid.actions import changes as c
-    from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.druid.engine import DruidEngine
     from hivedruid.spark.jobs import SparkRunner
 
 
 @dataclass
 class Services:
-    """What actions act on. `spark` is only called for a Spark job; the callbacks change the session."""
+    """What actions act on. `druid` and `spark` are only called where they are needed; the callbacks change the session."""
 
     home: Path
     catalog: Catalog
-    store: EmbeddedStore
+    druid: Callable[[], DruidEngine]
     spark: Callable[[], SparkRunner]
     use_database: Callable[[str], None]
     change_setting: Callable[[str, str], None]
     reset_setting: Callable[[str | None], None]
     zone: Callable[[], str]
+    query_context: Callable[[], Mapping[str, Any]]
 
 
-def execute(actions: Sequence[Action], services: Services) -> Result:
-    """Run the actions in order; the answer is that of the one that has one."""
+Instead = Callable[[ResourceError], Sequence[Action]]
+"""The actions of the same statement, in the same order, that ask less of Druid."""
+
+
+def execute(actions: Sequence[Action], services: Services, query_id: str, instead: Instead) -> Result:
+    """Run the actions in order; the answer is that of the one that has one.
+
+    The native queries carry `query_id` and the session's query context. From an action that Druid refuses for lack of resources on, those of `instead`
+    are run in its place: a refusal comes before the first row, and before anything is written.
+    """
     result = Result()
-    actions = _with_ids(actions)
-    if _makes_druid_table(actions):
-        return _create_druid_table_as(actions, services)
-    for action in actions:
-        result = _EXECUTORS[type(action).__name__](action, services) or result
+    actions = _with_context(_with_ids(actions), query_id, services.query_context())
+    refusals = 0
+    done = 0
+    while done < len(actions):
+        try:
+            answer, taken = _execute_next(actions[done:], services)
+        except ResourceError as refused:
+            refusals += 1
+            if refusals > 1:
+                raise
+            actions = _with_context(_with_ids(instead(refused)), f"{query_id}-scans", services.query_context())
+            continue
+        result = answer or result
+        done += taken
     return result
+
+
+def _execute_next(actions: Sequence[Action], services: Services) -> tuple[Result | None, int]:
+    """Run the first action, or the first two where they become visible together; the answer, and how many ran."""
+    if _makes_druid_table(actions):
+        return _create_druid_table_as(actions, services), 2
+    return _EXECUTORS[type(actions[0]).__name__](actions[0], services), 1
+
+
+def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, Any]) -> list[Action]:
+    """Every native query knows its statement: the id of a single one, numbered where there are more."""
+    numbers = count(1)
+
+    def named(read: DruidRead, name: str) -> DruidRead:
+        context = {**given, **read.query.get("context", {}), "queryId": name}
+        return replace(read, query={**read.query, "context": context})
+
+    def named_job(job: SparkJob) -> SparkJob:
+        inputs = [
+            replace(item, read=named(item.read, f"{query_id}-{next(numbers)}"))
+            if isinstance(item, DruidInput)
+            else item
+            for item in job.inputs
+        ]
+        return replace(job, inputs=tuple(inputs))
+
+    found: list[Action] = []
+    for action in actions:
+        if isinstance(action, RunDruidQuery):
+            found.append(replace(action, read=named(action.read, query_id)))
+        elif isinstance(action, RunSparkJob | IngestDruid | WriteTable):
+            found.append(replace(action, job=named_job(action.job)))
+        else:
+            found.append(action)
+    return found
 
 
 def _with_ids(actions: Sequence[Action]) -> list[Action]:
@@ -71,7 +126,7 @@ def _create_druid_table_as(actions: Sequence[Action], services: Services) -> Res
         if rows == 0:
             services.catalog.add(add.table)  # type: ignore[attr-defined]
             return Result()
-        services.store.ingest(spec, also=lambda: services.catalog.add(add.table))  # type: ignore[attr-defined]
+        services.druid().ingest(spec, also=lambda: services.catalog.add(add.table))  # type: ignore[attr-defined]
     return Result()
 
 
@@ -118,11 +173,12 @@ def _spec_with_base_dir(spec: Any, directory: Path) -> dict[str, Any]:
 def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
     from hivedruid.plan.decode import decode_rows
 
-    return Result(action.columns, decode_rows(services.store.rows(action.read), action.read.fields, action.zone))
+    rows = begun(services.druid().rows(action.read))
+    return Result(action.columns, decode_rows(rows, action.read.fields, action.zone))
 
 
 def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
-    return Result(action.job.columns, _in_zone(services.spark().rows(action.job), services.zone()))
+    return Result(action.job.columns, _in_zone(begun(services.spark().rows(action.job)), services.zone()))
 
 
 def _in_zone(rows: Iterator[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
@@ -147,7 +203,7 @@ def _answer_rows(action: AnswerRows, _services: Services) -> Result:
 def _ingest_druid(action: IngestDruid, services: Services) -> None:
     with _staged(action, services) as (spec, rows):
         if rows or action.overwrite:
-            services.store.ingest(spec)
+            services.druid().ingest(spec)
 
 
 def _write_table(action: WriteTable, services: Services) -> None:
@@ -166,15 +222,21 @@ def _add_table(action: c.AddTable, services: Services) -> None:
 
 
 def _remove_table(action: c.RemoveTable, services: Services) -> None:
-    """The catalog first: what a crash leaves behind is data without a name, never a name without data."""
+    """The catalog first: what a crash leaves behind is data without a name, never a name without data.
+
+    Druid comes before the catalog: where it cannot be reached nothing is done, and DROP can be said again.
+    """
+    in_druid = action.table.kind == "druid"
+    if action.delete_data and in_druid:
+        _delete_data(action.table, services)
     services.catalog.remove(action.table)
-    if action.delete_data:
+    if action.delete_data and not in_druid:
         _delete_data(action.table, services)
 
 
 def _delete_data(table: Any, services: Services) -> None:
     if table.kind == "druid":
-        services.store.drop(table.data_source)
+        services.druid().drop(table.data_source)
     elif table.kind in ("iceberg", "files"):
         services.spark().drop(table)
 

@@ -24,15 +24,17 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) ->
         return text_result("Explain", json.dumps(document(built), indent=2, ensure_ascii=False))
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
-    lines = [line for action in built.actions for line in _action(action)] or ["nothing to do"]
-    if built.plans:
-        lines = ["Plan optimized by CBO.", "", *lines]
-    if statement.mode == "extended":
-        lines += _extended(built)
-    return text_result("Explain", "\n".join(lines))
+    extended = _extended(built) if statement.mode == "extended" else []
+    return text_result("Explain", "\n".join([*user_level(built), *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------
+
+
+def user_level(built: Built) -> list[str]:
+    """The actions as Hive's user-level EXPLAIN shows a plan."""
+    lines = [line for action in built.actions for line in _action(action)] or ["nothing to do"]
+    return ["Plan optimized by CBO.", "", *lines] if built.plans else lines
 
 
 def _action(action: Action) -> list[str]:
@@ -210,4 +212,4 @@ def _job_document(job: SparkJob) -> dict[str, Any]:
     return {"sql": job.sql, "inputs": inputs}
 
 
-__all__ = ["document", "explain"]
+__all__ = ["document", "explain", "user_level"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,29 +13,34 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
+from hivedruid.druid.engine import NO_LIMITS, DruidEngine
+from hivedruid.errors import ConnectError
 from hivedruid.parser.statements import Explain, Query, Statement, TableName
 
 if TYPE_CHECKING:
-    from hivedruid.embedded.store import EmbeddedStore
     from hivedruid.parser.statements.ddl import CreateTable
 
 
 @dataclass
 class Facts:
-    """Where facts come from: the catalog, the data sources, the session."""
+    """Where facts come from: the catalog, Druid, the session.
+
+    With `plan_only` nothing will be executed: where Druid cannot be reached, the catalog has to do.
+    """
 
     catalog: Catalog
-    store: EmbeddedStore
+    druid: Callable[[], DruidEngine]
     settings: Mapping[str, str]
     now: datetime
     database: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    plan_only: bool = False
 
 
 def gather(statement: Statement, facts: Facts) -> Snapshot:
     """A snapshot with every table the statement names, views seen through."""
     if isinstance(statement, Explain):
-        return gather(statement.statement, facts)
+        return gather(statement.statement, replace(facts, plan_only=True))
     tables: dict[tuple[str, str], Table] = {}
     reader = _Reader(facts, tables)
     if isinstance(statement, Query):
@@ -47,6 +52,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         facts.settings, facts.now, facts.database, databases, tables,
         discovered=reader.discovered, all_tables=tuple(reader.all_tables),
         database_comments=reader.comments, variables=facts.variables,
+        limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
     )  # fmt: skip
 
 
@@ -59,6 +65,9 @@ class _Reader:
         self.comments: dict[str, str] = {}
         self.named: set[tuple[str, str]] = set()
         self.resolved: set[tuple[str, str]] = set()
+        self.limits = NO_LIMITS
+        self.absent: list[str] = []
+        self.unreachable: str | None = None
 
     def query(self, e: exp.Expr, database: str) -> None:
         for node in e.find_all(exp.Table):
@@ -79,7 +88,7 @@ class _Reader:
             self._neighbours(database)
             return
         if table.kind == "druid" and rows:
-            table = with_field_names(table, self.facts.store.schema(table.data_source))
+            table = with_field_names(table, self._fields(table.data_source))
             self.resolved.add(key)
         self.tables[key] = table
         if table.kind == "view" and table.view_text:
@@ -89,6 +98,27 @@ class _Reader:
             view = parse(SourceStatement(table.view_text))
             if isinstance(view, Query):
                 self.query(view.expression, table.database)
+
+    def _fields(self, data_source: str) -> Mapping[str, str]:
+        """The fields of a data source that is read or written, and on the way the limits of its Druid."""
+        schema = self._schema(data_source, needed=not self.facts.plan_only)
+        if self.unreachable is None:
+            self.limits = self.facts.druid().limits()
+            if not schema:
+                self.absent.append(data_source)
+        return schema
+
+    def _schema(self, data_source: str, *, needed: bool) -> Mapping[str, str]:
+        """Empty where Druid has no such data source, or where it cannot be asked and is not needed."""
+        if self.unreachable is not None:
+            return {}
+        try:
+            return self.facts.druid().schema(data_source)
+        except ConnectError as error:
+            if needed:
+                raise
+            self.unreachable = error.message
+            return {}
 
     def _neighbours(self, database: str) -> None:
         """The other tables there, so that an error can say which one was meant."""
@@ -107,7 +137,7 @@ class _Reader:
             for target in statement.targets:
                 self.table((target.table.database or self.facts.database).lower(), target.table.name.lower(), rows=True)
                 self._part(target.query)
-        if isinstance(statement, CreateTable):
+        if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
         if isinstance(statement, u.ShowNames | u.DescribeDatabase):
             self._listing(statement)
@@ -123,9 +153,11 @@ class _Reader:
     def _discover(self, statement: CreateTable) -> None:
         """The data sources that the new table may name: its own, and one that is there already."""
         names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
-        names |= {item.value for item in statement.properties if item.key == "druid.datasource"}
-        for name in names:
-            schema = self.facts.store.schema(name)
+        properties = {item.key: item.value for item in statement.properties}
+        names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()
+        checked = statement.query is not None or "kafka.topic" in properties or not statement.columns
+        for name in sorted(names):
+            schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:
                 self.discovered[name] = schema
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from hivedruid.catalog.table import Table
+from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Snapshot:
     `tables` holds what the statement names (views' tables too), by (database, name). `discovered` maps a
     data source that a CREATE names, if it exists, to its segmentMetadata answer: the column types by their name in Druid.
     `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, `variables` the hivevars.
+    `limits` are the Druid's own; `absent` are the data sources of named tables that it does not have; `unreachable` is
+    why it could not be asked, where the statement can do without. `scans_only` keeps everything but scans out of Druid.
     """
 
     settings: Mapping[str, str]
@@ -27,6 +30,10 @@ class Snapshot:
     all_tables: tuple[Table, ...] = ()
     database_comments: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+    limits: DruidLimits = NO_LIMITS
+    absent: tuple[str, ...] = ()
+    unreachable: str | None = None
+    scans_only: bool = False
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -6,6 +6,7 @@ One file, so that one commit decides what a reader sees. Schema changes are step
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from hivedruid.errors import ExecutionError
@@ -70,6 +71,24 @@ def open_database(home: Path) -> sqlite3.Connection:
             f"the catalog {path} has schema version {version}; this hivedruid knows up to {len(MIGRATIONS)}",
             hint="upgrade hivedruid, or choose another folder with --home",
         )
+    return connection
+
+
+def copy_database(home: Path) -> sqlite3.Connection:
+    """The catalog database of a home folder as it is now, in memory: what is done to it is done to nobody else's.
+
+    Nothing is written to the folder, which need not exist. Raises ExecutionError as `open_database` does.
+    """
+    path = home / FILE_NAME
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    try:
+        if path.exists():
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=30, uri=True)) as source:
+                source.backup(connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+        _migrate(connection)
+    except (OSError, sqlite3.Error) as error:
+        raise ExecutionError(f"cannot read the catalog {path}: {error}") from error
     return connection
 
 

@@ -23,6 +23,9 @@ class DruidLimits:
     merge_buffers: int | None = None
 
 
+NO_LIMITS = DruidLimits()
+
+
 class DruidEngine(Protocol):
     """Answers native queries and runs ingestion tasks. All methods raise DruidError or ConnectError.
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hivedruid.catalog.types import TYPES, HiveType
 from hivedruid.druid.exactness import NotExact
 from hivedruid.plan.literals import to_micros
-from hivedruid.plan.rex import Call, Literal, Ref, Rex
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 
 PERIODS = {
     "second": "PT1S",
@@ -106,6 +106,15 @@ def exact_number(literal: Literal, type_: HiveType) -> Decimal | None:
     return None
 
 
+def may_be_negative_zero(rex: Rex) -> bool:
+    """Whether a value could be -0.0, which Druid groups, sorts and (in part) compares apart from 0.0."""
+    if not rex.type.is_approximate:
+        return False
+    if isinstance(rex, Literal):
+        return rex.value is not None and rex.value == 0 and str(rex.value).startswith("-")
+    return not (isinstance(rex, Call) and rex.op == "cast" and not rex.args[0].type.is_approximate)
+
+
 def _is_whole(type_: HiveType) -> bool:
     return type_.is_integer or type_.is_time or type_.name == "boolean"
 
@@ -190,10 +199,24 @@ class DruidExpressions:
             raise NotExact(f"comparing {left.type} with {right.type}")
         if left.type.name == "boolean" and rex.op not in ("=", "<>", "<=>"):
             raise NotExact("ordering of booleans")
-        a, b = self.text(left), self.text(right)
         if rex.op == "<=>":
-            return f"notdistinctfrom({a},{b})"
+            return f"notdistinctfrom({self.text(left)},{self.text(right)})"
+        a, b = self._sides(rex.op, left, right)
         return f"({a} {_COMPARISONS[rex.op]} {b})"
+
+    def _sides(self, op: str, left: Rex, right: Rex) -> tuple[str, str]:
+        """Both sides of a comparison. In an order, Druid has -0.0 below 0.0 where it does not vectorize; Hive never."""
+        constant = right.value if isinstance(right, Literal) else None
+        if op in ("=", "<>") or constant:
+            return self.text(left), self.text(right)
+        if constant is not None and left.type.is_approximate:
+            return self.text(left), "0.0" if op in (">", "<=") else "-0.0"
+        return self.without_negative_zero(left), self.without_negative_zero(right)
+
+    def without_negative_zero(self, rex: Rex) -> str:
+        """The value; of a double or float that may be -0.0, the value plus 0.0, which never is."""
+        text = self.text(rex)
+        return f"({text} + 0.0)" if may_be_negative_zero(rex) else text
 
     def _whole_comparison(self, op: str, left: Rex, right: Rex) -> str | None:
         """A whole number against a constant with a fraction, on whole numbers alone."""
@@ -223,8 +246,10 @@ class DruidExpressions:
         if rex.op == "%" and rex.type.name == "double":
             a = self._double(left)
         text = f"div({a},{b})" if rex.op == "div" else f"({a} {rex.op} {b})"
-        if isinstance(right, Literal) and right.value:
-            return text
+        if isinstance(right, Literal):
+            return text if right.value else "null"
+        if not any(isinstance(part, Ref) for part in walk(rex)):
+            raise NotExact("Druid divides constants at once, also by zero, before it looks at what guards them")
         return f"if({b} == 0,null,{text})"  # Hive: NULL; Druid: an error for longs, Infinity for doubles
 
     def _double(self, rex: Rex) -> str:
@@ -627,7 +652,7 @@ DRUID: dict[str, Callable[[DruidExpressions, Call], str]] = {
     "regexp_extract": _regexp_extract,
     "regexp_replace": _regexp_replace,
     "abs": lambda d, rex: d.fit(rex.type, f"abs({d.text(rex.args[0])})"),
-    "sqrt": _math("sqrt", ">= 0"),
+    "sqrt": _math("sqrt", ">= -0.0"),
     "exp": _math("exp"),
     "ln": _math("log", "> 0"),
     "log": _log,

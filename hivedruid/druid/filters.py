@@ -87,6 +87,8 @@ class _Filters:
             return equals
         if op == "<>":
             return {"type": "not", "field": equals}
+        if isinstance(value, int) and int(float(value)) != value:
+            return None  # RangeFilter takes the bounds of LONGs as doubles; an expression compares them as they are
         range_: Filter = {"type": "range", "column": column.name, "matchValueType": column.type}
         if op in (">", ">="):
             range_["lower"] = value
@@ -106,7 +108,9 @@ class _Filters:
             bound = integer_bound(op, number) if number is not None else None
             return None if bound is None or isinstance(bound, bool) else bound
         if column.type == "DOUBLE" and isinstance(value, int | float | Decimal) and isfinite(value):
-            return op, float(value)
+            if float(value) == 0 and op not in (">", "<="):
+                return None  # these must hold for 0.0 and -0.0 alike, Druid's filters tell them apart
+            return op, float(value) + 0.0
         return None  # FLOAT: Druid would round the constant to single precision, Hive widens the column
 
     def _in(self, rex: Call, ref: Ref, column: DruidColumn) -> Filter | None:

@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BIGINT as _BIGINT
+from hivedruid.catalog.types import DOUBLE as _DOUBLE
 from hivedruid.druid import intervals
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.expressions import PERIODS, DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.expressions import (
+    PERIODS,
+    DruidColumn,
+    DruidExpressions,
+    druid_type,
+    may_be_negative_zero,
+)
 from hivedruid.druid.filters import to_filter
 from hivedruid.druid.intervals import IntervalSet
 from hivedruid.plan.nodes import DruidQuery, PlanColumn, TableScan
@@ -81,7 +88,9 @@ class _Renderer:
 
     def _virtual(self, rex: Rex) -> DruidColumn:
         """A virtual column that computes an expression; the same expression twice is one column."""
-        text, type_ = self.expressions.text(rex), druid_type(rex.type)
+        return self._computed(self.expressions.text(rex), druid_type(rex.type))
+
+    def _computed(self, text: str, type_: str) -> DruidColumn:
         if (text, type_) not in self.virtual:
             taken = {c.name for c in self.columns.values()}
             taken |= set(self.virtual.values())
@@ -97,6 +106,12 @@ class _Renderer:
     def _input(self, rex: Rex) -> DruidColumn:
         """A column of the source, or a virtual column for an expression."""
         return self.expressions.column(rex) if isinstance(rex, Ref) else self._virtual(rex)
+
+    def _key(self, rex: Rex) -> DruidColumn:
+        """What groups by an expression: 0.0 and -0.0 are one group to Hive, two to Druid."""
+        if not may_be_negative_zero(rex):
+            return self._input(rex)
+        return self._computed(self.expressions.without_negative_zero(rex), druid_type(rex.type))
 
     # --- scan --------------------------------------------------------------------------------------------------
 
@@ -260,9 +275,10 @@ class _Renderer:
     def _dimensions(self, keys: list[tuple[PlanColumn, Rex]], outputs: dict[str, _Output]) -> list[Json]:
         dimensions: list[Json] = []
         for column, rex in keys:
-            source = self._input(rex)
-            own = source.name != TIME_COLUMN and not source.name.startswith("$")
-            name = _fresh(source.name if own else f"d{len(dimensions)}", {d["outputName"] for d in dimensions})
+            source = self._key(rex)
+            called = self._input(rex).name if isinstance(rex, Ref) else source.name
+            own = called != TIME_COLUMN and not called.startswith("$")
+            name = _fresh(called if own else f"d{len(dimensions)}", {d["outputName"] for d in dimensions})
             outputs[column.id] = _Output(name, source.type)
             dimensions.append(
                 {"type": "default", "dimension": source.name, "outputName": name, "outputType": source.type}
@@ -353,11 +369,21 @@ class _Renderer:
         """The sort columns of one key; where Hive wants nulls elsewhere than Druid, which has them lowest, a flag goes first."""
         direction = "descending" if key.descending else "ascending"
         order = "lexicographic" if key.rex.type.is_string else "numeric"
-        columns = [{"dimension": self._post(key.rex, outputs, posts), "direction": direction, "dimensionOrder": order}]
+        name = self._post(self._ordered(key.rex), outputs, posts)
+        columns = [{"dimension": name, "direction": direction, "dimensionOrder": order}]
         if key.nulls_first != key.descending or self._output_never_null(key.rex):
             return columns
         flag = self._post(Call(_BIGINT, "is_null", (key.rex,)), outputs, posts)
         return [{"dimension": flag, "direction": direction, "dimensionOrder": "numeric"}, *columns]
+
+    def _ordered(self, rex: Rex) -> Rex:
+        """What to sort by: as 0.0, where an expression, min() or max() may be -0.0; keys and sums never are."""
+        if isinstance(rex, Ref):
+            sources = zip(self.q.grouped or (), [*self.q.keys, *self.q.calls], strict=False)
+            call = next((source for column, source in sources if column.id == rex.id), None)
+            if not isinstance(call, Agg) or call.op not in ("min", "max"):
+                return rex
+        return Call(_DOUBLE, "+", (rex, Literal(_DOUBLE, 0.0))) if may_be_negative_zero(rex) else rex
 
     def _having(self, outputs: dict[str, _Output]) -> Json | None:
         if self.q.having is None:

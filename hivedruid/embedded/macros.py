@@ -55,11 +55,12 @@ MACROS: dict[str, str] = {
              WHEN regexp_full_match(s, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
               AND trunc(TRY_CAST(s AS DOUBLE)) = TRY_CAST(s AS DOUBLE)
              THEN TRY_CAST(TRY_CAST(s AS DOUBLE) AS BIGINT) END""",
-    # Double.toString: plain between 1e-3 and 1e7, else d.dddE±n.
+    # Double.toString: plain between 1e-3 and 1e7, else d.dddE±n with at least two digits (Double.MIN_VALUE has one).
     "druid_double_to_string(x)": """
         CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN'
              WHEN isinf(x) THEN CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
              WHEN x = 0 OR (abs(x) >= 0.001 AND abs(x) < 10000000) THEN CAST(x AS VARCHAR)
+             WHEN abs(x) = CAST('5e-324' AS DOUBLE) THEN CASE WHEN x > 0 THEN '4.9E-324' ELSE '-4.9E-324' END
              ELSE druid_scientific(CAST(x AS VARCHAR)) END""",
     "druid_scientific(t)": """
         druid_scientific_parts(

@@ -95,12 +95,20 @@ def range_bound(element: Sql, operator: str, value: Any, numeric: bool) -> Sql:
     number = number_of(value)
     if number is None:
         raise DruidError(f"range filter: '{value}' is not a number")
-    if element.type in ("LONG", "BOOLEAN") and (isinstance(number, int) or math.isfinite(number)):
-        return _long_bound(as_long(element), operator, number)
+    if element.type in ("LONG", "BOOLEAN") and not math.isnan(number):
+        return compare(as_long(element), operator, long(_range_bound_of_longs(operator, float(number))))
     if element.type != "STRING":
         return compare(as_double(element), operator, double(float(number)))
     text = f"(CASE WHEN {element.text} IS NOT NULL THEN {_text_bound(element, operator, number)} END)"
     return combine(text, "BOOLEAN", element)
+
+
+def _range_bound_of_longs(operator: str, number: float) -> int:
+    """As RangeFilter has it: a bound is a double, even where a LONG is none, rounded and kept within LONG's range."""
+    if math.isinf(number):
+        return LONG_MAX if number > 0 else LONG_MIN
+    whole = math.ceil(number) if operator in (">=", "<") else math.floor(number)
+    return min(max(whole, LONG_MIN), LONG_MAX)
 
 
 def _text_bound(element: Sql, operator: str, number: float) -> str:
@@ -110,7 +118,7 @@ def _text_bound(element: Sql, operator: str, number: float) -> str:
 
 
 def _long_bound(element: Sql, operator: str, number: int | float) -> Sql:
-    """A bound on a LONG column, exact: 9.5 from above is `<= 9`."""
+    """A bound on a LONG column, exact: 9.5 from above is `<= 9`. What BoundDimFilter does."""
     if isinstance(number, float):
         if not number.is_integer():
             operator, number = (">=", math.ceil(number)) if operator[0] == ">" else ("<=", math.floor(number))

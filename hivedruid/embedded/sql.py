@@ -106,6 +106,8 @@ def java_double(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
+    if abs(value) == 5e-324:  # Double.MIN_VALUE: Java writes at least two digits
+        return "4.9E-324" if value > 0 else "-4.9E-324"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value) if "e" not in repr(value) else f"{value:.17f}".rstrip("0")
     mantissa, exponent = f"{value!r}e0".split("e")[:2] if "e" in repr(value) else (repr(value), "0")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
@@ -44,7 +44,7 @@ class EmbeddedStore:
 
     def limits(self) -> DruidLimits:
         """None: DuckDB spills to disk."""
-        return DruidLimits()
+        return NO_LIMITS
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they are computed: the values of `read.fields`, in order.

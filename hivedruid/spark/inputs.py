@@ -26,18 +26,18 @@ from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_fiel
 from hivedruid.spark.session import CATALOG
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
 
 MALFORMED_PROPERTY = "hivedruid.malformed.rows"
 MALFORMED_MARK = "hivedruid: malformed row in view "
 
 
-def druid_frame(spark: SparkSession, item: DruidInput, parquet: Path) -> DataFrame:
-    """A native query's rows, read from a Parquet file, in the Hive types of their fields."""
-    rows = spark.read.parquet(str(parquet)).toDF(*(f"_{number}" for number in range(len(item.columns))))
+def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
+    """A native query's rows as Druid has them, in the Hive types of their fields."""
     columns = zip(item.read.fields, item.columns, rows.schema.fields, strict=True)
-    return rows.selectExpr(
+    return rows.toDF(*(f"_{number}" for number in range(len(item.columns)))).selectExpr(
         *(
             f"{_from_druid(f'_{number}', field.type, stored.dataType)} AS {identifier(column)}"
             for number, (field, column, stored) in enumerate(columns)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -15,20 +14,22 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, PlanError, SparkError
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.scratch import fresh_folder
-from hivedruid.spark import failures, inputs, malformed, paths, session, writing
+from hivedruid.spark import failures, inputs, malformed, paths, remote, session, writing
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
+
+    from hivedruid.spark.session import Job
 
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
 
 PROGRESS_AFTER = 1.0
-PROGRESS_EVERY = 0.5
-"""Seconds until a job's first status line, and between two."""
+"""Seconds until a job's first status line."""
 
 
 class SparkRunner:
@@ -93,34 +94,23 @@ class SparkRunner:
             raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
 
     def close(self) -> None:
-        """Nothing is held between jobs; the driver ends with the process (see `session.stop`)."""
+        """End the home's session. The server goes on: the next command finds it warm."""
+        session.release(self._home)
 
     @contextmanager
     def _running(self, job: SparkJob, target: Table | None = None) -> Iterator[SparkSession]:
         """The session with the job's inputs as views; what goes wrong inside comes out as an error of ours."""
         scratch = fresh_folder(self._home / "scratch")
-        log = session.log_file(self._home)
-        views: list[str] = []
-        spark: SparkSession | None = None
+        running: Job | None = None
         try:
             druid_files = self._read_druid(job, scratch)
-            spark = self._session(job, target)
-            with self._status():
-                for item in job.inputs:
-                    self._register(spark, item, druid_files)
-                    views.append(item.view)
-                yield spark
-        except KeyboardInterrupt:
-            session.cancel()
-            raise
-        except (HiveDruidError, GeneratorExit):
+            with self._job(job, target) as running, self._status(running.spark), self._views(running, job, druid_files):
+                yield running.spark
+        except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise
         except Exception as error:
-            raise self._explained(error, job, spark, log) from error
+            raise self._explained(error, job, running) from error
         finally:
-            if spark is not None and session.running():
-                for view in views:
-                    spark.catalog.dropTempView(view)
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _read_druid(self, job: SparkJob, scratch: Path) -> dict[str, Path]:
@@ -132,27 +122,40 @@ class SparkRunner:
                 self._druid_reader(item.read, item.columns, files[item.view])
         return files
 
-    def _session(self, job: SparkJob, target: Table | None) -> SparkSession:
+    def _job(self, job: SparkJob, target: Table | None) -> AbstractContextManager[Job]:
         """The home's session, with Iceberg where the job reads or writes an Iceberg table."""
         reads = any(isinstance(item, TableInput) and self._is_iceberg(item.table) for item in job.inputs)
         iceberg = reads or (target is not None and target.kind == "iceberg")
-        try:
-            return session.session(self._settings, self._home, iceberg=iceberg, progress=self._progress)
-        finally:
-            self._progress("")
+        return session.job(self._settings, self._home, iceberg=iceberg, progress=self._progress)
 
     def _is_iceberg(self, table: Table) -> bool:
         return table.kind == "iceberg" and inputs.iceberg_exists(self._home, table)
 
-    def _register(self, spark: SparkSession, item: DruidInput | TableInput, druid_files: Mapping[str, Path]) -> None:
+    @contextmanager
+    def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:
+        """The job's inputs as temporary views, inside."""
+        views: list[str] = []
+        try:
+            for item in job.inputs:
+                self._frame(running, item, druid_files).createOrReplaceTempView(item.view)
+                views.append(item.view)
+            yield
+        finally:
+            with suppress(Exception):  # where the server is gone, so are its views
+                for view in views:
+                    running.spark.catalog.dropTempView(view)
+
+    def _frame(self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path]) -> DataFrame:
+        spark = running.spark
         if isinstance(item, DruidInput):
-            frame = inputs.druid_frame(spark, item, druid_files[item.view])
-        elif item.table.kind == "iceberg" and not self._is_iceberg(item.table):
-            frame = inputs.empty_frame(spark, item.table)
-        else:
-            frame = inputs.table_frame(spark, item.table, self._settings, item.view)
-            self._note_skipped(spark, item.table)
-        frame.createOrReplaceTempView(item.view)
+            parquet = druid_files[item.view]
+            rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.shipped(spark, parquet)
+            return inputs.druid_frame(rows, item)
+        if item.table.kind == "iceberg" and not self._is_iceberg(item.table):
+            return inputs.empty_frame(spark, item.table)
+        frame = inputs.table_frame(spark, item.table, self._settings, item.view)
+        self._note_skipped(spark, item.table)
+        return frame
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
         """Say what `skip` leaves out; that takes a pass of its own, since a job may read only a part of the rows."""
@@ -165,49 +168,45 @@ class SparkRunner:
         lines = inputs.json_lines(spark, table, paths.spark_path(table), self._settings)
         return malformed.find(table.full_name, lines)
 
-    def _explained(self, error: Exception, job: SparkJob, spark: SparkSession | None, log: Path) -> HiveDruidError:
+    def _explained(self, error: Exception, job: SparkJob, running: Job | None) -> HiveDruidError:
         """The error in one line. A malformed row becomes the list of all of them, found by a second pass."""
-        if session.lost(error):
-            session.stop()
-            return SparkError(
-                "Spark's process has ended unexpectedly (killed, or out of memory)", hint=f"Spark's log is {log}"
-            )
-        text = str(error)
+        log = session.log_file(self._home)
+        if running is not None and running.lost():
+            return session.obituary(running)
+        if unreachable := session.check_reachable(error, self._settings):
+            return unreachable
+        text = failures.full_text(error)
         for item in job.inputs:
             # Spark's message, not merely the plan that it quotes
             mark = f"[USER_RAISED_EXCEPTION] {inputs.MALFORMED_MARK}{item.view} "
-            if spark and isinstance(item, TableInput) and mark in text:
+            if running and isinstance(item, TableInput) and mark in text:
                 return SparkError(
-                    str(self._malformed(spark, item.table)),
+                    str(self._malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') leaves them out",
                 )
         return failures.translate(error, log)
 
     @contextmanager
-    def _status(self) -> Iterator[None]:
-        """Show how far the running job is, from a thread of its own."""
-        done = Event()
-        watcher = Thread(target=self._watch, args=(done,), name="spark-status", daemon=True)
-        watcher.start()
+    def _status(self, spark: SparkSession) -> Iterator[None]:
+        """Show how far the running job is, inside; Spark tells about it twice a second."""
+        begun = monotonic()
+        shown = False
+
+        def show(stages: Iterable[Any] | None, done: bool, **_: object) -> None:
+            nonlocal shown
+            active = [stage for stage in stages or () if not stage.done]
+            if done or not active or monotonic() - begun < PROGRESS_AFTER:
+                return
+            shown = True
+            every = list(stages or ())
+            share = 100 * sum(s.num_completed_tasks for s in active) // max(1, sum(s.num_tasks for s in active))
+            number = len(every) - len(active) + 1
+            self._progress(f"Spark: stage {number}/{len(every)}, {share} % ({monotonic() - begun:.0f} s)")
+
+        spark.registerProgressHandler(show)
         try:
             yield
         finally:
-            done.set()
-            watcher.join()
-
-    def _watch(self, done: Event) -> None:
-        begun = monotonic()
-        shown = done.wait(PROGRESS_AFTER)
-        while not done.is_set():
-            try:
-                state = session.status()
-            except Exception:  # noqa: BLE001 - the job itself will say what is wrong
-                break
-            if state:
-                before, stages, tasks_done, tasks = state
-                share = 100 * tasks_done // max(1, tasks)
-                self._progress(f"Spark: stage {before + 1}/{stages}, {share} % ({monotonic() - begun:.0f} s)")
-                shown = True
-            done.wait(PROGRESS_EVERY)
-        if shown:
-            self._progress("")
+            spark.removeProgressHandler(show)
+            if shown:
+                self._progress("")

@@ -16,7 +16,7 @@ from hivedruid.spark.rows import stream
 from hivedruid.terminal import printable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql.connect.dataframe import DataFrame
 
 SHOWN = 10
 EXCERPT = 40

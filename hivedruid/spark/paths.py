@@ -43,6 +43,11 @@ def spark_path(table: Table) -> str:
         )
     if not os.access(path, os.R_OK):
         raise SemanticError(f"table {table.full_name}: {path} cannot be read", hint="check the permissions")
+    return escaped(path)
+
+
+def escaped(path: Path) -> str:
+    """The path for Spark's readers, which take some characters as patterns."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 

@@ -2,53 +2,138 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from threading import Condition, Thread
+from typing import IO, TYPE_CHECKING, Any
+from uuid import uuid4
 
-from hivedruid.spark import session
 from hivedruid.spark.cells import identifier, literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.types import DataType
 
 Decoder = Callable[[Any], Any]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+HELD = 64 * 1024 * 1024
+"""Bytes of rows kept in memory until they are asked for; what goes beyond waits in a file."""
+_PAUSE = 0.2
+
 
 def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
     """The rows in their order, as they come, in the Python values that `results.Result` names.
 
-    pyspark turns TIMESTAMP into naive datetimes in the machine's zone, which has hours twice: they travel as
-    microseconds instead. Intervals of years and months travel as months, which pyspark cannot read otherwise.
+    Some values travel in another form: TIMESTAMP as microseconds, since naive datetimes of the machine's zone have
+    hours twice; intervals of years and months as months, which Arrow does not know; maps as pairs, structs by number,
+    since the names of their fields may be twice.
     """
-    names = [f"_{number}" for number in range(len(frame.columns))]
-    frame = frame.toDF(*names)
     types = [field.dataType for field in frame.schema.fields]
+    names = [f"_{number}" for number in range(len(types))]
     expressions = [
         f"{_wire(identifier(name), kind)} AS {identifier(name)}" for name, kind in zip(names, types, strict=True)
     ]
     decoders = [(position, decoder) for position, kind in enumerate(types) if (decoder := _decoder(kind))]
-    for row in _local_rows(frame.selectExpr(*expressions)):
-        cells = list(row)
+    for batch in _Arrivals(frame.toDF(*names).selectExpr(*expressions)):
+        columns = [column.to_pylist() for column in batch.columns]
         for position, decoder in decoders:
-            if cells[position] is not None:
-                cells[position] = decoder(cells[position])
-        yield tuple(cells)
+            columns[position] = [None if cell is None else decoder(cell) for cell in columns[position]]
+        yield from zip(*columns, strict=True)
 
 
-def _local_rows(frame: DataFrame) -> Iterator[Any]:
-    """pyspark's local iterator. When it goes it reads its partition to the end, so one that is left early has to be
-    cancelled before (`yield from` would close it first)."""
-    rows = frame.toLocalIterator(prefetchPartitions=True)
-    try:
-        for row in rows:  # noqa: UP028
-            yield row
-    except BaseException:
-        session.cancel()
-        raise
+class _Arrivals:
+    """The batches of a job's answer, fetched by a thread of their own as fast as Spark has them.
+
+    Whoever reads may take all the time: rows that nobody has taken yet are here and not in Spark's memory, and the
+    job is over when the last one has come. A reader that leaves early ends the job.
+    """
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+        self._tag = f"hivedruid-rows-{uuid4().hex}"
+        self._changed = Condition()
+        self._waiting: deque[Any] = deque()
+        self._held = 0
+        self._file: IO[bytes] | None = None
+        self._schema: Any = None
+        self._left = False
+        self._over = False
+        self._error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        fetcher = Thread(target=self._fetch, name="spark-rows", daemon=True)
+        fetcher.start()
+        try:
+            while (batch := self._next()) is not None:
+                yield batch
+        finally:
+            self._left = True
+            while fetcher.is_alive():
+                # again and again: a job that is only on its way to the server is not there to be ended
+                with suppress(Exception):
+                    self._frame.sparkSession.interruptTag(self._tag)
+                fetcher.join(_PAUSE)
+            if self._file is not None:
+                self._file.close()
+
+    def _next(self) -> Any:
+        """The next batch, None behind the last one; a batch from the file is read there only now."""
+        with self._changed:
+            while not self._waiting and not self._over:
+                self._changed.wait()
+            if not self._waiting:
+                if self._error is not None:
+                    raise self._error
+                return None
+            batch = self._waiting.popleft()
+            if not isinstance(batch, tuple):
+                self._held -= batch.nbytes
+                return batch
+            import pyarrow as pa
+
+            position, size = batch
+            assert self._file is not None
+            self._file.seek(position)
+            return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), self._schema)
+
+    def _fetch(self) -> None:
+        client = self._frame.sparkSession.client
+        client.add_tag(self._tag)  # tags belong to threads
+        try:
+            plan = self._frame._plan
+            for item in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
+                if self._left:
+                    break
+                if hasattr(item, "to_batches"):  # the other kind of item is the schema
+                    for batch in item.to_batches():
+                        self._put(batch)
+        except BaseException as error:  # noqa: BLE001 - raised where the rows are read
+            self._error = error
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+
+    def _put(self, batch: Any) -> None:
+        with self._changed:
+            if self._held + batch.nbytes > HELD:
+                self._waiting.append(self._spilt(batch))
+            else:
+                self._held += batch.nbytes
+                self._waiting.append(batch)
+            self._changed.notify()
+
+    def _spilt(self, batch: Any) -> tuple[int, int]:
+        """Where in the file the batch is now."""
+        if self._file is None:
+            self._file = TemporaryFile(prefix="hivedruid-rows-")  # noqa: SIM115 - closed with the reader
+            self._schema = batch.schema
+        position = self._file.seek(0, 2)
+        return position, self._file.write(batch.serialize())
 
 
 def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
@@ -64,11 +149,11 @@ def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
         case "map":
             key = _wire(f"{x}.key", kind.keyType, depth + 1)
             value = _wire(f"{x}.value", kind.valueType, depth + 1)
-            return f"map_from_entries(transform(map_entries({expression}), {x} -> struct({key}, {value})))"
+            return f"transform(map_entries({expression}), {x} -> named_struct('k', {key}, 'v', {value}))"
         case "struct":
             members = (
-                f"{literal(field.name)}, {_wire(f'{expression}.{identifier(field.name)}', field.dataType, depth + 1)}"
-                for field in kind.fields
+                f"{literal(str(number))}, {_wire(f'{expression}.{identifier(field.name)}', field.dataType, depth + 1)}"
+                for number, field in enumerate(kind.fields)
             )
             return f"IF({expression} IS NULL, NULL, named_struct({', '.join(members)}))"
         case _:
@@ -76,16 +161,10 @@ def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
 
 
 def _travels(kind: DataType) -> bool:
-    """Whether the type holds something that pyspark would not hand over as it is."""
-    match kind.typeName():
-        case "array":
-            return _travels(kind.elementType)
-        case "map":
-            return _travels(kind.keyType) or _travels(kind.valueType)
-        case "struct":
-            return any(_travels(field.dataType) for field in kind.fields)
-        case name:
-            return bool(name in ("timestamp", "yearmonthinterval"))
+    """Whether the type holds something that does not travel as it is."""
+    if kind.typeName() == "array":
+        return _travels(kind.elementType)
+    return kind.typeName() in ("map", "struct", "timestamp", "yearmonthinterval")
 
 
 def _decoder(kind: DataType) -> Decoder | None:
@@ -93,18 +172,19 @@ def _decoder(kind: DataType) -> Decoder | None:
     match kind.typeName():
         case "timestamp":
             return lambda micros: EPOCH + timedelta(microseconds=micros)
-        case "binary":
-            return bytes
         case "array":
             element = _or_none(_decoder(kind.elementType))
             return (lambda values: [element(value) for value in values]) if element else None
         case "map":
             key = _or_none(_decoder(kind.keyType)) or _same
             value = _or_none(_decoder(kind.valueType)) or _same
-            return lambda values: {key(k): value(v) for k, v in values.items()}
+            return lambda pairs: {key(pair["k"]): value(pair["v"]) for pair in pairs}
         case "struct":
-            members = [(field.name, _or_none(_decoder(field.dataType)) or _same) for field in kind.fields]
-            return lambda row: {name: member(cell) for (name, member), cell in zip(members, row, strict=True)}
+            members = [
+                (field.name, str(number), _or_none(_decoder(field.dataType)) or _same)
+                for number, field in enumerate(kind.fields)
+            ]
+            return lambda cells: {name: member(cells[number]) for name, number, member in members}
         case _:
             return None
 

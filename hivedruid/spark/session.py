@@ -1,305 +1,303 @@
-"""The Spark driver and its sessions: the only place that starts Spark.
+"""Spark sessions, and the only place that opens them: clients of Spark's Connect service.
 
-One driver (a JVM below this process) serves every home folder; each home has its own session, so temporary views,
-settings and the Iceberg catalog of one are invisible to the others. Everything a job does with a session is
-DataFrame API that Spark Connect has too.
+Which service that is, settings say: the home's own warm server (`server`), a private one that runs its jobs on a
+cluster (`spark.master`), or one that somebody else runs (`spark.remote`). Every home folder has a session of its own
+in this process, so temporary views, settings and the Iceberg catalog of one are invisible to the others.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import re
+import secrets
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from hivedruid.errors import SparkError
+import hivedruid
+from hivedruid.errors import ConnectError, SparkError
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
-from hivedruid.spark import failures
+from hivedruid.spark import failures, launch, remote, server
+from hivedruid.spark.server import Server, Wanted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession
 
 ICEBERG = "iceberg"
 CATALOG = "hivedruid"
-LOG_FILE = Path("logs", "spark.log")
-LOG_LIMIT = 10_000_000
-"""Bytes after which the next driver begins the log anew."""
 
-MEANING = {
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    "spark.sql.parser.escapedStringLiterals": "false",
-}
-"""What the lowering to Spark SQL relies on; SET cannot change it."""
+FORGOTTEN = 1800.0
+"""Seconds without a job after which a session is opened anew: the service forgets it after an hour."""
 
-STATIC = {
-    "spark.app.name": "hivedruid",
-    "spark.ui.enabled": "false",
-    "spark.log.level": "WARN",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.driver.memory": "2g",
-    "spark.sql.shuffle.partitions": "8",  # adaptive execution merges those that stay small
-    "spark.driver.host": "localhost",
-    "spark.driver.bindAddress": "127.0.0.1",
-    # The first answer after 5.6 s instead of 8.2 s on two cores; C1 code runs long jobs slower.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
-}
+Progress = Callable[[str], None]
 
 
 @dataclass
-class _Driver:
-    """A running JVM, its SparkContext, and the session of each home folder."""
+class _Client:
+    """An open session: `service` tells one service from another, `applied` are the settings it has."""
 
-    context: Any
-    gateway: Any
-    log: Any
-    iceberg: bool
-    sessions: dict[Path, SparkSession] = field(default_factory=dict)
-
-
-_driver: _Driver | None = None
+    spark: SparkSession
+    service: str
+    used: float
+    applied: dict[str, str] = field(default_factory=dict)
 
 
-def session(
-    settings: Mapping[str, str], home: Path, *, iceberg: bool = False, progress: Callable[[str], None] | None = None
-) -> SparkSession:
-    """The session of a home folder, started if need be; `iceberg` when the job touches an Iceberg table.
+@dataclass(frozen=True)
+class Job:
+    """What a running job works with. `shares_files`: whether the service can read what this process writes."""
 
-    Iceberg's jar joins the class path when the driver starts, where it has been fetched before. A driver without it
-    is started anew for the first job that needs it, once in the life of a cache. Raises ConnectError where Java is
-    missing or too old, SparkError where Spark does not start.
+    spark: SparkSession
+    server: Server | None
+    home: Path
+    shares_files: bool
+
+    def lost(self) -> bool:
+        """Whether the server has ended since the job began."""
+        return self.server is not None and not server.serves(self.home, self.server)
+
+
+_clients: dict[Path, _Client] = {}
+_private: Path | None = None
+
+
+@contextmanager
+def job(
+    settings: Mapping[str, str], home: Path, *, iceberg: bool = False, progress: Progress = lambda _: None
+) -> Iterator[Job]:
+    """The session of a home folder for one job; `iceberg` when the job touches an Iceberg table.
+
+    The server is started if need be, and serves at least until the block ends. Ctrl-C in it cancels what runs.
+    Raises ConnectError where Java is missing or too old or `spark.remote` cannot be reached, SparkError where Spark
+    does not start.
     """
-    global _driver  # noqa: PLW0603
-    if _driver is not None and iceberg and not _driver.iceberg:
-        stop()
-    if _driver is None:
-        _driver = _start(settings, home, iceberg=iceberg, progress=progress)
-        atexit.register(stop)
-    if home not in _driver.sessions:
-        _driver.sessions[home] = _new_session(_driver, home)
-    spark = _driver.sessions[home]
-    for key, value in {**_spark_settings(settings), **MEANING}.items():
-        if key.startswith("spark.sql.") and spark.conf.get(key, None) != value:
-            _configure(spark, key, value)
-    return spark
-
-
-def stop() -> None:
-    """Stop the driver, if one runs, and wait until its process is gone."""
-    global _driver
-    if _driver is None:
-        return
-    driver, _driver = _driver, None
-    atexit.unregister(stop)
-    if driver.gateway.proc.poll() is not None:
-        driver.context._jsc = None  # there is nobody to tell any more
-    try:
-        driver.context.stop()
-    finally:
-        _end_gateway(driver.gateway)
-        driver.log.close()
-
-
-def _end_gateway(gateway: Any) -> None:
-    """End the JVM: it goes when its stdin closes, and is killed where it does not."""
-    from pyspark import SparkContext
-
-    SparkContext._gateway = SparkContext._jvm = None
-    try:
-        gateway.shutdown()
-    finally:
-        gateway.proc.stdin.close()
+    with _service(settings, home, iceberg=iceberg, progress=progress) as (where, own):
+        progress("")
+        client = _client(own, settings, home)
+        tag = f"hivedruid-{uuid4().hex}"
+        client.spark.addTag(tag)
         try:
-            gateway.proc.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            gateway.proc.kill()
-            gateway.proc.wait()
+            yield Job(client.spark, own, where, shares_files=own is not None and launch.is_local(settings))
+        except (KeyboardInterrupt, GeneratorExit):
+            with suppress(Exception):  # a server that is gone runs nothing
+                client.spark.interruptTag(tag)
+            raise
+        finally:
+            client.spark.removeTag(tag)
+            client.used = time()
 
 
-def running() -> bool:
-    """Whether a driver has been started in this process."""
-    return _driver is not None
-
-
-def lost(error: Exception) -> bool:
-    """Whether the driver's process has ended by itself, of which `error` may be the first sign."""
-    if _driver is None:
-        return False
-    from py4j.protocol import Py4JNetworkError
-
-    try:
-        broken = isinstance(error, (Py4JNetworkError, ConnectionError, EOFError))
-        _driver.gateway.proc.wait(timeout=5 if broken else 0)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def cancel() -> None:
-    """Cancel what is running."""
-    if _driver is not None:
-        _driver.context.cancelAllJobs()
-
-
-def status() -> tuple[int, int, int, int] | None:
-    """Of the job that runs: stages done, stages, tasks done and tasks of the running stages; None between jobs."""
-    if _driver is None:
-        return None
-    tracker = _driver.context.statusTracker()
-    jobs = tracker.getActiveJobsIds()
-    if not jobs:
-        return None
-    job = tracker.getJobInfo(max(jobs))
-    active = [info for info in map(tracker.getStageInfo, tracker.getActiveStageIds()) if info]
-    if job is None or not active:
-        return None
-    before = sum(1 for stage in job.stageIds if stage < min(info.stageId for info in active))
-    return (
-        before,
-        len(job.stageIds),
-        sum(info.numCompletedTasks for info in active),
-        sum(info.numTasks for info in active),
+def obituary(running: Job) -> SparkError:
+    """What became of a server that ended below its job."""
+    own = log_file(running.home)
+    with suppress(OSError), own.open("rb") as file:
+        file.seek(max(0, own.stat().st_size - 20_000))
+        if b"java.lang.OutOfMemoryError" in file.read():
+            return failures.out_of_memory(own)
+    return SparkError(
+        "Spark's process has ended unexpectedly (stopped, killed, or out of memory)", hint=f"Spark's log is {own}"
     )
+
+
+def session(settings: Mapping[str, str], home: Path) -> SparkSession:
+    """The session of a home folder, for work outside of jobs."""
+    with job(settings, home) as running:
+        return running.spark
+
+
+def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server:
+    """The home's warm server, started if need be."""
+    with _own(settings, server.shared_home(home), iceberg=False, progress=progress) as known:
+        return known
+
+
+def release(home: Path) -> None:
+    """End the session of a home folder, if it has one."""
+    client = _clients.pop(home, None)
+    if client is not None:
+        with suppress(Exception):  # the service is gone, or has forgotten it
+            client.spark.client.release_session()
+        client.spark.release_session_on_close = False
+        client.spark.stop()
+
+
+def release_all() -> None:
+    for home in list(_clients):
+        release(home)
 
 
 def log_file(home: Path) -> Path:
     """Where Spark's own words about a home's jobs are kept."""
-    return home / LOG_FILE
+    return home / server.LOG_FILE
 
 
-def _start(
-    settings: Mapping[str, str], home: Path, *, iceberg: bool, progress: Callable[[str], None] | None
-) -> _Driver:
-    java_command()
-    jar = _iceberg_jar(iceberg, progress)
-    if progress:
-        progress("Spark: starting")
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-
-    _silence()
-    os.environ["SPARK_HOME"] = str(artifacts.pyspark_folder())  # another Spark's jars do not go with this Python
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    (home / LOG_FILE.parent).mkdir(parents=True, exist_ok=True)
-    conf = SparkConf(loadDefaults=False)
-    for key, value in _start_configuration(settings, jar).items():
-        conf.set(key, value)
-    path = log_file(home)
-    start = path.stat().st_size if path.exists() and path.stat().st_size < LOG_LIMIT else 0
-    log = path.open("a" if start else "w", encoding="utf-8")
-    gateway = None
+@contextmanager
+def _service(
+    settings: Mapping[str, str], home: Path, *, iceberg: bool, progress: Progress
+) -> Iterator[tuple[Path, Server | None]]:
+    """The service for one job: the folder of our own server with that, or None for somebody else's."""
+    if settings.get("spark.remote"):
+        yield home, None
+        return
+    where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
-        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
-        with _own_interrupts():
-            context = SparkContext(conf=conf, gateway=gateway)
+        with _own(settings, where, iceberg=iceberg, progress=progress) as known:
+            server.held[where] = server.held.get(where, 0) + 1
+            try:
+                yield where, known
+            finally:
+                server.held[where] -= 1
+    finally:
+        progress("")
+
+
+@contextmanager
+def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: Progress) -> Iterator[Server]:
+    def wanted() -> Wanted:
+        artifact = artifacts.locked(ICEBERG)
+        jar = artifacts.resolve([artifact], progress)[0] if iceberg else artifacts.cached(artifact)
+        return Wanted(version(), launch.start_settings(settings), str(jar or ""), needs_iceberg=iceberg)
+
+    def begin(required: Wanted) -> Server:
+        idle = launch.seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
+        told = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
+        return server.start(where, told, secrets.token_urlsafe(32), progress)
+
+    with server.leased(where, wanted, begin, progress=progress) as known:
+        yield known
+
+
+def version() -> str:
+    """What a server has to be of to be used by this process."""
+    from pyspark.version import __version__ as pyspark
+
+    return f"hivedruid {hivedruid.__version__}, pyspark {pyspark}"
+
+
+def _private_folder() -> Path:
+    """The folder of this process's server for a cluster; the server ends with the process."""
+    global _private  # noqa: PLW0603
+    if _private is None:
+        _private = Path(tempfile.mkdtemp(prefix="hivedruid-cluster-"))
+        atexit.register(stop_private)
+    return _private
+
+
+def stop_private() -> None:
+    """End this process's server for a cluster, if it has one."""
+    global _private  # noqa: PLW0603
+    if _private is not None:
+        atexit.unregister(stop_private)
+        folder, _private = _private, None
+        server.stop(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _client(own: Server | None, settings: Mapping[str, str], home: Path) -> _Client:
+    """The home's session at the service, with the settings of now."""
+    service = own.token if own is not None else settings["spark.remote"]
+    needed = _session_settings(settings, home, remote=own is None)
+    client = _clients.get(home)
+    if client is not None and not (
+        client.service == service
+        and time() - client.used < FORGOTTEN
+        and client.applied.keys() <= needed.keys()  # to take a setting back is to begin anew
+    ):
+        release(home)
+        client = None
+    if client is None:
+        _silence()
+        spark = _open_own(own) if own is not None else remote.open_session(settings)
+        if not _clients:
+            atexit.unregister(release_all)
+            atexit.register(release_all)  # before the server for a cluster ends: what is registered last runs first
+        client = _clients[home] = _Client(spark, service, time())
+    try:
+        _apply(client, needed)
     except Exception as error:
-        log.close()
-        if gateway is not None:
-            _end_gateway(gateway)
-        raise SparkError(
-            f"Spark does not start: {_start_failure(path, start, error)}", hint=f"Spark's log is {path}"
-        ) from error
-    return _Driver(context, gateway, log, iceberg=jar is not None)
+        _clients.pop(home, None)
+        if own is None and remote.is_unreachable(error):
+            raise remote.unreachable(settings) from error
+        raise
+    return client
 
 
-def _silence() -> None:
-    """pyspark and py4j write every error to stderr, stack traces and all; ours say it in one line, the log has the rest."""
-    import logging
+def _open_own(known: Server) -> SparkSession:
+    import grpc
+    from pyspark.sql.connect.client import ChannelBuilder
+    from pyspark.sql.connect.session import SparkSession
 
-    from pyspark.logger import PySparkLogger
+    class OwnServer(ChannelBuilder):  # type: ignore[misc]
+        """gRPC hands a token to no plain connection but one that it knows to stay on this machine."""
 
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
-    for name in ("py4j", "py4j.clientserver", "py4j.java_gateway"):
-        logging.getLogger(name).disabled = True
+        host = "127.0.0.1"
 
+        def toChannel(self) -> Any:  # noqa: N802 - pyspark's name
+            token = grpc.access_token_call_credentials(known.token)
+            local = grpc.local_channel_credentials(grpc.LocalConnectionType.LOCAL_TCP)
+            return self._secure_channel(f"{self.host}:{known.port}", grpc.composite_channel_credentials(local, token))
 
-def _iceberg_jar(needed: bool, progress: Callable[[str], None] | None) -> Path | None:
-    artifact = artifacts.locked(ICEBERG)
-    return artifacts.resolve([artifact], progress)[0] if needed else artifacts.cached(artifact)
-
-
-def _start_configuration(settings: Mapping[str, str], jar: Path | None) -> dict[str, str]:
-    """What the JVM starts with: ours, then what was SET, then what has to be."""
-    given = _spark_settings(settings)
-    configuration = {**STATIC, "spark.master": "local[*]", **given, **MEANING}
-    local = given.get("spark.local.dir") or _local_folder()
-    configuration["spark.local.dir"] = local
-    configuration["spark.sql.warehouse.dir"] = os.path.join(local, "spark-warehouse")  # noqa: PTH118
-    if not configuration["spark.master"].startswith("local"):
-        for key in ("spark.driver.host", "spark.driver.bindAddress"):
-            if key not in given:
-                del configuration[key]
-    if jar is not None and configuration["spark.master"].startswith("local"):
-        configuration["spark.driver.extraClassPath"] = os.pathsep.join(
-            filter(None, [given.get("spark.driver.extraClassPath"), str(jar)])
-        )
-    elif jar is not None:
-        configuration["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), str(jar)]))
-    return configuration
-
-
-def _local_folder() -> str:
-    """Spark's working folder. It is the driver's, which may outlive the home folder it was started for."""
-    folder = tempfile.mkdtemp(prefix="hivedruid-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-def _spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in settings.items() if key.startswith("spark.") and value}
-
-
-def _new_session(driver: _Driver, home: Path) -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    spark = SparkSession(driver.context).newSession()
-    catalog = f"spark.sql.catalog.{CATALOG}"
-    spark.conf.set(catalog, "org.apache.iceberg.spark.SparkCatalog")
-    spark.conf.set(f"{catalog}.type", "hadoop")
-    spark.conf.set(f"{catalog}.warehouse", str(home / "warehouse"))
-    spark.conf.set(f"{catalog}.cache-enabled", "false")  # other processes write the same tables
+    spark = SparkSession(OwnServer())
+    spark.client.set_retry_policies([])  # what is not there on this machine does not come back
+    spark.client.disable_reattachable_execute()  # a job ends with the connection of the process that wants its rows
     return spark
 
 
-def _configure(spark: SparkSession, key: str, value: str) -> None:
+def _silence() -> None:
+    """gRPC and pyspark write every error to stderr, stack traces and all; ours say it in one line."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from pyspark.logger import PySparkLogger
+    from pyspark.sql.connect.logging import logger
+
+    logger.disabled = True
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
+
+
+def _session_settings(settings: Mapping[str, str], home: Path, *, remote: bool) -> dict[str, str]:
+    """The settings of a session; a server of our own has MEANING from its start."""
+    given = {
+        key: value
+        for key, value in launch.spark_settings(settings).items()
+        if key.startswith("spark.sql.") and key not in launch.MEANING
+    }
+    catalog = f"spark.sql.catalog.{CATALOG}"
+    return {
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.type": "hadoop",
+        f"{catalog}.warehouse": str(home / "warehouse"),
+        f"{catalog}.cache-enabled": "false",  # other processes write the same tables
+        **given,
+        **(launch.MEANING if remote else {}),
+    }
+
+
+def _apply(client: _Client, settings: Mapping[str, str]) -> None:
+    """Bring the session's settings up to date: one call where nothing is refused, none where nothing has changed."""
     from pyspark.errors import AnalysisException
 
-    try:
-        spark.conf.set(key, value)
-    except AnalysisException:  # a static setting: it counts when the next driver starts
-        return
+    conf = client.spark.conf
+    changed = {key: value for key, value in settings.items() if client.applied.get(key) != value}
+    if changed:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Spark's advice on settings goes into its log
+            try:
+                conf._set_all(changed, silent=False)
+            except AnalysisException:
+                for key, value in changed.items():
+                    with suppress(AnalysisException):  # a static setting: it counts when the next server starts
+                        conf.set(key, value)
+    client.applied = dict(settings)
 
 
-class _own_interrupts:  # noqa: N801
-    """SparkContext takes over Ctrl-C when it is made; inside this block that is undone on leaving."""
-
-    def __enter__(self) -> None:
-        self._handler = signal.getsignal(signal.SIGINT)
-
-    def __exit__(self, *_: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._handler)
-
-
-def _start_failure(log: Path, start: int, error: Exception) -> str:
-    """The first line of the log, from byte `start` on, that says why the JVM gave up."""
-    with log.open("rb") as file:
-        file.seek(start)
-        text = file.read().decode("utf-8", "replace")
-    match = re.search(r"^(?:Improperly|Error|Exception in thread|Caused by|.*ERROR).*$", text, re.MULTILINE)
-    line = match[0] if match else str(error)
-    return failures.first_line(re.sub(r'^Exception in thread "\w+" ', "", line))
+def check_reachable(error: Exception, settings: Mapping[str, str]) -> ConnectError | None:
+    """The error as ours where it means that `spark.remote` cannot be reached."""
+    return remote.unreachable(settings) if settings.get("spark.remote") and remote.is_unreachable(error) else None

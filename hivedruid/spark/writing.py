@@ -17,7 +17,8 @@ from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
 
 
@@ -31,7 +32,7 @@ def stage(frame: DataFrame, table: Table, directory: Path) -> int:
         frame = frame.toDF(*(column.field_name for column in table.columns))
     rows = _counted(frame, lambda counted: _json_writer(counted).mode("append").json(str(directory)))
     _drop_markers(directory)
-    return rows
+    return _rows_in(frame.sparkSession, directory, "text") if rows is None else rows
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
@@ -49,13 +50,21 @@ def shape(frame: DataFrame, table: Table) -> DataFrame:
 
 def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     """Append to the Iceberg table or replace its rows, in one commit; the table is made where it does not exist yet."""
-    from pyspark.sql.functions import lit
+    from pyspark.sql.connect.functions import lit
 
-    name = inputs.iceberg_name(table)
+    name, commit = inputs.iceberg_name(table), uuid4().hex
     _prepare_iceberg(spark, table)
-    if overwrite:
-        return _counted(frame, lambda counted: counted.writeTo(name).overwrite(lit(True)))
-    return _counted(frame, lambda counted: counted.writeTo(name).append())
+
+    def write(counted: DataFrame) -> None:
+        writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
+        writer.overwrite(lit(True)) if overwrite else writer.append()
+
+    rows = _counted(frame, write)
+    if rows is None:
+        added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
+        commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
+        rows = int(commits.selectExpr(added).collect()[0].added)
+    return rows
 
 
 def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
@@ -68,7 +77,8 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
                 f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: it could lose rows half way",
                 hint="INSERT INTO a table at a new LOCATION",
             )
-        return _counted(frame, lambda counted: _write_folder(counted, table, location))
+        rows = _counted(frame, lambda counted: _write_folder(counted, table, location))
+        return frame.count() if rows is None else rows
     if path.is_file():
         raise UnsupportedError(
             f"the LOCATION of {table.full_name} is the single file {path}",
@@ -78,6 +88,9 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     try:
         rows = _counted(frame, lambda counted: _write_folder(counted, table, str(written)))
         _drop_markers(written)
+        if rows is None:
+            data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
+            rows = _rows_in(frame.sparkSession, written, data_format)
         (_swap if overwrite else _add)(written, path)
     finally:
         shutil.rmtree(written, ignore_errors=True)
@@ -99,14 +112,23 @@ def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
         spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
 
 
-def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int:
-    """Write the rows, counting them on their way."""
-    from pyspark.sql import Observation
-    from pyspark.sql.functions import count, lit
+def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
+    """Write the rows, counting them on their way; None where the number is late.
+
+    Spark Connect waits a tenth of a second for it (Observation.getOrEmpty), and a busy machine needs longer.
+    """
+    from pyspark.sql.connect.functions import count, lit
+    from pyspark.sql.connect.observation import Observation
 
     observation = Observation()
     write(frame.observe(observation, count(lit(1)).alias("rows")))
-    return int(observation.get["rows"])
+    rows = observation.get.get("rows")
+    return None if rows is None else int(rows)
+
+
+def _rows_in(spark: SparkSession, folder: Path, data_format: str) -> int:
+    """The rows of files just written; a line of text is one."""
+    return spark.read.format(data_format).load(paths.escaped(folder)).count() if any(folder.glob("part-*")) else 0
 
 
 def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:

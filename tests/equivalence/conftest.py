@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +14,13 @@ from hivedruid.catalog.types import TIMESTAMP, TIMESTAMP_LTZ
 from hivedruid.spark import session
 from tests.equivalence.coverage import PAGE, Coverage, page
 from tests.equivalence.engine import Engine
+from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import Sample, sample
 from tests.equivalence.sweep import Sweep, sweep
 from tests.equivalence.tables import ZONES, full_world
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
 
 QUERIES = 600
 """Random queries in `make test`; HIVEDRUID_EQUIVALENCE asks for another number, from a new seed."""
@@ -35,12 +40,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def real(cluster: Cluster) -> Iterator[RealDruid]:
+    made = RealDruid(cluster.druid)
+    yield made
+    if cluster.is_adopted:
+        made.drop(made.made)
+    made.close()
+    limited = f", {made.refused_for_resources} refused for lack of resources" if made.refused_for_resources else ""
+    _report.append(f"real Druid: {made.compared} native queries compared, {len(set(made.differences))} differ{limited}")
+
+
+@pytest.fixture(scope="session")
+def engine(real: RealDruid, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     home: Path = tmp_path_factory.mktemp("equivalence")
-    made = Engine(home)
+    made = Engine(home, real)
     yield made
     made.close()
-    session.stop()
+    session.release_all()
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +68,9 @@ def coverage() -> Coverage:
 def swept(engine: Engine, coverage: Coverage) -> Sweep:
     """The sweep in every zone, and for the plain timestamp, which knows none, in one; other types run once."""
     total = Sweep()
-    for number, (zone, time) in enumerate([*((zone, TIMESTAMP_LTZ) for zone in ZONES), (ZONES[1], TIMESTAMP)]):
+    combinations = [*((zone, TIMESTAMP_LTZ) for zone in ZONES), (ZONES[1], TIMESTAMP)]
+    engine.prepare(full_world(zone, time) for zone, time in combinations)
+    for number, (zone, time) in enumerate(combinations):
         part = sweep(engine, full_world(zone, time), coverage, all_types=number == 0)
         total.differences += [f"[{zone}, {time}] {text}" for text in part.differences]
         total.compared += part.compared

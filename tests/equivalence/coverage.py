@@ -154,26 +154,34 @@ def _uses(node: Node) -> Iterator[tuple[str, str, Rex]]:
 
 PREFACE = """# Equivalence: that no rewrite changes an answer
 
-`tests/equivalence` asks the same query twice: once planned with every rule, its native queries answered by the embedded
-store and what is left of it by Spark; once with no rule at all, by Spark over the raw rows. Both answers must be equal:
-as lists where ORDER BY leaves nothing open, else as multisets; doubles to nine digits.
+`tests/equivalence` asks the same query three times: planned with every rule, its native queries answered by the embedded
+store and what is left of it by Spark; its native queries once more, by a real Druid over the same rows; and with no rule
+at all, by Spark over the raw rows. All answers must be equal: as lists where ORDER BY leaves nothing open, else as
+multisets; doubles to nine digits.
 
 - **The sweep** puts every column into every operator of `operators.py`, over tables that hold every edge value of every
   type, in three session zones and for both types of `__time`.
 - **Random queries** (`queries.py`) nest those operators over random tables (`tables.py`): projections, conditions,
   groups, HAVING, ORDER BY with every null order, LIMIT and OFFSET, DISTINCT, queries over queries, UNION, joins and
   subqueries. At least 60 % of them must be pushed whole.
+- **The real Druid** (`real.py`) ingests every table with the task that the embedded store runs, in segments of a year,
+  and is asked every native query of both, also those that are only a part of a query. Of queries that it can vectorize
+  it is asked twice, with `vectorize` as it comes and `false`: its two engines are not one in everything (-0.0), and which
+  of them a query gets depends on all that is in it. What it refuses for lack of resources is no difference.
 
 `make test` runs the sweep and 600 random queries from a fixed seed. `make equivalence N=5000` runs as many as it is told
 from a new seed, which it prints; `HIVEDRUID_EQUIVALENCE_SEED` runs that seed again. A query that differs is shrunk, then
-its rows are, and both plans are shown with it.
+its rows are, and both plans are shown with it. With `HIVEDRUID_TEST_CLUSTER=<home>` the local cluster of that home is
+used and kept, instead of one that the tests start and stop.
 
-Both sides share the lowering of Hive's expressions to Spark SQL, so they cannot tell where that is wrong:
-`tests/q/hive_spark_differences.q` holds what Hive answers.
+Embedded store and real Druid agree where plans go, which is not everywhere: a plan never hangs on the sign of a zero, on
+bounds of LONGs that are no doubles, or on a constant division by zero, and the store has no such quirks but the bounds.
+All three sides share the lowering of Hive's expressions: the first two to Druid's, the third to Spark SQL's. Where that is
+wrong they cannot tell: `tests/q/hive_spark_differences.q` holds what Hive answers.
 
 ## What is reached
 
-● the operator met the type of its first argument, with nulls where a column of the type can have them, and in all three
+On all three sides: ● the operator met the type of its first argument, with nulls where a column of the type can have them, and in all three
 zones where the type is read in one · – does not apply.
 `python -m pytest tests/equivalence --update-coverage` writes this page.
 

@@ -1,10 +1,10 @@
-"""Both answers to a query: pushed into the embedded store, and computed by Spark over the raw rows with nothing pushed."""
+"""The answers to a query: pushed into the embedded store and a real Druid, and by Spark over the raw rows with nothing pushed."""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,12 +17,14 @@ from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.decode import decode_rows
-from hivedruid.plan.physical import DruidRead, TableInput
+from hivedruid.plan.physical import DruidInput, DruidRead, TableInput
 from hivedruid.plan.rules import RULES
 from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, spark_job
 from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session
 from hivedruid.spark.jobs import SparkRunner
+from tests.equivalence.comparison import Rows
+from tests.equivalence.real import RealDruid
 from tests.equivalence.tables import RandomTable, World
 from tests.support.planning import plan
 
@@ -35,7 +37,6 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
-Rows = list[tuple[Any, ...]]
 
 MAX_VIEWS = 6
 """How often one query of the generator may read the same table."""
@@ -61,43 +62,52 @@ class Answers:
 
 
 class Engine:
-    """One store and one Spark session for all worlds; `load` puts the next world in the place of the last."""
+    """One store, one real Druid and one Spark session for all worlds; `load` says which of them is asked about."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, real: RealDruid) -> None:
         self.home = home
+        self.real = real
         self.store = EmbeddedStore(home, open_database(home))
         self.settings = SETTINGS
         self.runner = SparkRunner(home, self.settings, self.store.write_parquet, lambda _: None, lambda _: None)
         self.spark: SparkSession = session.session(self.settings, home)
-        self.loaded = 0
         self.world: World | None = None
         self.tables: tuple[Table, ...] = ()
+        self.sql = ""
 
     def close(self) -> None:
         self.store.close()
 
+    def prepare(self, worlds: Iterable[World]) -> None:
+        """Ingest worlds into the real Druid: many at once are sooner done than one by one."""
+        randoms = [random for world in worlds for random in world.tables]
+        self.real.ingest([self._task(random) for random in randoms if random.rows])
+
+    def forget(self, worlds: Iterable[World]) -> None:
+        """Drop worlds from the real Druid."""
+        self.real.drop([_stored(random).data_source for world in worlds for random in world.tables])
+
     def load(self, world: World) -> None:
         """Ingest the world's rows, and show the same rows to Spark."""
-        for made in self.tables:
-            self.store.drop(made.data_source)
-        self.loaded += 1
-        self.world = world
-        self.tables = tuple(self._ingest(random) for random in world.tables)
+        self.prepare([world])
+        there = self.store.data_sources()
         for random in world.tables:
+            if random.rows and _stored(random).data_source not in there:
+                self.store.ingest(self._task(random))
             self._views(random)
+        self.world = world
+        self.tables = tuple(_stored(random) for random in world.tables)
 
-    def _ingest(self, random: RandomTable) -> Table:
-        source = f"w{self.loaded}_{random.table.name}"
-        table = replace(random.table, properties={**random.table.properties, "druid.datasource": source})
-        if random.rows:
-            staging = self.home / "staging" / source
+    def _task(self, random: RandomTable) -> dict[str, Any]:
+        """The task that ingests a table, its rows staged."""
+        table = _stored(random)
+        staging = self.home / "staging" / table.data_source
+        if not staging.exists():
             staging.mkdir(parents=True)
-            lines = (json.dumps(_document(table, row)) + "\n" for row in random.rows)
-            (staging / "rows.json.gz").write_bytes(gzip.compress("".join(lines).encode(), 1))
-            spec = index_parallel_spec(table, {}, overwrite=True)
-            spec["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
-            self.store.ingest(spec)
-        return table
+            (staging / "rows.json.gz").write_bytes(gzip.compress(_documents(random).encode(), 1))
+        task: dict[str, Any] = index_parallel_spec(table, {}, overwrite=True)
+        task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
+        return task
 
     def _views(self, random: RandomTable) -> None:
         columns = random.table.columns
@@ -116,10 +126,11 @@ class Engine:
 
     def plan(self, sql: str, *, pushed: bool = True) -> QueryPlan:
         assert self.world is not None
+        self.sql = sql
         return plan(sql, self.world.zone, rules=RULES if pushed else (), tables=self.tables)
 
     def answers(self, sql: str) -> Answers:
-        made, bare = self.plan(sql), self.plan(sql, pushed=False)
+        bare, made = self.plan(sql, pushed=False), self.plan(sql)
         return Answers(sql, self.pushed(made), self.expected(bare), made, bare)
 
     def pushed(self, made: QueryPlan) -> Rows:
@@ -127,14 +138,26 @@ class Engine:
         if read is not None:
             return self.read(read)
         constant = constant_rows(made)
-        return list(constant) if constant is not None else list(self.runner.rows(spark_job(made)))
+        if constant is not None:
+            return list(constant)
+        job = spark_job(made)
+        for item in job.inputs:
+            assert isinstance(item, DruidInput)
+            self._stored_rows(item.read)
+        return list(self.runner.rows(job))
+
+    def _stored_rows(self, read: DruidRead) -> Rows:
+        """The embedded store's rows, compared with the real Druid's."""
+        rows = list(self.store.rows(read))
+        self.real.check(read, rows, self.sql)
+        return rows
 
     def read(self, read: DruidRead) -> Rows:
         assert self.world is not None
         return [
             # a time that a clock shows twice equals no time of another zone in Python: compare instants in UTC
             tuple([v.astimezone(UTC) if isinstance(v, datetime) and v.tzinfo else v for v in row])
-            for row in decode_rows(self.store.rows(read), read.fields, self.world.zone)
+            for row in decode_rows(self._stored_rows(read), read.fields, self.world.zone)
         ]
 
     def expected(self, bare: QueryPlan) -> Rows:
@@ -143,9 +166,19 @@ class Engine:
         return list(spark_rows.stream(self.spark.sql(job.sql)))
 
 
-def _document(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """A row as the staged JSON has it: nulls left out."""
-    return {c.field_name: v for c, v in zip(table.columns, row, strict=True) if v is not None}
+def _documents(random: RandomTable) -> str:
+    """The rows as staged: JSON by lines, nulls left out."""
+    names = [column.field_name for column in random.table.columns]
+    pairs = (zip(names, row, strict=True) for row in random.rows)
+    return "".join(json.dumps({name: v for name, v in row if v is not None}) + "\n" for row in pairs)
+
+
+def _stored(random: RandomTable) -> Table:
+    """The table with a data source of its own, named after what it holds: what is ingested once is there for good."""
+    columns = ", ".join(f"{column.name} {column.type}" for column in random.table.columns)
+    digest = hashlib.sha256(f"{columns}\n{_documents(random)}".encode()).hexdigest()
+    name = f"equivalence_{random.table.name}_{digest[:16]}"
+    return replace(random.table, properties={**random.table.properties, "druid.datasource": name})
 
 
 def _spark_value(value: Any, type_: HiveType) -> str:
@@ -160,56 +193,6 @@ def _spark_value(value: Any, type_: HiveType) -> str:
     return f"CAST('{value}' AS {kind})"
 
 
-# --- comparing ---------------------------------------------------------------------------------------------------
-
-
-def same(found: Rows, expected: Rows, types: list[HiveType], *, ordered: bool) -> bool:
-    """Whether the answers are equal as lists or as multisets; doubles to 1e-9, floats to single precision."""
-    if len(found) != len(expected):
-        return False
-    tolerances = [1e-6 if t.name == "float" else 1e-9 for t in types]
-    if not ordered:
-        found, expected = sorted(found, key=_sort_key), sorted(expected, key=_sort_key)
-    if all(_same_row(a, b, tolerances) for a, b in zip(found, expected, strict=True)):
-        return True
-    return not ordered and _matched(found, expected, tolerances)
-
-
-def _matched(found: Rows, expected: Rows, tolerances: list[float]) -> bool:
-    """Sorting may part rows whose doubles differ in the last digit: look for a partner for each."""
-    left = list(expected)
-    for row in found:
-        partner = next((i for i, other in enumerate(left) if _same_row(row, other, tolerances)), None)
-        if partner is None:
-            return False
-        left.pop(partner)
-    return True
-
-
-def _same_row(a: tuple[Any, ...], b: tuple[Any, ...], tolerances: list[float]) -> bool:
-    return all(_same_value(x, y, t) for x, y, t in zip(a, b, tolerances, strict=True))
-
-
-def _same_value(a: Any, b: Any, tolerance: float) -> bool:
-    if isinstance(a, float) and isinstance(b, float):
-        return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance, abs_tol=0.0) or a == b
-    if isinstance(a, float) or isinstance(b, float) or isinstance(a, bool) or isinstance(b, bool):
-        return type(a) is type(b) and a == b
-    return bool(a == b)
-
-
-def _sort_key(row: tuple[Any, ...]) -> list[tuple[int, Any]]:
-    return [_cell_key(cell) for cell in row]
-
-
-def _cell_key(cell: Any) -> tuple[int, Any]:
-    if cell is None:
-        return (0, 0)
-    if isinstance(cell, float):
-        return (1, 0.0) if math.isnan(cell) else (2, float(f"{cell:.6g}") if math.isfinite(cell) else cell)
-    return (3, cell if isinstance(cell, str) else str(cell))
-
-
 def queries_of(made: QueryPlan) -> Iterator[dict[str, Any]]:
     """The native queries of a plan."""
     read = druid_read(made)
@@ -218,9 +201,3 @@ def queries_of(made: QueryPlan) -> Iterator[dict[str, Any]]:
     elif constant_rows(made) is None:
         for item in spark_job(made).inputs:
             yield dict(item.read.query)  # type: ignore[union-attr]
-
-
-def shown(rows: Iterable[tuple[Any, ...]], most: int = 12) -> str:
-    listed = sorted(rows, key=_sort_key)
-    lines = [f"    {row!r}" for row in listed[:most]]
-    return "\n".join([*lines, *([f"    … {len(listed) - most} more"] if len(listed) > most else [])]) or "    (none)"

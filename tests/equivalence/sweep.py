@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hivedruid.plan.split import druid_read
+from tests.equivalence.comparison import Rows, same, same_value
 from tests.equivalence.coverage import Coverage
-from tests.equivalence.engine import Engine, Rows, _same_value, same
+from tests.equivalence.engine import Engine
 from tests.equivalence.operators import AGGREGATES, CONDITIONS, VALUES, filled
 from tests.equivalence.tables import World
 
@@ -53,6 +54,7 @@ def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) 
 
     _values(engine, chosen(filled(VALUES)), result, coverage)
     conditions = chosen(filled(CONDITIONS))
+    _values(engine, conditions, result, coverage)
     _filters(engine, conditions, result, coverage)
     _where(engine, [text for text in conditions if "__time" in text], result)
     keys = KEYS if all_types else [key for key in KEYS if "__time" in key]
@@ -141,7 +143,7 @@ def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, 
             (
                 (a, b)
                 for a, b in zip(found, expected, strict=True)
-                if not _same_value(a[position], b[position], tolerance)
+                if not same_value(a[position], b[position], tolerance)
             ),
             None,
         )

@@ -1,12 +1,13 @@
-"""Pushed plans answer as Spark does over the raw rows."""
+"""Pushed plans answer as Spark does over the raw rows, on the embedded store and on a real Druid."""
 
 from __future__ import annotations
 
 import pytest
 
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING
+from tests.equivalence.comparison import same
 from tests.equivalence.coverage import PAGE, Coverage
-from tests.equivalence.engine import same
+from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import Sample
 from tests.equivalence.sweep import Sweep
 
@@ -23,6 +24,13 @@ def test_random_queries_answer_the_same(sampled: Sample) -> None:
 
 def test_most_random_queries_are_pushed_whole(sampled: Sample) -> None:
     assert sampled.share >= 0.6
+
+
+def test_the_embedded_store_answers_as_a_real_druid(swept: Sweep, sampled: Sample, real: RealDruid) -> None:
+    """Every native query of the sweep and of the random queries, also those inside of what Spark computes."""
+    assert (swept.compared, sampled.runs) > (0, 0)
+    assert real.compared > 1000
+    assert not real.differences, "\n\n".join(dict.fromkeys(real.differences[:20]))
 
 
 def test_nothing_that_matters_is_left_out(swept: Sweep, sampled: Sample, coverage: Coverage) -> None:

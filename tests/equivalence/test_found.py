@@ -29,6 +29,23 @@ OVER_FULL_TABLES = [
     "SELECT abs(ti) AS a, count(*) AS c FROM t GROUP BY abs(ti) ORDER BY a",
     # behind HAVING Spark's ORDER BY sees only what is selected
     "SELECT c0 FROM (SELECT w AS c0, b AS c1 FROM t GROUP BY w, b HAVING count(*) > 1 ORDER BY c0, c1) x ORDER BY c0",
+    # HAVING over grouping sets does not find the keys
+    "SELECT c0, c1 FROM (SELECT w AS c0, count(*) AS c1 FROM t GROUP BY w, b WITH ROLLUP) x WHERE c0 IS NULL OR c1 = 1 ORDER BY c0, c1",
+    # Druid takes the bounds of a range as doubles
+    "SELECT count(*) AS c FROM t WHERE big <= 9007199254740993",
+    "SELECT count(*) AS c FROM t WHERE big >= 9007199254740993 AND big < 9223372036854775806",
+    # to Druid -0.0 is another group than 0.0, and to some of its filters and comparisons below it
+    "SELECT d AS k, count(*) AS c FROM t GROUP BY d ORDER BY k",
+    "SELECT count(DISTINCT d) AS c FROM t",
+    "SELECT id FROM t WHERE d = 0 ORDER BY id",
+    "SELECT id FROM t WHERE d IN (0, 1) ORDER BY id",
+    "SELECT id FROM t WHERE d BETWEEN 0 AND 1 ORDER BY id",
+    "SELECT id, sqrt(d / 2) AS c FROM t WHERE d >= ti ORDER BY id",
+    "SELECT id % 7 AS k, min(d) AS m, max(id) AS c FROM t WHERE d BETWEEN -1 AND 0 GROUP BY id % 7 ORDER BY m, k DESC",
+    # the smallest double has one digit, Java writes two
+    "SELECT id, cast(d AS string) AS c FROM t WHERE d > 0 AND d < 1e-300 ORDER BY id",
+    # Druid computes with constants before it looks at what guards them
+    "SELECT `__time`, (length('a%b') div 0) AS c, length('ab') div length('') AS e FROM t ORDER BY `__time` LIMIT 3",
 ]
 
 OVER_SMALL_TABLES = [

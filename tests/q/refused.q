@@ -31,3 +31,10 @@ SELECT date_add(a) FROM (SELECT 1 AS a) x;
 SELECT substr(a) FROM (SELECT 'a' AS a) x;
 SELECT floor() FROM (SELECT 1 AS a) x;
 SELECT a FROM (SELECT 1 AS a) x LIMIT 99999999999;
+
+-- the embedded store does not ingest from Kafka
+CREATE EXTERNAL TABLE fed (`__time` TIMESTAMP, d STRING) STORED BY 'druid'
+TBLPROPERTIES ("kafka.bootstrap.servers" = "localhost:9092", "kafka.topic" = "topic1");
+ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'START');
+ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'STOP');
+ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'RESET');

@@ -53,8 +53,5 @@ TBLPROPERTIES ("kafka.bootstrap.servers" = "localhost:9092", "kafka.topic" = "to
 EXPLAIN CREATE EXTERNAL TABLE druid_kafka_table_2 (`__time` TIMESTAMP, `dimension1` STRING, `metric1` INT)
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ("kafka.bootstrap.servers" = "localhost:9092", "kafka.topic" = "topic1", "druid.kafka.ingestion.taskDuration" = "PT60S");
-ALTER TABLE druid_kafka_table_1 SET TBLPROPERTIES('druid.kafka.ingestion' = 'START');
-ALTER TABLE druid_kafka_table_1 SET TBLPROPERTIES('druid.kafka.ingestion' = 'STOP');
-ALTER TABLE druid_kafka_table_1 SET TBLPROPERTIES('druid.kafka.ingestion' = 'RESET');
 DROP TABLE druid_table_1;
 SHOW TABLES;

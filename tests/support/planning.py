@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from hivedruid.catalog.types import (
     HiveType,
     array_of,
 )
+from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidRead, SparkJob
 from hivedruid.plan.rules import RULES, Rule
@@ -85,12 +87,15 @@ def plan(
     rules: tuple[Rule, ...] = RULES,
     tables: tuple[Table, ...] = TABLES,
     notes: list[str] | None = None,
+    limits: DruidLimits = NO_LIMITS,
+    scans_only: bool = False,
 ) -> QueryPlan:
     def note(message: str, _span: object) -> None:
         if notes is not None:
             notes.append(message)
 
-    return plan_query(*parse(sql), snapshot(zone, tables), note, rules)
+    facts = replace(snapshot(zone, tables), limits=limits, scans_only=scans_only)
+    return plan_query(*parse(sql), facts, note, None if scans_only else rules)
 
 
 def read(sql: str, zone: str = "UTC", *, tables: tuple[Table, ...] = TABLES) -> DruidRead:

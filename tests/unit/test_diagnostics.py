@@ -48,6 +48,7 @@ CODES = {
     errors.PlanError: FAILED,
     errors.ExecutionError: FAILED,
     errors.DruidError: FAILED,
+    errors.ResourceError: FAILED,
     errors.SparkError: FAILED,
     errors.KafkaError: FAILED,
     errors.ConnectError: UNREACHABLE,

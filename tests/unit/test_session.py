@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.errors import ExecutionError, HiveDruidError, ParseError, SemanticError, UnsupportedError
+from hivedruid import defaults
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, ParseError, SemanticError
 from hivedruid.session import Session
 
 
@@ -56,13 +57,32 @@ def test_the_clock_can_be_pinned(tmp_path: Path) -> None:
         ]
 
 
-def test_a_cluster_can_be_planned_for_but_not_used(tmp_path: Path) -> None:
-    with Session(tmp_path, hiveconf={"druid.url": "http://localhost:1"}) as session:
+def test_a_cluster_out_of_reach_can_be_planned_for(tmp_path: Path) -> None:
+    notes: list[str] = []
+    with Session(tmp_path, hiveconf={"druid.url": "http://localhost:1"}, note=notes.append) as session:
         run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, a string) STORED BY 'druid'")
         assert any("groupBy" in str(row) for row in run(session, "EXPLAIN SELECT a FROM t GROUP BY a"))
-        for statement in ("SELECT count(*) FROM t", "TRUNCATE TABLE t", "DROP TABLE t"):
-            assert isinstance(failed(session, statement), UnsupportedError)
+        assert [note.partition(":")[0] for note in notes] == ["planned from the catalog alone"] * 2
+        for statement in (
+            "SELECT count(*) FROM t",
+            "TRUNCATE TABLE t",
+            "DROP TABLE t",
+            "INSERT INTO t SELECT NULL, 'x'",
+        ):
+            assert isinstance(failed(session, statement), ConnectError)
+        assert isinstance(failed(session, "CREATE EXTERNAL TABLE u STORED BY 'druid'"), ConnectError)
         assert run(session, "SHOW TABLES") == [("t",)]
+
+
+def test_a_local_cluster_that_is_not_running(tmp_path: Path) -> None:
+    defaults.write(tmp_path, {"druid.url": "local"})
+    with Session(tmp_path) as session:
+        run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, a string) STORED BY 'druid'")
+        error = failed(session, "SELECT a FROM t")
+        assert isinstance(error, ConnectError)
+        assert "hivedruid local up" in str(error.hint)
+    with Session(tmp_path, hiveconf={"druid.url": "embedded:"}) as session:
+        assert run(session, "SELECT a FROM t") == []
 
 
 def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
@@ -138,3 +158,30 @@ def test_a_condition_of_thousands_of_terms_is_pushed(tmp_path: Path) -> None:
         run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, i bigint) STORED BY 'druid'")
         condition = " AND ".join(f"i <> {n}" for n in range(3000))
         assert run(session, f"SELECT count(*) FROM t WHERE {condition}") == [(0,)]
+
+
+def test_a_dry_run_plans_what_the_script_would_do_and_does_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Session(home, dry_run=True) as session:
+        run(session, "CREATE DATABASE d; USE d")
+        plan = run(session, "CREATE TABLE t STORED BY 'druid' AS SELECT current_timestamp AS `__time`, 'x' AS a")
+        assert any("Druid Ingest Operator" in str(line) for line in plan)
+        plan = run(session, "SELECT a, count(*) FROM t GROUP BY a")
+        assert plan[1] == ("-- line:1: SELECT a, count(*) FROM t GROUP BY a",)
+        assert any('"queryType": "groupBy"' in str(line) for line in plan)
+        assert run(session, "SHOW TABLES") == [("t",)]
+        run(session, "DROP DATABASE d CASCADE")
+        assert run(session, "SHOW DATABASES") == [("default",)]
+    assert not home.exists()
+
+
+def test_a_dry_run_over_a_home_leaves_it_as_it_is(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, a string) STORED BY 'druid'")
+    before = (tmp_path / "logs" / "queries.jsonl").read_bytes()
+    with Session(tmp_path, dry_run=True) as session:
+        run(session, "ALTER TABLE t RENAME TO u; DROP TABLE u")
+        assert run(session, "SHOW TABLES") == []
+    assert (tmp_path / "logs" / "queries.jsonl").read_bytes() == before
+    with Session(tmp_path) as session:
+        assert run(session, "SHOW TABLES") == [("t",)]

@@ -37,4 +37,7 @@ RULES: tuple[Rule, ...] = (
     druid_sort,  # last: nothing but a projection may follow a limit
 )
 
-__all__ = ["RULES", "Rule", "RuleContext"]
+SCANS: tuple[Rule, ...] = (druid_scan,)
+"""Everything else on Spark: for what Druid refuses for lack of resources."""
+
+__all__ = ["RULES", "SCANS", "Rule", "RuleContext"]

@@ -65,9 +65,14 @@ TYPED = [
     ("clicks < -2.5", bounds("clicks", upper=-3)),
     ("clicks > 2 AND clicks <= 7", bounds("clicks", lower=2, lowerOpen=True, upper=7)),
     ("clicks < 2 OR clicks > 7", {"type": "or", "fields": [bounds("clicks", upper=2, upperOpen=True), bounds("clicks", lower=7, lowerOpen=True)]}),
+    ("clicks > 9007199254740992", bounds("clicks", lower=2**53, lowerOpen=True)),
+    ("clicks > 9007199254740993", expression('("clicks" > 9007199254740993)')),
+    ("clicks = 9007199254740993", equals("clicks", 2**53 + 1)),
     ("clicks IN (1, 2)", one_of("clicks", 1, 2)),
     ("imps = '5'", equals("imps", 5)),
     ("revenue < 3", bounds("revenue", "DOUBLE", upper=3.0, upperOpen=True)),
+    ("revenue > 0", bounds("revenue", "DOUBLE", lower=0.0, lowerOpen=True)),
+    ("revenue <= 0", bounds("revenue", "DOUBLE", upper=0.0)),
     ("revenue IN (1, 2.5)", one_of("revenue", 1.0, 2.5, kind="DOUBLE")),
     ("is_mobile", equals("is_mobile", 1)),
     ("NOT is_mobile", negated(equals("is_mobile", 1))),
@@ -91,6 +96,16 @@ EXPRESSIONS = [
     ("imps = 2.5", '("imps" != "imps")'),  # false, but null for null
     ("imps <> 2.5", '("imps" == "imps")'),
     ("clicks = 1e0", "(CAST(\"clicks\",'DOUBLE') == 1.0)"),  # a bigint beside a double is compared as a double
+    # Druid's filters and its order tell -0.0 from 0.0, Hive does not
+    ("revenue = 0", '("revenue" == 0)'),
+    ("revenue <> 0.0", '("revenue" != 0.0)'),
+    ("revenue >= 0", '("revenue" >= -0.0)'),
+    ("revenue < 0", '("revenue" < -0.0)'),
+    ("revenue IN (0, 1)", '(("revenue" == 0) || ("revenue" == 1))'),
+    ("score > 0", '("score" > 0.0)'),
+    ("revenue * 2 >= 0", '(("revenue" * 2) >= -0.0)'),
+    ("revenue >= score", '(("revenue" + 0.0) >= ("score" + 0.0))'),
+    ("revenue >= clicks", "((\"revenue\" + 0.0) >= CAST(\"clicks\",'DOUBLE'))"),
     ("score = 1.5", '("score" == 1.5)'),  # an `equals` filter would round 1.5 to single precision
     ("country = city", '("country" == "city")'),
     ("country <=> 'x'", "notdistinctfrom(\"country\",'x')"),

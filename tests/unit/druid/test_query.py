@@ -249,6 +249,28 @@ def test_what_is_never_null_needs_no_flag() -> None:
     assert order_of(sql) == [("country", "ascending")]
 
 
+def test_zeros_of_either_sign_are_one_group() -> None:
+    query = native(
+        "SELECT revenue, score, CAST(clicks AS double), count(*) FROM ev GROUP BY revenue, score, CAST(clicks AS double)"
+    )
+    names = [(d["dimension"], d["outputName"], d["outputType"]) for d in query["dimensions"]]
+    assert names == [("vc0", "revenue", "DOUBLE"), ("vc1", "score", "FLOAT"), ("vc2", "vc2", "DOUBLE")]
+    computed = [(v["expression"], v["outputType"]) for v in query["virtualColumns"]]
+    assert computed == [
+        ('("revenue" + 0.0)', "DOUBLE"),
+        ('("score" + 0.0)', "FLOAT"),
+        ("CAST(\"clicks\",'DOUBLE')", "DOUBLE"),
+    ]
+
+
+def test_zeros_of_either_sign_are_at_one_place_of_the_order() -> None:
+    query = native(
+        "SELECT country, max(revenue) m, sum(revenue) s FROM ev GROUP BY country ORDER BY m NULLS FIRST, s NULLS FIRST"
+    )
+    assert [c["dimension"] for c in query["limitSpec"]["columns"]] == ["p0", "$f2"]
+    assert [p["expression"] for p in query["postAggregations"]] == ['("$f1" + 0.0)']
+
+
 def test_numbers_are_ordered_as_numbers_and_texts_as_texts() -> None:
     query = native(
         "SELECT clicks, country, count(*) FROM ev GROUP BY clicks, country ORDER BY clicks NULLS FIRST, country NULLS FIRST LIMIT 3"

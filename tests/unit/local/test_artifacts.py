@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
-from hivedruid.local import artifacts
-from hivedruid.local.artifacts import cached, locked, resolve
+from hivedruid.local import artifacts, ivy
+from hivedruid.local.artifacts import Artifact, cached, locked, locked_group, resolve
 
 
 def test_every_locked_artifact_is_pinned() -> None:
@@ -24,6 +26,23 @@ def test_every_locked_artifact_is_pinned() -> None:
         assert len(artifact.sha1) == 40
         assert artifact.size > 0
         assert artifact.rev[0].isdigit()
+
+
+def test_every_group_is_pinned() -> None:
+    for name, jars in (("druid", 210), ("kafka", 46)):
+        group = locked_group(name)
+        assert len(group) == jars == len({artifact.file_name for artifact in group})
+        assert all(len(artifact.sha1) == 40 and artifact.size > 0 for artifact in group)
+    assert locked_group("iceberg") == (locked("iceberg"),)
+
+
+def test_damaged_lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    half = tmp_path / "artifacts.json"
+    half.write_text(artifacts.LOCK_FILE.read_text()[:100])
+    monkeypatch.setattr(artifacts, "LOCK_FILE", half)
+    with pytest.raises(ExecutionError, match=r"artifacts\.json is damaged") as caught:
+        locked("iceberg")
+    assert caught.value.hint == "install hivedruid again with pip"
 
 
 def test_unknown_artifact() -> None:
@@ -108,4 +127,95 @@ def test_progress(fresh_cache: Path) -> None:
     said: list[str] = []
     resolve([locked("wikiticker")], said.append)
     assert said[-1] == ""
-    assert all(text.startswith("Downloading druid-processing-33.0.0-tests.jar: ") for text in said[:-1])
+    begin = ("Looking up druid-processing-33.0.0-tests.jar", "Downloading druid-processing-33.0.0-tests.jar: ")
+    assert all(text.startswith(begin) for text in said[:-1])
+
+
+def test_progress_tells_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([100.0, 110.0])
+    monkeypatch.setattr(ivy.time, "monotonic", lambda: next(seconds))
+    meter = ivy._Meter([replace(locked("wikiticker"), size=100_000_000)] * 2)
+    assert meter.text(0, 17) == "Looking up 2 Java artifacts: 17 found"
+    assert meter.text(1_000_000, 2) == "Downloading 2 Java artifacts: 1 of 200 MB"
+    assert meter.text(20_000_000, 2) == "Downloading 2 Java artifacts: 20 of 200 MB, 2.0 MB/s, 1:30 left"
+
+
+def put(artifact: Artifact, content: bytes) -> Path:
+    """What a killed run left in the download folder."""
+    jar = artifacts.cache_folder() / "download" / "ivy" / artifact.org / artifact.file_name
+    jar.parent.mkdir(parents=True)
+    jar.write_bytes(content)
+    return jar
+
+
+def test_what_a_killed_run_fetched_is_kept(fresh_cache: Path) -> None:
+    content = b"not to be had anywhere"
+    made_up = replace(
+        locked("wikiticker"),
+        rev="0.0.0",
+        sha1=hashlib.sha1(content, usedforsecurity=False).hexdigest(),
+        size=len(content),
+    )
+    put(made_up, content)
+    (fresh_cache / "hivedruid" / "download-x7").mkdir()
+    (jar,) = resolve([made_up])
+    assert jar.read_bytes() == content
+    assert sorted(p.name for p in (fresh_cache / "hivedruid").iterdir()) == ["jars", "lock"]
+
+
+def test_half_of_what_a_killed_run_fetched_is_fetched_again(fresh_cache: Path) -> None:
+    wanted = locked("wikiticker")
+    put(wanted, b"half")
+    (jar,) = resolve([wanted])
+    assert jar.stat().st_size == wanted.size
+
+
+def test_the_same_jar_in_two_groups(fresh_cache: Path) -> None:
+    wanted = locked("wikiticker")
+    assert resolve([wanted, wanted]) == [cached(wanted)] * 2
+
+
+def test_interrupt_keeps_what_is_whole(fresh_cache: Path, until: Callable[[Callable[[], object]], None]) -> None:
+    names = ["wikiticker", "foodmart", "iceberg"]
+    command = [sys.executable, "-m", "hivedruid.local.artifacts", *names]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        download = fresh_cache / "hivedruid" / "download" / "ivy"
+        until(lambda: list(download.glob("*/*.jar")) or program.poll() is not None)
+        program.send_signal(signal.SIGINT)
+        program.communicate()
+    kept = [artifact for artifact in map(locked, names) if cached(artifact)]
+    assert kept
+    assert resolve(kept) == [cached(artifact) for artifact in kept]  # nobody holds the lock any more
+
+
+def test_no_room(fresh_cache: Path) -> None:
+    with pytest.raises(
+        ExecutionError, match=r"druid-processing-33.0.0-tests.jar needs 1000000050 MB in .*, where \d+ MB are free"
+    ):
+        resolve([replace(locked("wikiticker"), size=10**15)])
+
+
+def test_disk_that_fills_up_meanwhile(fresh_cache: Path) -> None:
+    error = ivy._why(
+        locked("wikiticker"), fresh_cache, "\tERROR: java.io.IOException: No space left on device (write)\n"
+    )
+    assert error.message.startswith("the disk is full: druid-processing-33.0.0-tests.jar could not be written to ")
+    assert isinstance(error, ExecutionError)
+    assert not isinstance(error, ConnectError)
+
+
+def test_waiting_is_told(fresh_cache: Path) -> None:
+    said: list[str] = []
+
+    def tell(text: str) -> None:
+        said.append(text)
+        holder.terminate()
+
+    code = "import sys; from pathlib import Path; from hivedruid.local.artifacts import exclusive\n"
+    code += "with exclusive(Path(sys.argv[1])): print(flush=True); input()"
+    command = [sys.executable, "-c", code, str(fresh_cache)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with artifacts.exclusive(fresh_cache, tell):
+            assert said == ["Waiting for another hivedruid that is downloading"]

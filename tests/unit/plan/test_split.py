@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from hivedruid.druid.engine import DruidLimits
 from hivedruid.plan.physical import DruidInput, TableInput
-from hivedruid.plan.split import left_outside, spark_job
+from hivedruid.plan.split import druid_read, left_outside, spark_job
 from tests.support.planning import plan, residual
 
 
@@ -77,3 +78,24 @@ def test_planning_needs_neither_druid_nor_spark() -> None:
         "heavy = {'pyspark', 'duckdb', 'requests', 'kafka', 'rich', 'prompt_toolkit', 'lark'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_scans_only_leaves_everything_else_to_spark() -> None:
+    made = plan("SELECT country, sum(clicks) FROM ev WHERE city = 'Oslo' GROUP BY country LIMIT 3", scans_only=True)
+    job = spark_job(made)
+    (source,) = job.inputs
+    assert isinstance(source, DruidInput)
+    assert source.read.query["queryType"] == "scan"
+    assert "filter" not in source.read.query
+    assert sorted(source.read.query["columns"]) == ["city", "clicks", "country"]
+    assert "GROUP BY" in job.sql
+
+
+def test_a_broker_without_enough_merge_buffers_is_not_asked_for_nested_group_bys() -> None:
+    nested = "SELECT c, count(*) FROM (SELECT country, count(*) c FROM ev GROUP BY country) x GROUP BY c"
+    assert druid_read(plan(nested, limits=DruidLimits(merge_buffers=1))) is not None
+    without = plan(nested, limits=DruidLimits(merge_buffers=0))
+    assert druid_read(without) is None
+    assert [left.reason for left in left_outside(without)][
+        -1
+    ] == "nested groupBys need 1 merge buffers, this Druid has 0"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +17,50 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import UNKNOWN, HiveType
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.results import ResultColumn
-from hivedruid.spark import session
+from hivedruid.spark import server, session
 from hivedruid.spark.jobs import SparkRunner
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _driver_ends_with_the_tests() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _sessions_end_with_the_test() -> Iterator[None]:
     yield
-    session.stop()
+    session.release_all()
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from hivedruid.errors import HiveDruidError
+from hivedruid.plan.physical import SparkJob
+from hivedruid.spark.jobs import SparkRunner
+
+home, sql, *settings = sys.argv[1:]
+runner = SparkRunner(Path(home), dict(pair.split("=", 1) for pair in settings), None, lambda text: None, print)
+assert "pyspark" not in sys.modules
+try:
+    print(list(runner.rows(SparkJob(sql, (), ()))))
+except HiveDruidError as error:
+    print(type(error).__name__, error.message, error.hint, sep=" | ")
+"""
+
+
+def start(home: Path, *settings: str, own: bool = False, **environment: str) -> subprocess.Popen[str]:
+    """A process with one job; `own`: on the home's own server, not on the one that the tests share."""
+    inherited = {key: value for key, value in os.environ.items() if not (own and key == server.SPARK_HOME)}
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(home), "SELECT 1", *settings],
+        env={**inherited, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def run(home: Path, *settings: str, own: bool = False, **environment: str) -> subprocess.CompletedProcess[str]:
+    process = start(home, *settings, own=own, **environment)
+    try:
+        out, error = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, error
+    return subprocess.CompletedProcess(process.args, process.returncode, out, error)
 
 
 def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:

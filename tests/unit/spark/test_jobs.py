@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -27,7 +29,8 @@ from hivedruid.catalog.types import (
 )
 from hivedruid.errors import SemanticError, SparkError
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
-from tests.unit.spark.conftest import Home, columns, files_table, job
+from hivedruid.spark import rows as rows_module
+from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +66,7 @@ def druid(view: str, names: str, types: list[HiveType], *rows: list[str], any: b
             "named_struct('t', TIMESTAMP '1970-01-01 00:00:00', 'n', NULL)",
             {"t": datetime(1970, 1, 1, tzinfo=UTC), "n": None},
         ),
+        ("array(map(1, array(map('x', NULL))))", [{1: [{"x": None}]}]),
         ("INTERVAL '1-2' YEAR TO MONTH", 14),
         ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", -timedelta(days=1, hours=2, minutes=3, seconds=4, milliseconds=500)),
     ],
@@ -89,19 +93,31 @@ def test_order_is_kept(home: Home) -> None:
     assert rows == sorted(((number % 1000, number) for number in range(5000)), key=lambda row: (-row[0], row[1]))
 
 
+ENDLESS = "SELECT id, repeat('x', 1000) FROM range(0, 100000000, 1, 20000)"
+
+
 def test_rows_stream(home: Home) -> None:
-    """The first rows are there before the last ones fail."""
-    rows = home.runner.rows(job("SELECT IF(id < 90, id, raise_error('the last part')) FROM range(0, 100, 1, 10)"))
-    assert next(rows) == (0,)
-    with pytest.raises(SparkError, match="the last part"):
-        list(rows)
-
-
-def test_rows_left_early(home: Home) -> None:
-    rows = home.runner.rows(job("SELECT id, repeat('x', 1000) FROM range(0, 100000000, 1, 20000)"))
+    """The first rows are there long before the last ones could be; whoever has enough of them ends the job."""
+    rows = home.runner.rows(job(ENDLESS))
     assert next(rows)[0] == 0
     rows.close()
-    assert home.query("SELECT 1") == [(1,)]
+    assert home.query("SELECT count(*) FROM range(0, 100, 1, 10)") == [(100,)]
+
+
+def test_rows_before_a_failure_do_not_hide_it(home: Home) -> None:
+    with pytest.raises(SparkError, match="the last part"):
+        home.query("SELECT IF(id < 90, id, raise_error('the last part')) FROM range(0, 100, 1, 10)")
+
+
+def test_rows_that_nobody_takes_wait_in_a_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job ends without its reader; rows from memory and from the file come in their order."""
+    monkeypatch.setattr(rows_module, "HELD", 100_000)
+    rows = home.runner.rows(job("SELECT id, repeat('x', 100), array(id) FROM range(0, 50000, 1, 40)"))
+    first = next(rows)
+    deadline = monotonic() + 60
+    while any(thread.name == "spark-rows" for thread in threading.enumerate()):
+        assert monotonic() < deadline
+    assert [first, *rows] == [(number, "x" * 100, [number]) for number in range(50000)]
 
 
 def test_druid_input(home: Home) -> None:
@@ -209,10 +225,16 @@ def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> No
 
 
 def test_homes_do_not_see_each_other(home: Home, tmp_path: Path) -> None:
-    other = Home(tmp_path / "other", {})
-    home.query("SELECT 1")
-    other.query("SELECT 1")
-    assert other.runner._session(job("SELECT 1"), None) is not home.runner._session(job("SELECT 1"), None)
+    """One server, two homes: each its own view `t`, its own Iceberg table of the same id, its own settings."""
+    other = Home(tmp_path / "other", {"spark.sql.shuffle.partitions": "3"})
+    table = iceberg_table(columns(a=INT))
+    home.write("SELECT 1", table)
+    other.write("SELECT 2", table)
+    mine, theirs = (each.runner.rows(job("SELECT a FROM t", table)) for each in (home, other))
+    assert (next(mine), next(theirs)) == ((1,), (2,))
+    assert (list(mine), list(theirs)) == ([], [])
+    setting = "SET spark.sql.shuffle.partitions"
+    assert [each.query(setting)[0][1] for each in (home, other)] == ["8", "3"]
 
 
 def test_meaning_cannot_be_changed(home: Home) -> None:
@@ -223,6 +245,19 @@ def test_meaning_cannot_be_changed(home: Home) -> None:
 def test_settings_reach_spark(home: Home) -> None:
     home.settings["spark.sql.shuffle.partitions"] = "3"
     assert home.query("SET spark.sql.shuffle.partitions") == [("spark.sql.shuffle.partitions", "3")]
+    del home.settings["spark.sql.shuffle.partitions"]
+    assert home.query("SET spark.sql.shuffle.partitions") == [("spark.sql.shuffle.partitions", "8")]
+
+
+def test_static_settings_do_no_harm(home: Home) -> None:
+    home.settings |= {"spark.sql.warehouse.dir": "/nowhere", "spark.sql.shuffle.partitions": "5"}
+    assert home.query("SET spark.sql.shuffle.partitions") == [("spark.sql.shuffle.partitions", "5")]
+
+
+def test_setting_with_a_value_that_is_none(home: Home) -> None:
+    home.settings["spark.sql.shuffle.partitions"] = "many"
+    with pytest.raises(SparkError, match=r"shuffle\.partitions should be int"):
+        home.query("SELECT 1")
 
 
 def test_progress(home: Home) -> None:

@@ -1,4 +1,4 @@
-"""The driver: it starts with what the machine has, says so when it cannot, and comes back when it is lost."""
+"""Jobs and the server below them: what is cancelled, what goes on, and what is said where Spark does not start."""
 
 from __future__ import annotations
 
@@ -8,71 +8,114 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
-from hivedruid.catalog.types import INT
-from hivedruid.errors import SparkError
+from hivedruid.catalog.types import BIGINT, STRING
+from hivedruid.errors import ConnectError, SparkError, UsageError
 from hivedruid.plan.physical import SparkJob
-from hivedruid.spark import session
-from tests.unit.spark.conftest import Home, columns, iceberg_table, job
+from hivedruid.spark import server, session
+from tests.unit.spark.conftest import SCRIPT, Home, columns, files_table, job, run
 
 pytestmark = pytest.mark.spark
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from time import monotonic
-from hivedruid.errors import HiveDruidError
-from hivedruid.plan.physical import SparkJob
-from hivedruid.spark.jobs import SparkRunner
-
-home, sql, *settings = sys.argv[1:]
-runner = SparkRunner(Path(home), dict(pair.split("=", 1) for pair in settings), None, lambda text: None, print)
-assert "pyspark" not in sys.modules
-try:
-    print(list(runner.rows(SparkJob(sql, (), ()))))
-except HiveDruidError as error:
-    print(type(error).__name__, error.message, error.hint, sep=" | ")
-"""
-
 
 def slow_job() -> SparkJob:
-    return job("SELECT id, sha2(repeat(CAST(id AS STRING), 100), 512) FROM range(0, 100000000, 1, 2000)")
+    """Rows from the first moment on, and half an hour of work."""
+    return job("SELECT id, sha2(repeat(CAST(id AS STRING), 100), 512) FROM range(0, 1000000000, 1, 20000)")
 
 
-def run(home: Path, *settings: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(home), "SELECT 1", *settings],
-        env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=True,
+def in_time(home: Home, sql: str) -> list[tuple[object, ...]]:
+    """The answer of a job that would wait for the slow one's tasks, if those were still there."""
+    answer: list[tuple[object, ...]] = []
+    worker = threading.Thread(target=lambda: answer.extend(home.query(sql)), daemon=True)
+    worker.start()
+    worker.join(timeout=240)
+    return answer
+
+
+def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    other = Home(tmp_path / "other", {})
+    others = other.runner.rows(
+        job("SELECT id FROM range(0, 400000, 1, 400) WHERE length(sha2(repeat('x', 9), 512)) > id * 0")
+    )
+    assert next(others) == (0,)
+    rows = home.runner.rows(slow_job())
+    next(rows)
+    assert signal.getsignal(signal.SIGINT) is handler
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in rows:
+            pass
+    timer.join()
+    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
+    assert len(list(others)) == 399_999
+
+
+def test_interrupt_cancels_a_write(home: Home, tmp_path: Path) -> None:
+    home.query("SELECT 1")
+    table = files_table(tmp_path / "data", columns(a=BIGINT, b=STRING), "orc")
+    timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        home.runner.write(slow_job(), table, overwrite=False)
+    timer.join()
+    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
+
+
+def test_killed_client_ends_its_job(home: Home) -> None:
+    """Nobody is there any more to say so: the server sees the connection go."""
+    home.query("SELECT 1")
+    script = SCRIPT.replace("print(list(", "print(next(").replace(
+        "\nexcept", "; sys.stdout.flush(); sys.stdin.read()\nexcept"
+    )
+    client = subprocess.Popen(
+        [sys.executable, "-c", script, str(home.path), slow_job().sql],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
+    try:
+        assert client.stdout is not None
+        assert client.stdout.readline().startswith("(0, ")
+    finally:
+        client.kill()
+        client.communicate()
+    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
 
 
-def test_nothing_on_stderr(tmp_path: Path) -> None:
-    """And the process ends by itself, with no JVM left behind."""
-    home, temporary = tmp_path / "home", tmp_path / "tmp"
-    temporary.mkdir()
-    done = run(home, TMPDIR=str(temporary))
-    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
-    assert (home / "logs" / "spark.log").stat().st_size > 0
-    assert [path.name for path in home.iterdir()] == ["logs"]
-    assert list(temporary.iterdir()) == []
+def test_closed_runner_gives_its_session_back(home: Home) -> None:
+    home.query("SELECT 1")
+    assert home.path in session._clients
+    spark = session._clients[home.path].spark
+    home.runner.close()
+    assert spark.is_stopped
+    assert home.query("SELECT 2") == [(2,)]
+
+
+def test_forgotten_session_is_opened_anew(home: Home) -> None:
+    home.query("SELECT 1")
+    client = session._clients[home.path]
+    client.spark.client.release_session()  # as the server does with a session that is not used
+    client.used -= session.FORGOTTEN + 1
+    assert home.query("SELECT 2") == [(2,)]
 
 
 def test_another_sparks_home_is_ignored(tmp_path: Path) -> None:
-    assert run(tmp_path, SPARK_HOME="/nowhere").stdout == "[(1,)]\n"
+    assert run(tmp_path, SPARK_HOME="/nowhere", SPARK_CONF_DIR="/nowhere").stdout == "[(1,)]\n"
 
 
 def test_no_java(tmp_path: Path) -> None:
-    done = run(tmp_path, JAVA_HOME="/nowhere")
+    done = run(tmp_path, JAVA_HOME="/nowhere", own=True)
     assert done.stdout.startswith("ConnectError | JAVA_HOME is /nowhere, but there is no bin/java in it | install")
 
 
 def test_java_that_does_not_start(tmp_path: Path) -> None:
-    done = run(tmp_path, "spark.driver.extraJavaOptions=-XX:MaxMetaspaceSize=lots")
-    assert done.stdout.startswith(
-        "SparkError | Spark does not start: Improperly specified VM option 'MaxMetaspaceSize=lots' | Spark's log is"
+    done = run(tmp_path, "spark.driver.extraJavaOptions=-XX:MaxMetaspaceSize=lots", own=True)
+    log = tmp_path / "logs" / "spark.log"
+    assert done.stdout == (
+        "SparkError | Spark does not start: Improperly specified VM option 'MaxMetaspaceSize=lots' | "
+        f"Spark's log is {log}\n"
     )
     assert done.stderr == ""
 
@@ -80,46 +123,34 @@ def test_java_that_does_not_start(tmp_path: Path) -> None:
 def test_master_that_is_none(tmp_path: Path) -> None:
     done = run(tmp_path, "spark.master=nonsense")
     assert done.stdout.startswith("SparkError | Spark does not start: Master must either be")
-    assert done.stdout.count("\n") == 1
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
-def test_killed_driver(home: Home) -> None:
-    """The job that was running fails; the next one starts a driver anew."""
-    home.query("SELECT 1")
-    assert session._driver is not None
-    driver = session._driver.gateway.proc
-    rows = home.runner.rows(slow_job())
-    next(rows)
-    driver.kill()
-    driver.wait()
-    with pytest.raises(SparkError, match="ended unexpectedly"):
-        list(rows)
-    assert home.query("SELECT 1") == [(1,)]
+def test_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(server.SPARK_HOME, raising=False)
+    (tmp_path / "spark").write_text("no folder")
+    with pytest.raises(SparkError, match=r"cannot write .*spark: File exists"):
+        Home(tmp_path, {}).query("SELECT 1")
 
 
-def test_interrupt_cancels_the_job(home: Home) -> None:
-    handler = signal.getsignal(signal.SIGINT)
-    home.query("SELECT 1")
-    assert signal.getsignal(signal.SIGINT) is handler
-    rows = home.runner.rows(slow_job())
-    next(rows)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        list(rows)
-    timer.join()
-    assert home.query("SELECT 1") == [(1,)]
-    deadline = monotonic() + 60
-    while session.status() is not None:  # the scheduler takes a moment to forget the cancelled stage
-        assert monotonic() < deadline
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"spark.remote": "sc://host:15002/;token=sesame"}, "spark.remote takes no token"),
+        ({"spark.remote": "sc://host:15002/;use_ssl=true;TOKEN=sesame"}, "spark.remote takes no token"),
+        ({"spark.remote": "host:15002"}, "spark.remote is no address of a Spark Connect server: 'host:15002'"),
+        ({"spark.remote": "sc://host:many"}, "spark.remote is no address"),
+        ({"spark.remote": "sc://host", "spark.remote.token": "env:NOT_SET_AT_ALL"}, "NOT_SET_AT_ALL, which is not set"),
+        ({"spark.remote": "sc://host", "spark.remote.token": "file:/nowhere"}, "cannot read file:/nowhere"),
+    ],
+)
+def test_remote_that_cannot_be(tmp_path: Path, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Home(tmp_path, settings).query("SELECT 1")
+    assert message in caught.value.message
+    assert "sesame" not in caught.value.message
 
 
-def test_driver_without_iceberg_is_started_anew(home: Home) -> None:
-    home.query("SELECT 1")
-    assert session._driver is not None
-    session._driver.iceberg = False  # as if its jar had not been in the cache
-    former = session._driver.gateway.proc
-    table = iceberg_table(columns(a=INT))
-    home.write("SELECT 1", table)
-    assert former.poll() is not None
-    assert home.query("SELECT * FROM t", table) == [(1,)]
+def test_remote_that_does_not_answer(tmp_path: Path) -> None:
+    with pytest.raises(ConnectError, match=r"the Spark Connect server sc://127.0.0.1:9 cannot be reached"):
+        Home(tmp_path, {"spark.remote": "sc://127.0.0.1:9"}).query("SELECT 1")

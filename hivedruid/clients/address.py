@@ -1,0 +1,127 @@
+"""Where a Druid is and how to speak to it, from the settings of a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from hivedruid.errors import ConnectError, UsageError
+from hivedruid.secrets import ENVIRONMENT_PREFIX
+from hivedruid.settings import PERIOD
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class LocalServices(Protocol):
+        """The URLs of the cluster that `hivedruid local up` started."""
+
+        @property
+        def broker(self) -> str: ...
+        @property
+        def coordinator(self) -> str: ...
+        @property
+        def overlord(self) -> str: ...
+
+
+Service = Literal["broker", "coordinator", "overlord"]
+
+
+@dataclass(frozen=True)
+class DruidAddress:
+    """The services of one Druid. `url` is what `druid.url` is for it, as messages name it.
+
+    Where a router stands in front, all three URLs are the router's. `password` and `token` are references (env:NAME,
+    file:PATH) and are read when a connection is made. Timeouts are in seconds, 0 is none; `tries` counts the first.
+    """
+
+    url: str
+    broker: str
+    coordinator: str
+    overlord: str
+    username: str = ""
+    password: str = ""
+    token: str = ""
+    ca_file: str = ""
+    certificate_file: str = ""
+    key_file: str = ""
+    read_timeout: float = 60.0
+    query_timeout: float = 300.0
+    tries: int = 5
+
+    def base(self, service: Service) -> str:
+        return {"broker": self.broker, "coordinator": self.coordinator, "overlord": self.overlord}[service]
+
+
+def address(settings: Mapping[str, str], local: LocalServices | None = None) -> DruidAddress:
+    """The address that the settings `druid.*` give; `local` is what runs of the home's own cluster.
+
+    Raises ConnectError for `druid.url=local` where none runs, UsageError for a URL that holds a password.
+    """
+    url = settings["druid.url"]
+    if url == "local":
+        if local is None:
+            raise ConnectError("the local cluster is not running", hint="start it: hivedruid local up")
+        broker, coordinator, overlord = local.broker, local.coordinator, local.overlord
+    else:
+        broker = url
+        coordinator = settings["druid.coordinator.url"] or broker
+        overlord = settings["druid.overlord.url"] or coordinator
+    for service in (broker, coordinator, overlord):
+        if urlsplit(service).username is not None:
+            raise UsageError(
+                "the URL of a Druid must not hold a user or password",
+                hint="SET druid.auth.username, and druid.auth.password=env:NAME or file:PATH",
+            )
+    return DruidAddress(
+        url,
+        broker.rstrip("/"),
+        coordinator.rstrip("/"),
+        overlord.rstrip("/"),
+        username=settings["druid.auth.username"],
+        password=settings["druid.auth.password"],
+        token=settings["druid.auth.token"],
+        ca_file=settings["druid.tls.ca.file"],
+        certificate_file=settings["druid.tls.certificate.file"],
+        key_file=settings["druid.tls.key.file"],
+        read_timeout=seconds(settings["hive.druid.http.read.timeout"]),
+        query_timeout=seconds(settings["druid.query.timeout"]),
+        tries=max(1, int(settings["hive.druid.maxTries"])),
+    )
+
+
+def seconds(period: str) -> float:
+    """The length of an ISO 8601 period; a month counts as 30 days, a year as 365."""
+    match = PERIOD.fullmatch(period)
+    if match is None:
+        raise UsageError(f"'{period}' is no ISO 8601 period")
+    years, months, weeks, days, hours, minutes = (int((match[n] or "0")[:-1] or 0) for n in (1, 2, 3, 4, 6, 7))
+    whole_days = years * 365 + months * 30 + weeks * 7 + days
+    return whole_days * 86_400 + hours * 3600 + minutes * 60 + float((match[8] or "0S")[:-1].replace(",", "."))
+
+
+def secret(key: str, reference: str) -> str:
+    """What a reference (env:NAME, file:PATH) names; `key` is the setting it is the value of. Raises UsageError."""
+    if reference.startswith(ENVIRONMENT_PREFIX):
+        name = reference.removeprefix(ENVIRONMENT_PREFIX)
+        value = os.environ.get(name)
+        if value is None:
+            raise UsageError(f"{key} names the environment variable {name}, which is not set")
+    else:
+        value = readable(key, reference.removeprefix("file:")).read_text(encoding="utf-8")
+    value = value.strip("\r\n")
+    if not value or "\n" in value or "\r" in value:
+        raise UsageError(f"{key} names a secret that is {'empty' if not value else 'more than one line'}")
+    return value
+
+
+def readable(key: str, path: str) -> Path:
+    """The file that a setting names. Raises UsageError where it cannot be read."""
+    try:
+        with Path(path).open("rb"):
+            return Path(path)
+    except OSError as error:
+        raise UsageError(f"{key} names {path}, which cannot be read: {error.strerror}") from None

@@ -1,0 +1,246 @@
+"""A Druid cluster: native queries to its broker, tasks to its overlord. A `druid.engine.DruidEngine`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from hivedruid.clients import answers
+from hivedruid.clients.address import DruidAddress, Service
+from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.segments import wait_until
+from hivedruid.clients.stream import JsonStream, TruncatedError
+from hivedruid.druid.engine import DruidLimits
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
+
+if TYPE_CHECKING:
+    from hivedruid.clients.tasks import IngestReport
+    from hivedruid.plan.physical import DruidRead
+
+ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
+OLDEST_VERSION = 32
+"""The first Druid that has no other null logic than SQL's."""
+PATIENCE = 300.0
+"""Seconds to wait for segments to be loaded or dropped."""
+
+
+@dataclass(frozen=True)
+class ServiceStatus:
+    """One service of a Druid, for `doctor`: its version and extensions, or why it does not answer."""
+
+    service: Service
+    url: str
+    version: str = ""
+    extensions: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class DruidCluster:
+    """`progress` gets the status line of what takes long and "" when it is over, `note` what a person should know."""
+
+    def __init__(
+        self,
+        address: DruidAddress,
+        *,
+        progress: Callable[[str], None],
+        note: Callable[[str], None],
+        patience: float = PATIENCE,
+    ) -> None:
+        self.address = address
+        self.client = DruidClient(address)
+        self.patience = patience
+        self.progress = progress
+        self.note = note
+        self._checked = False
+        self._limits: DruidLimits | None = None
+
+    @property
+    def url(self) -> str:
+        return self.address.url
+
+    def close(self) -> None:
+        self.client.close()
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
+        """The rows of a native query as they come; see `DruidEngine.rows`."""
+        self._check()
+        count = 0
+        query = self._with_context(answers.sent(read.query))
+        with closing(self.client.query(query)) as chunks:
+            try:
+                for row in answers.rows(read, chunks):
+                    yield row
+                    count += 1
+            except TruncatedError as error:
+                raise DruidError(
+                    f"Druid broke off its answer after {count} row(s): the query ran into druid.query.timeout, or a "
+                    "service died",
+                    hint="run it again, with more time: SET druid.query.timeout=PT1H",
+                ) from error
+
+    def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
+        """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""
+        from hivedruid.clients.parquet import write
+
+        query = read.query
+        source = query.get("dataSource")
+        stored = self.schema(source) if query.get("queryType") == "scan" and isinstance(source, str) else {}
+        virtual = {v["name"]: v.get("outputType") or "" for v in query.get("virtualColumns") or ()}
+        write(self.rows(read), read.fields, columns, {**stored, **virtual}, path)
+
+    def data_sources(self) -> tuple[str, ...]:
+        """The names of all data sources that the broker knows, sorted."""
+        self._check()
+        return tuple(sorted(self.client.get("broker", "/druid/v2/datasources")))
+
+    def schema(self, data_source: str) -> Mapping[str, str]:
+        """Druid type by column, as `DruidEngine.schema`; where segments differ, as in the newest of them."""
+        self._check()
+        found = self._metadata(data_source, merge=True)
+        if any(column.get("errorMessage") for analysis in found for column in analysis["columns"].values()):
+            found = self._metadata(data_source, merge=False)
+        types: dict[str, str] = {}
+        for analysis in sorted(found, key=lambda a: str(a["id"])):
+            for name, column in analysis["columns"].items():
+                several = column["hasMultipleValues"] or types.get(name) == "ARRAY<STRING>"
+                type_ = column.get("typeSignature") or column["type"]
+                types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
+        return {"__time": "LONG", **types} if types else {}
+
+    def _metadata(self, data_source: str, *, merge: bool) -> list[Any]:
+        query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
+        query |= {"merge": merge, "analysisTypes": [], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
+        with closing(self.client.query(self._with_context(query))) as chunks:
+            stream = JsonStream(chunks)
+            found = list(stream.array())
+            stream.end()
+            return found
+
+    def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """The query under an id, by which it can be cancelled, and with its time limit; what it has itself stays."""
+        timeout = round(self.address.query_timeout * 1000)
+        return {**query, "context": {"queryId": str(uuid4()), "timeout": timeout, **(query.get("context") or {})}}
+
+    # --- what it is --------------------------------------------------------------------------------------------
+
+    def limits(self) -> DruidLimits:
+        """From the broker's properties; unknown where it does not show them, or where a router stands in front."""
+        if self._limits is None:
+            self._check()
+            self._limits = self._read_limits()
+        return self._limits
+
+    def _read_limits(self) -> DruidLimits:
+        try:
+            properties = self.client.get("broker", "/status/properties", missing={})
+        except DruidError:
+            return DruidLimits()
+        if not isinstance(properties, dict) or "broker" not in properties.get("druid.service", ""):
+            return DruidLimits()
+        buffers = _number(properties.get("druid.processing.numMergeBuffers"))
+        threads = _number(properties.get("druid.processing.numThreads"))
+        if buffers is None and threads is not None:
+            buffers = max(2, threads // 4)  # DruidProcessingConfig
+        rows = _number(properties.get("druid.server.http.maxSubqueryRows", "100000"))
+        return DruidLimits(subquery_rows=rows if rows is not None and rows >= 0 else None, merge_buffers=buffers)
+
+    def status(self) -> tuple[ServiceStatus, ...]:
+        """What each service says of itself. Raises nothing: a service that does not answer has a `problem`."""
+        found = []
+        services: tuple[Service, ...] = ("broker", "coordinator", "overlord")
+        for service in services:
+            url = self.address.base(service)
+            try:
+                answer = self.client.get(service, "/status")
+                modules = {module["artifact"] for module in answer["modules"] if module.get("artifact")}
+                found.append(ServiceStatus(service, url, str(answer["version"]), tuple(sorted(modules))))
+            except ExecutionError as error:
+                found.append(ServiceStatus(service, url, problem=error.message))
+            except (TypeError, KeyError):
+                found.append(ServiceStatus(service, url, problem="it does not answer as Druid does"))
+        return tuple(found)
+
+    def _check(self) -> None:
+        """Once: refuse a Druid that is too old to have SQL's nulls. Raises UnsupportedError."""
+        if self._checked:
+            return
+        version = ""
+        try:
+            status = self.client.get("broker", "/status")
+            version = str(status.get("version") or "") if isinstance(status, dict) else ""
+        except ConnectError:
+            raise
+        except DruidError:
+            pass  # it may be closed to us, and queries open
+        major = version.partition(".")[0]
+        if major.isdecimal():
+            if int(major) < OLDEST_VERSION:
+                raise UnsupportedError(
+                    f"Druid at {self.address.broker} is version {version}",
+                    hint=f"hivedruid needs Druid {OLDEST_VERSION} or later, whose nulls are those of SQL",
+                )
+        elif self._has_legacy_nulls():
+            raise UnsupportedError(
+                f"Druid at {self.address.broker} takes empty strings for nulls",
+                hint="set druid.generic.useDefaultValueForNull=false in all its services, or use Druid 32 or later",
+            )
+        self._checked = True
+
+    def _has_legacy_nulls(self) -> bool:
+        probe = {
+            "queryType": "scan",
+            "dataSource": {"type": "inline", "columnNames": ["x"], "columnTypes": ["STRING"], "rows": [[""]]},
+            "intervals": [ETERNITY],
+            "virtualColumns": [
+                {"type": "expression", "name": "v", "expression": "nvl(x, 'null')", "outputType": "STRING"}
+            ],
+            "columns": ["v"],
+            "resultFormat": "compactedList",
+        }
+        with closing(self.client.query(self._with_context(probe))) as chunks:
+            found = list(JsonStream(chunks).array())
+        return bool(found[0]["events"] != [[""]])
+
+    # --- writing -----------------------------------------------------------------------------------------------
+
+    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> IngestReport:
+        """Run an `index_parallel` task over local JSON files, and wait until its rows can be queried; then `also`.
+
+        Its rows all count, or the task is undone. Ctrl-C shuts it down.
+        """
+        from hivedruid.clients.tasks import ingest
+
+        self._check()
+        try:
+            return ingest(self, spec, also)
+        finally:
+            self.progress("")
+
+    def drop(self, data_source: str) -> None:
+        """Mark all segments of a data source unused; returns when the broker knows none of them any more."""
+        self._check()
+        self.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
+        try:
+            self.progress(f"Druid: dropping {data_source}")
+            gone = wait_until(lambda: data_source not in self.data_sources(), self.patience)
+        finally:
+            self.progress("")
+        if not gone:
+            raise DruidError(
+                f"{data_source} is dropped, and after {self.patience:g} s the broker still has segments of it",
+                hint="look at the logs of Druid's coordinator and historicals",
+            )
+
+
+def _number(text: Any) -> int | None:
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,287 @@
+"""Druid over HTTP: requests to the broker, the coordinator and the overlord of one address. The only importer of requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from time import sleep
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.auth import AuthBase, HTTPBasicAuth
+from urllib3.exceptions import HTTPError
+
+from hivedruid.clients.address import DruidAddress, Service, readable, secret
+from hivedruid.clients.failures import is_busy, refusal
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
+
+CONNECT_TIMEOUT = 10.0
+CANCEL_TIMEOUT = 3.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds before a request is repeated: doubled each time."""
+CHUNK = 1 << 16
+MAX_REDIRECTS = 4
+LEADERS: Mapping[Service, str] = {
+    "coordinator": "/druid/coordinator/v1/leader",
+    "overlord": "/druid/indexer/v1/leader",
+}
+
+
+class DruidClient:
+    """Speaks to one Druid. Making one is cheap: secrets are read and connections made with the first request.
+
+    All methods raise ConnectError where a service cannot be reached, DruidError where it refuses, and UsageError for
+    settings that name files or variables which are not there.
+    """
+
+    def __init__(self, address: DruidAddress) -> None:
+        self.address = address
+        self._open: requests.Session | None = None
+        self._leaders: dict[Service, str] = {}
+
+    def get(self, service: Service, path: str, *, missing: Any = None) -> Any:
+        """The JSON (or text) at a path; `missing`, where given, is the answer for 404."""
+        response = self._send("GET", service, path)
+        if response.status_code == 404 and missing is not None:
+            return missing
+        return self._value(service, response)
+
+    def post(self, service: Service, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
+        """What the service answers. `repeatable`: whether doing it twice is the same as doing it once."""
+        return self._value(service, self._send("POST", service, path, body, repeatable=repeatable))
+
+    def delete(self, service: Service, path: str) -> None:
+        response = self._send("DELETE", service, path)
+        if response.status_code != 404:
+            self._value(service, response)
+
+    def query(self, query: Mapping[str, Any]) -> Generator[bytes, None, None]:
+        """The bytes of a native query's answer as they come; its context needs a `queryId`.
+
+        Who stops reading early, also by Ctrl-C, stops the query in Druid.
+        """
+        finished = False
+        response: requests.Response | None = None
+        try:
+            response = self._send("POST", "broker", "/druid/v2", query, stream=True, silence=self._patience())
+            if not response.ok:
+                raise self._refusal("broker", response)
+            yield from response.raw.stream(CHUNK, decode_content=True)
+            finished = True
+        except (HTTPError, requests.RequestException) as error:
+            raise DruidError(
+                f"the answer of {self._where('broker')} broke off: {_reason(error)}",
+                hint="run the statement again; `druid.query.timeout` is how long a query may take",
+            ) from error
+        except ExecutionError:
+            finished = True
+            raise
+        finally:
+            if response is not None:
+                response.close()
+            if not finished:
+                self.cancel(str(query["context"]["queryId"]))
+
+    def cancel(self, query_id: str) -> None:
+        """Ask Druid to stop a query. What goes wrong with that is of no interest any more."""
+        with suppress(requests.RequestException, ExecutionError, UsageError):
+            url = f"{self.address.broker}/druid/v2/{query_id}"
+            self._session().request("DELETE", url, timeout=CANCEL_TIMEOUT, allow_redirects=False).close()
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    # --- one request -------------------------------------------------------------------------------------------
+
+    def _send(
+        self,
+        method: str,
+        service: Service,
+        path: str,
+        body: Any = None,
+        *,
+        stream: bool = False,
+        silence: float | None = None,
+        repeatable: bool = True,
+    ) -> requests.Response:
+        """The response, whatever its status. Repeats what may be repeated while nothing, or no leader, answers."""
+        tries = self.address.tries if repeatable else 1
+        for attempt in range(1, tries + 1):
+            if attempt > 1:
+                sleep(min(FIRST_PAUSE * 2 ** (attempt - 2), LONGEST_PAUSE))
+            try:
+                response = self._to_leader(method, service, path, body, stream, silence)
+            except (requests.exceptions.SSLError, requests.Timeout) as error:
+                raise self._unreachable(service, error) from error
+            except requests.ConnectionError as error:
+                self._leaders.pop(service, None)
+                if attempt == tries:
+                    raise self._unreachable(service, error) from error
+            except (requests.RequestException, HTTPError) as error:
+                raise self._unreachable(service, error) from error
+            else:
+                if response.ok or attempt == tries or not is_busy(response.status_code, response.content):
+                    return response
+                self._leaders.pop(service, None)
+        raise AssertionError("not reached: the last attempt returns or raises")
+
+    def _to_leader(
+        self, method: str, service: Service, path: str, body: Any, stream: bool, silence: float | None
+    ) -> requests.Response:
+        """Send, and send again where a redirect points: to the leader of the service, nowhere else."""
+        base = self._leaders.get(service) or self.address.base(service)
+        url = base + path
+        for _ in range(MAX_REDIRECTS):
+            response = self._session().request(
+                method,
+                url,
+                data=None if body is None else json.dumps(body).encode(),
+                timeout=(CONNECT_TIMEOUT, self.address.read_timeout if silence is None else silence or None),
+                stream=stream,
+                allow_redirects=False,
+            )
+            if not response.is_redirect and response.status_code not in (307, 308):
+                return response
+            target = urljoin(url, response.headers.get("Location", ""))
+            response.close()
+            if not self._is_known(service, target):
+                raise DruidError(
+                    f"{self._where(service)} redirects to {_origin(target)}, which is not the address of its leader",
+                    hint="SET druid.url, druid.coordinator.url and druid.overlord.url to where the services are",
+                )
+            if service in LEADERS:
+                self._leaders[service] = _origin(target)
+            url = target
+        raise DruidError(f"{self._where(service)} redirects in a circle: no leader is elected", hint="try again later")
+
+    def _is_known(self, service: Service, target: str) -> bool:
+        """Whether a redirect leads to an address that may see our secrets: one of ours, or the leader's own."""
+        origin = _origin(target)
+        if origin in {_origin(self.address.base(known)) for known in ("broker", "coordinator", "overlord")}:
+            return True
+        if service not in LEADERS or (
+            self.address.base(service).startswith("https:") and not origin.startswith("https:")
+        ):
+            return False
+        response = self._session().get(
+            self.address.base(service) + LEADERS[service],
+            timeout=(CONNECT_TIMEOUT, self.address.read_timeout or None),
+            allow_redirects=False,
+        )
+        return response.ok and _origin(response.text.strip()) == origin
+
+    def _patience(self) -> float:
+        """How long the broker may be silent while it computes: as long as the query may take, and a little."""
+        address = self.address
+        if not address.query_timeout or not address.read_timeout:
+            return 0
+        return max(address.read_timeout, address.query_timeout + 5)
+
+    def _session(self) -> requests.Session:
+        if self._open is None:
+            address = self.address
+            session = requests.Session()
+            nearby = urlsplit(address.broker).hostname in ("localhost", "127.0.0.1", "::1")
+            session.trust_env = not nearby  # a proxy does not know our localhost
+            session.headers["Accept-Encoding"] = "identity" if nearby else "gzip"
+            session.headers["Content-Type"] = "application/json"
+            session.auth = _auth(address)
+            if address.ca_file:
+                session.verify = str(readable("druid.tls.ca.file", address.ca_file))
+            if address.certificate_file:
+                certificate = str(readable("druid.tls.certificate.file", address.certificate_file))
+                key = address.key_file and str(readable("druid.tls.key.file", address.key_file))
+                session.cert = (certificate, key) if key else certificate
+            self._open = session
+        return self._open
+
+    # --- what comes back ---------------------------------------------------------------------------------------
+
+    def _value(self, service: Service, response: requests.Response) -> Any:
+        if not response.ok:
+            raise self._refusal(service, response)
+        try:
+            return response.json()
+        except ValueError:
+            return response.text
+
+    def _refusal(self, service: Service, response: requests.Response) -> ExecutionError:
+        try:
+            body = response.content
+        except (requests.RequestException, HTTPError):
+            body = b""
+        return refusal(response.status_code, body, self._where(service), self.address.query_timeout)
+
+    def _where(self, service: Service) -> str:
+        """The service as messages name it."""
+        base = self._leaders.get(service) or self.address.base(service)
+        is_shared = base == self.address.broker and service != "broker"
+        return f"Druid at {base}" if is_shared else f"Druid's {service} at {base}"
+
+    def _unreachable(self, service: Service, error: Exception) -> ConnectError:
+        if isinstance(error, requests.exceptions.SSLError):
+            return ConnectError(
+                f"no secure connection to {self._where(service)}: {_reason(error)}",
+                hint="druid.tls.ca.file names the certificates to trust, druid.tls.certificate.file the one to show",
+            )
+        hint = (
+            "see what runs: hivedruid local status" if self.address.url == "local" else "druid.url says where Druid is"
+        )
+        return ConnectError(f"cannot reach {self._where(service)}: {_reason(error)}", hint=hint)
+
+
+class _Bearer(AuthBase):
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+
+class _Nobody(AuthBase):
+    """No authentication, not even what a .netrc would give."""
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        return request
+
+
+def _auth(address: DruidAddress) -> AuthBase:
+    if address.token:
+        return _Bearer(secret("druid.auth.token", address.token))
+    if address.username:
+        if not address.password:
+            raise UsageError("druid.auth.username is set, and druid.auth.password is not")
+        password = secret("druid.auth.password", address.password)
+        return HTTPBasicAuth(address.username.encode(), password.encode())
+    return _Nobody()
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}:{port}"
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause of a failed request in the system's words."""
+    seen: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in seen:
+        seen.append(current)
+        inner = getattr(current, "reason", None)
+        if not isinstance(inner, BaseException):
+            inner = next((a for a in current.args if isinstance(a, BaseException)), None)
+        current = inner or current.__cause__ or current.__context__
+    for cause in reversed(seen):
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror.lower()
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    return str(seen[-1]) or type(seen[-1]).__name__

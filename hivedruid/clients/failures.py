@@ -1,0 +1,107 @@
+"""What Druid says when it refuses, as errors of ours."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from http import HTTPStatus
+from typing import Any
+
+from hivedruid.errors import DruidError, ExecutionError, ResourceError
+
+RESOURCE_LIMIT = "Resource limit exceeded"
+"""QueryException.RESOURCE_LIMIT_EXCEEDED_ERROR_CODE: merge buffers, dictionaries, rows of a subquery, rows queued for
+ordering. Plain scans ask for none of these, so another engine over them gets the answer."""
+
+TIMEOUT = "Query timeout"
+CAPACITY = "Query capacity exceeded"
+MESSAGE_LENGTH = 400
+
+
+def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> ExecutionError:
+    """The error for an HTTP answer that is no success. `where` names the service, `timeout` the query's in seconds."""
+    found = _json(body)
+    code, message = _code(found), _message(found, body)
+    name = _phrase(status)
+    if status in (401, 403):
+        return DruidError(
+            f"{where} refuses: {name}{f' ({message})' if message else ''}",
+            hint="druid.auth.username and druid.auth.password, or druid.auth.token, say who asks",
+        )
+    if code == RESOURCE_LIMIT:
+        return ResourceError(message or code)
+    if code == TIMEOUT:
+        limit = f" than {timeout:g} s" if timeout else " than Druid allows"
+        return DruidError(f"the query took longer{limit}", hint="SET druid.query.timeout=PT1H gives queries more time")
+    if code == CAPACITY:
+        return DruidError(f"{where} runs as many queries as it may: {message or code}", hint="try again later")
+    if not found:
+        return DruidError(f"{where} answers {name}{f': {message}' if message else ''}", hint=_hint(status))
+    return DruidError(message or f"{where} answers {name}", hint=_hint(status))
+
+
+def _hint(status: int) -> str | None:
+    if status == 404:
+        return (
+            "druid.coordinator.url and druid.overlord.url say where these services are; a router passes on to them "
+            "with druid.router.managementProxy.enabled=true"
+        )
+    return None
+
+
+def is_busy(status: int, body: bytes) -> bool:
+    """Whether the same request may well succeed a moment later."""
+    return status in (502, 503) or (status == 429 and _code(_json(body)) == CAPACITY)
+
+
+def first_line(text: str) -> str:
+    """A message of Druid's without its stack trace and the names of Java classes before it."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    line = lines[0] if lines else ""
+    line = re.split(r"\s+at (?=[\w$.]+\([\w.:]*\))", line)[0]
+    return _cut(re.sub(r"^(?:[a-z_]\w*\.)+[A-Z][\w$]*(?:Exception|Error|RE|ISE|IAE|UOE)?: ", "", line))
+
+
+def _json(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _code(found: dict[str, Any]) -> str:
+    context = found.get("context")
+    legacy = context.get("legacyErrorCode") if isinstance(context, dict) else None
+    return str(legacy or found.get("error") or "")
+
+
+def _message(found: dict[str, Any], body: bytes) -> str:
+    if found:
+        text = str(found.get("errorMessage") or found.get("error") or "")
+        java_class = str(found.get("errorClass") or "").rpartition(".")[2]
+        if java_class and text.startswith(("Unhandled exception", "null")):
+            text = f"{text} ({java_class})"
+        return _cut(first_line(text))
+    text = body.decode("utf-8", "replace").strip()
+    if "<html" in text[:500].lower() or text[:9].lower() == "<!doctype":
+        title = re.search(r"<title>(.*?)</title>", text, re.I | re.S)
+        return _cut(" ".join(html.unescape(title[1]).split())) if title else "an HTML page"
+    return first_line(text)
+
+
+def _cut(text: str) -> str:
+    """At most MESSAGE_LENGTH characters, whole sentences where there are some."""
+    if len(text) <= MESSAGE_LENGTH:
+        return text
+    kept = text[:MESSAGE_LENGTH]
+    sentence = kept.rfind(". ")
+    return kept[: sentence + 1] if sentence > MESSAGE_LENGTH // 4 else f"{kept}…"
+
+
+def _phrase(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

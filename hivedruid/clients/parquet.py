@@ -1,0 +1,59 @@
+"""Rows of native queries as Parquet files, for Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hivedruid.catalog.types import TYPES
+from hivedruid.errors import DruidError
+from hivedruid.plan.physical import Field
+
+BATCH = 32_768
+"""Rows in memory at a time."""
+
+
+def write(
+    rows: Iterator[tuple[Any, ...]],
+    fields: Sequence[Field],
+    columns: Sequence[str],
+    stored: Mapping[str, str],
+    path: Path,
+) -> None:
+    """Write the rows as they come. `stored` gives Druid's type by field where it is known: else the Hive type's."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    arrow = {
+        "LONG": pa.int64(),
+        "FLOAT": pa.float64(),
+        "DOUBLE": pa.float64(),
+        "STRING": pa.string(),
+        "ARRAY<STRING>": pa.list_(pa.string()),
+    }
+    types = [stored.get(field.name) or _druid_type(field) for field in fields]
+    schema = pa.schema([(name, arrow.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
+    with parquet.ParquetWriter(str(path), schema) as writer:
+        while batch := list(islice(rows, BATCH)):
+            values = [list(column) for column in zip(*batch, strict=True)]
+            try:
+                arrays = [
+                    pa.array(_lists(column) if type_ == "ARRAY<STRING>" else column, type=wanted)
+                    for column, type_, wanted in zip(values, types, schema.types, strict=True)
+                ]
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+                raise DruidError(f"Druid's values are not of the types that it names: {error}") from error
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+def _druid_type(field: Field) -> str:
+    if field.type.name == "array":
+        return "ARRAY<STRING>"
+    return TYPES[field.type.name].druid or "STRING"
+
+
+def _lists(column: list[Any]) -> list[Any]:
+    """A multi-value with one value comes as that value."""
+    return [value if value is None or isinstance(value, list) else [value] for value in column]

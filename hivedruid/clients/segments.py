@@ -1,0 +1,181 @@
+"""The segments of one data source: what the metadata store counts, and what the broker's queries read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hivedruid.clients.instants import millis
+from hivedruid.druid.intervals import iso
+from hivedruid.errors import DruidError
+
+if TYPE_CHECKING:
+    from hivedruid.clients.druid import DruidClient
+
+ETERNITY = (-(1 << 62), (1 << 62) - 1)
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+REPLACED = 5.0
+"""Seconds until it is asked whether segments that are not seen have been replaced already."""
+LOST_HISTORICAL = 20.0
+"""Seconds without any historical after which nobody waits for one."""
+RESTORED = 60.0
+"""Seconds to wait until what was taken back is gone, and what it replaced is there again."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment of the metadata store; a tombstone has no rows and hides those of older versions."""
+
+    id: str
+    start: int
+    end: int
+    version: str
+    number: int
+    is_tombstone: bool = False
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> Segment:
+        """A DataSegment of the coordinator."""
+        start, end = map(millis, item["interval"].split("/"))
+        shard = item.get("shardSpec") or {}
+        number = int(shard.get("partitionNum") or 0)
+        return cls(item["identifier"], start, end, item["version"], number, shard.get("type") == "tombstone")
+
+    @classmethod
+    def seen(cls, item: Mapping[str, Any]) -> Segment:
+        """A LocatedSegmentDescriptor of the broker: of a segment that is hidden in part, what is not hidden."""
+        start, end = map(millis, item["interval"].split("/"))
+        return cls("", start, end, item["version"], item["partitionNumber"])
+
+    def overlaps(self, other: Segment) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def has_part_in(self, parts: Mapping[tuple[str, int], Sequence[Segment]]) -> bool:
+        return any(map(self.overlaps, parts.get((self.version, self.number), ())))
+
+    def hides(self, other: Segment) -> bool:
+        return self.is_tombstone and self.overlaps(other) and other.version < self.version
+
+
+class Segments:
+    """All methods raise DruidError or ConnectError."""
+
+    def __init__(self, client: DruidClient, data_source: str) -> None:
+        self._client = client
+        self._source = quote(data_source, safe="")
+
+    def used(self) -> list[Segment]:
+        """All segments that count, hidden ones among them, from the metadata store itself."""
+        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
+        return [Segment.of(item) for item in self._client.post("coordinator", path, [interval(ETERNITY)])]
+
+    def seen(self, around: Sequence[Segment]) -> list[Segment]:
+        """What the broker's queries would read between the first and the last of these segments; no tombstones."""
+        if not around:
+            return []
+        span = interval((min(s.start for s in around), max(s.end for s in around)))
+        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
+        return [Segment.seen(item) for item in self._client.get("broker", path) if item.get("locations")]
+
+    def wait_for(self, new: Sequence[Segment], gone: Sequence[Segment], patience: float) -> bool:
+        """Until the broker sees each new segment that has rows, and none that went or that a tombstone hides."""
+        rows = [segment for segment in new if not segment.is_tombstone]
+        tombstones = [segment for segment in new if segment.is_tombstone]
+        replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
+
+        def is_visible() -> bool:
+            seen = self.seen([*new, *gone])
+            parts = _by_key(seen)
+            missing = {s.id for s in rows if not s.has_part_in(parts)}
+            if missing:
+                if lost.is_over(not self._has_historical()):
+                    raise DruidError("the rows are stored, and Druid has no historical that could load them")
+                # others may have written over them meanwhile
+                return replaced.is_over(True) and not missing & {s.id for s in self.used()}
+            hidden = any(tombstone.hides(part) for tombstone in tombstones for part in seen)
+            return not hidden and not any(s.has_part_in(parts) for s in gone)
+
+        return wait_until(is_visible, patience)
+
+    def _has_historical(self) -> bool:
+        servers = self._client.get("coordinator", "/druid/coordinator/v1/servers?simple", missing=())
+        return not isinstance(servers, list) or any(server.get("type") == "historical" for server in servers)
+
+    def restore(self, before: Sequence[Segment], seen: Sequence[Segment], new: Sequence[Segment]) -> bool:
+        """Take the new segments back, and give back what they replaced: the broker sees again what it had seen."""
+        self.mark_unused(new)
+
+        def is_as_before() -> bool:
+            # the coordinator may mark what was replaced as unused even now, by what it saw a moment ago
+            used = set(self.used())
+            self._mark_used([segment for segment in before if segment not in used])
+            current = self.seen([*before, *new])
+            parts = _by_key(current)
+            return set(seen) <= set(current) and not any(s.has_part_in(parts) for s in new)
+
+        return wait_until(is_as_before, RESTORED)
+
+    def mark_unused(self, segments: Sequence[Segment]) -> None:
+        if segments:
+            self._client.post("coordinator", f"{COORDINATOR}/{self._source}/markUnused", _ids(segments))
+
+    def _mark_used(self, segments: Sequence[Segment]) -> None:
+        """Druid 33's overlord does it, and then answers 500 for want of a writer for its answer; in Druid 32 it is the
+        coordinator that does."""
+        if not segments:
+            return
+        with suppress(DruidError):
+            self._client.post("overlord", f"{OVERLORD}/{self._source}/markUsed", _ids(segments))
+            return
+        with suppress(DruidError):
+            if not set(segments) <= set(self.used()):
+                self._client.post("coordinator", f"{COORDINATOR}/{self._source}/markUsed", _ids(segments))
+
+
+COORDINATOR, OVERLORD = "/druid/coordinator/v1/datasources", "/druid/indexer/v1/datasources"
+
+
+class Patience:
+    """Whether something has been so for a number of seconds on end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._since: float | None = None
+
+    def is_over(self, is_so: bool) -> bool:
+        if not is_so:
+            self._since = None
+            return False
+        self._since = self._since or monotonic()
+        return monotonic() - self._since > self._seconds
+
+
+def wait_until(check: Callable[[], bool], patience: float) -> bool:
+    """Ask until it is so, at most `patience` seconds; whether it is."""
+    end = monotonic() + patience
+    pause = FIRST_PAUSE
+    while not check():
+        if monotonic() >= end:
+            return False
+        sleep(pause)
+        pause = min(pause * 1.2, LONGEST_PAUSE)
+    return True
+
+
+def interval(span: tuple[int, int]) -> str:
+    return f"{iso(span[0])}/{iso(span[1])}"
+
+
+def _ids(segments: Sequence[Segment]) -> dict[str, list[str]]:
+    return {"segmentIds": [segment.id for segment in segments]}
+
+
+def _by_key(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]]:
+    found: dict[tuple[str, int], list[Segment]] = {}
+    for segment in segments:
+        found.setdefault((segment.version, segment.number), []).append(segment)
+    return found

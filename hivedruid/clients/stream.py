@@ -1,0 +1,142 @@
+"""JSON that is decoded while it comes: never more than one item of an array in memory."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hivedruid.errors import DruidError
+
+
+_ENDS = tuple(",]} \t\r\n")
+
+
+class TruncatedError(DruidError):
+    """The text ended before the JSON did."""
+
+
+class JsonStream:
+    """A JSON text that arrives in chunks of bytes. Raises TruncatedError where it ends too early, DruidError where it is no JSON.
+
+    Druid ends HTTP 200 answers cleanly when a query fails on its way: only the missing `]` tells.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._utf8 = codecs.getincrementaldecoder("utf-8")()
+        self._decode = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._place = 0
+        self._ended = False
+
+    def array(self) -> Iterator[Any]:
+        """The items of the array that begins here, each decoded when it has come; the place is then behind it."""
+        self.expect("[")
+        if self.peek() == "]":
+            self._place += 1
+            return
+        decode = self._decode
+        while True:
+            text, place = self._text, self._place
+            while True:  # the fast way: an item, and what follows it, have come
+                try:
+                    item, end = decode(text, place)
+                except ValueError:
+                    break
+                if text[end : end + 1] != ",":
+                    break
+                place = end + 1
+                yield item
+            self._place = place
+            item = self.value()
+            following = self.peek()
+            self._place += 1
+            yield item
+            if following == "]":
+                return
+            if following != ",":
+                raise self._malformed()
+
+    def object(self) -> Iterator[str]:
+        """The keys of the object that begins here; who iterates must take each one's value."""
+        self.expect("{")
+        if self.peek() == "}":
+            self._place += 1
+            return
+        while True:
+            self.peek()
+            key = self.value()
+            if not isinstance(key, str):
+                raise self._malformed()
+            self.expect(":")
+            yield key
+            following = self.peek()
+            self._place += 1
+            if following == "}":
+                return
+            if following != ",":
+                raise self._malformed()
+
+    def value(self) -> Any:
+        """The value that begins here, within an array or object."""
+        self.peek()
+        while True:
+            try:
+                value, end = self._decode(self._text, self._place)
+            except ValueError:
+                self._need_more()
+                continue
+            is_over = isinstance(value, (list, dict, str)) or self._text[end : end + 1] in _ENDS
+            if not is_over:  # a number may go on
+                self._need_more()
+                continue
+            self._place = end
+            return value
+
+    def expect(self, character: str) -> None:
+        if self.peek() != character:
+            raise self._malformed()
+        self._place += 1
+
+    def peek(self) -> str:
+        """The next character that is no white space; the place is at it."""
+        while True:
+            while self._place < len(self._text):
+                character = self._text[self._place]
+                if character not in " \t\r\n":
+                    return character
+                self._place += 1
+            self._need_more()
+
+    def end(self) -> None:
+        """Read to the end, where nothing but white space may stand."""
+        while self._more():
+            pass
+        if self._text[self._place :].strip():
+            raise self._malformed()
+
+    def _need_more(self) -> None:
+        """Twice as much as there is, so that a long item is not decoded once for each of its chunks."""
+        wanted = 2 * (len(self._text) - self._place)
+        if not self._more():
+            raise TruncatedError("the answer ended too early")
+        while len(self._text) < wanted and self._more():
+            pass
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        chunk = next(self._chunks, None)
+        self._ended = chunk is None
+        try:
+            self._text = self._text[self._place :] + self._utf8.decode(chunk or b"", self._ended)
+        except UnicodeDecodeError:
+            raise (TruncatedError if self._ended else DruidError)("the answer is no UTF-8") from None
+        self._place = 0
+        return not self._ended
+
+    def _malformed(self) -> DruidError:
+        found = self._text[self._place : self._place + 40]
+        return DruidError(f"the answer is not the JSON that Druid sends: '{found}'")

@@ -1,0 +1,219 @@
+"""`hivedruid doctor`: what each feature needs, whether it is there, and the next step where it is not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from hivedruid.settings import Settings
+
+OK, MISSING, LATER = "ok", "missing", "later"
+"""`later`: not there, but nothing has to be done before it is needed."""
+
+MEMORY_FOR_CLUSTER = 3.5e9
+"""Bytes that `hivedruid local up --heap small` wants, Kafka included."""
+DISK_FOR_CLUSTER = 2e9
+KAFKA_EXTENSION = "druid-kafka-indexing-service"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the answer; `next` is what to do where something is missing."""
+
+    feature: str
+    state: str
+    detail: str
+    next: str = ""
+
+
+@click.command()
+@click.option(
+    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+)
+@click.option("--druid", metavar="URL", help="Look at this Druid. [the home's own]")
+@click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
+def doctor(*, home: Path | None, druid: str | None, layout: str) -> int:
+    """Look at this machine and at Druid: what is there for each feature, what is missing, what to do next.
+
+    Exit codes: 0 nothing is missing, 1 something is.
+    """
+    from hivedruid.cli import default_home, guarded
+    from hivedruid.diagnostics import FAILED, Diagnostics
+    from hivedruid.diagnostics import OK as SUCCESS
+
+    def run() -> int:
+        from hivedruid import defaults, render
+        from hivedruid.catalog.types import STRING
+        from hivedruid.results import Result, ResultColumn
+        from hivedruid.settings import Settings
+
+        folder = (home or default_home()).absolute()
+        settings = Settings({**defaults.read(folder), **({"druid.url": druid} if druid else {})})
+        checks = list(examine(folder, settings))
+        columns = tuple(ResultColumn(name, STRING) for name in ("feature", "state", "detail", "next"))
+        rows = [(c.feature, c.state, c.detail, c.next) for c in checks]
+        sys.stdout.writelines(render.lines(Result(columns, rows), layout))
+        return FAILED if any(check.state == MISSING for check in checks) else SUCCESS
+
+    return guarded(run, Diagnostics())
+
+
+def examine(home: Path, settings: Settings) -> Iterator[Check]:
+    """Every check, in the order of CHECKS; one that fails to look says so and hides none of the others."""
+    from hivedruid.errors import HiveDruidError
+
+    for feature, check in CHECKS.items():
+        try:
+            yield from check(feature, home, settings)
+        except HiveDruidError as error:
+            yield Check(feature, MISSING, error.message, error.hint or "")
+        except OSError as error:
+            yield Check(feature, MISSING, f"{error.strerror or error}")
+
+
+def _home(feature: str, home: Path, _: Settings) -> Iterator[Check]:
+    import os
+    import shutil
+
+    from hivedruid.catalog.database import FILE_NAME, copy_database
+
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        yield Check(feature, MISSING, f"{there} cannot be written", "choose another folder with --home")
+        return
+    copy_database(home).close()
+    free = shutil.disk_usage(there).free
+    known = "catalog is readable" if (home / FILE_NAME).exists() else "no catalog yet"
+    yield Check(feature, OK, f"{home}: {known}, {free / 1e9:.1f} GB free")
+
+
+def _java(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
+    from hivedruid.local.java import java_command, java_version
+
+    java = java_command()
+    yield Check(feature, OK, f"Java {java_version(java)} at {java}")
+
+
+def _spark(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from hivedruid.spark import server
+
+    try:
+        packages = f"pyspark {version('pyspark')}, grpcio {version('grpcio')}, pyarrow {version('pyarrow')}"
+    except PackageNotFoundError as error:
+        yield Check(feature, MISSING, f"the package {error.name} is not installed", "install hivedruid again with pip")
+        return
+    yield Check(feature, OK, packages)
+    if settings["spark.remote"]:
+        yield Check("Spark server", OK, f"another one: {settings['spark.remote']}")
+        return
+    where = server.shared_home(home)
+    running = server.find(where)
+    detail = f"runs on port {running.port}, process {running.jvm}" if running else "starts with the first Spark job"
+    yield Check("Spark server", OK if running else LATER, detail)
+
+
+def _artifacts(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
+    from hivedruid.local.artifacts import cache_folder, cached, locked, locked_group
+
+    groups = {"Iceberg tables": (locked("iceberg"),), "Druid": locked_group("druid"), "Kafka": locked_group("kafka")}
+    for name, group in groups.items():
+        missing = [artifact for artifact in group if cached(artifact) is None]
+        size = sum(artifact.size for artifact in missing) / 1e6
+        detail = f"{len(missing)} of {len(group)} files to fetch, {size:.0f} MB" if missing else f"in {cache_folder()}"
+        yield Check(f"{feature}: {name}", LATER if missing else OK, detail)
+
+
+def _local_cluster(feature: str, home: Path, _: Settings) -> Iterator[Check]:
+    import shutil
+
+    from hivedruid.local.cluster import LocalCluster
+
+    states = {status.name: status.state for status in LocalCluster(home).status()}
+    started = {name: state for name, state in states.items() if state != "stopped"}
+    bad = sorted(name for name, state in started.items() if state != "up")
+    if bad:
+        yield Check(feature, MISSING, f"not up: {', '.join(bad)}", "hivedruid local up starts them again")
+    elif started:
+        yield Check(feature, OK, f"up: {', '.join(started)}")
+    else:
+        yield Check(feature, LATER, "not running", "hivedruid local up")
+        available = _available_memory()
+        enough = available >= MEMORY_FOR_CLUSTER
+        yield Check(
+            f"{feature}: memory", OK if enough else MISSING, f"{available / 1e9:.1f} GB available, 3.5 GB are needed",
+            "" if enough else "close other programs",
+        )  # fmt: skip
+        there = next(folder for folder in (home, *home.parents) if folder.exists())
+        free = shutil.disk_usage(there).free
+        roomy = free >= DISK_FOR_CLUSTER
+        yield Check(
+            f"{feature}: disk", OK if roomy else MISSING, f"{free / 1e9:.1f} GB free, 2 GB are needed",
+            "" if roomy else "free some space",
+        )  # fmt: skip
+
+
+def _available_memory() -> float:
+    """Bytes that programs may still have, going by /proc/meminfo; endless where there is none."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("inf")
+    return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), float("inf"))
+
+
+def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
+    from hivedruid.secrets import masked
+
+    url = settings["druid.url"]
+    if url == "embedded:":
+        yield Check(feature, OK, "the embedded store, below the home folder")
+        return
+    from hivedruid.clients.address import address
+    from hivedruid.clients.cluster import OLDEST_VERSION, DruidCluster
+    from hivedruid.local.state import running
+
+    cluster = DruidCluster(address(settings, running(home)), progress=lambda _: None, note=lambda _: None)
+    try:
+        services = cluster.status()
+    finally:
+        cluster.close()
+    for service in services:
+        name = f"{feature}: {service.service}"
+        where = masked("druid.url", service.url)
+        if service.problem:
+            yield Check(name, MISSING, service.problem, f"start it, or SET druid.url; now {masked('druid.url', url)}")
+            continue
+        major = service.version.partition(".")[0]
+        old = major.isdecimal() and int(major) < OLDEST_VERSION
+        extensions = ", ".join(e for e in service.extensions if e.startswith("druid-") and e not in _NOT_EXTENSIONS)
+        yield Check(
+            name, MISSING if old else OK, f"{service.version} at {where}; extensions: {extensions or 'none'}",
+            f"hivedruid needs Druid {OLDEST_VERSION} or later" if old else "",
+        )  # fmt: skip
+        if service.service == "overlord" and KAFKA_EXTENSION not in service.extensions:
+            yield Check(
+                f"{feature}: Kafka ingestion", LATER, f"the overlord has not loaded {KAFKA_EXTENSION}",
+                "add it to druid.extensions.loadList, if tables are to be fed from Kafka",
+            )  # fmt: skip
+
+
+_NOT_EXTENSIONS = frozenset({"druid-processing", "druid-server", "druid-services", "druid-indexing-service"})
+"""Druid's own modules, in every service."""
+
+CHECKS: dict[str, Callable[[str, Path, Settings], Iterator[Check]]] = {
+    "home": _home,
+    "Java": _java,
+    "Spark": _spark,
+    "downloads": _artifacts,
+    "local cluster": _local_cluster,
+    "Druid": _druid,
+}
+"""What is looked at, by the name it is shown under."""

@@ -1,0 +1,178 @@
+"""`hivedruid local`: a real Druid and a real Kafka on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from hivedruid.local.cluster import LocalCluster, ServiceStatus
+
+NAMES = ("zookeeper", "coordinator", "historical", "indexer", "broker", "kafka")
+"""The keys of services.SERVICES, written out so that `--help` loads nothing."""
+
+HEAPS = ("small", "default")
+"""The keys of services.HEAPS, likewise."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _home_option(command: _Command) -> _Command:
+    return click.option(
+        "--home",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="HIVEDRUID_HOME",
+        help="The home whose cluster it is. [~/.hivedruid]",
+    )(command)
+
+
+@click.group()
+def local() -> None:
+    """A real Druid and a real Kafka on this machine, for one home.
+
+    They are Java programs, fetched once, that listen on this machine only and run until `down`.
+    """
+
+
+@local.command()
+@click.option("--druid", is_flag=True, help="Only Druid. [both]")
+@click.option("--kafka", is_flag=True, help="Only Kafka. [both]")
+@click.option(
+    "--heap",
+    type=click.Choice(HEAPS),
+    help="small: all fits in 3.5 GB; default: room and full JIT, for benchmarks. [as before, else default]",
+)
+@_home_option
+def up(*, druid: bool, kafka: bool, heap: str | None, home: Path | None) -> int:
+    """Start what does not run yet, wait until it can be used, print where it is.
+
+    From then on the statements of this home go to this Druid (the setting druid.url).
+
+    Exit codes: 0 ok, 1 failed, 2 usage error, 3 no Java or nothing to download from, 130 interrupted.
+    """
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import Diagnostics
+
+    diagnostics = Diagnostics()
+
+    def run() -> int:
+        both = druid == kafka
+        found = _cluster(home, heap, diagnostics.progress).up(druid=druid or both, kafka=kafka or both)
+        for name in ("broker", "coordinator", "overlord", "kafka"):
+            address = getattr(found, name)
+            sys.stdout.write(f"{name:<12} {address}\n" if address else "")
+        if druid or both:
+            sys.stdout.flush()
+            diagnostics.tell(f"The statements of this home go to this Druid now; {_this('sql', home)} opens a prompt.")
+        return 0
+
+    return guarded(run, diagnostics)
+
+
+@local.command()
+@click.option("--clean", is_flag=True, help="Delete their data, too.")
+@_home_option
+def down(*, clean: bool, home: Path | None) -> int:
+    """Stop what `up` started. Data stays for the next `up`, unless --clean is given."""
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import Diagnostics
+
+    diagnostics = Diagnostics()
+
+    def run() -> int:
+        stopped = _cluster(home, None, diagnostics.progress).down(clean=clean)
+        diagnostics.tell(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+        return 0
+
+    return guarded(run, diagnostics)
+
+
+@local.command()
+@click.option("--format", "layout", type=click.Choice(("table", "json")), default="table", show_default=True)
+@_home_option
+def status(*, layout: str, home: Path | None) -> int:
+    """One row for each process.
+
+    Exit codes: 0 all that was started is up, 3 something is not, or nothing was started.
+    """
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import UNREACHABLE, Diagnostics
+
+    def run() -> int:
+        rows = _cluster(home).status()
+        sys.stdout.writelines(_json(rows) if layout == "json" else _table(rows))
+        started = [row for row in rows if row.state != "stopped"]
+        return 0 if started and all(row.state == "up" for row in started) else UNREACHABLE
+
+    return guarded(run, Diagnostics())
+
+
+@local.command()
+@click.argument("name", type=click.Choice(NAMES))
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now, until Ctrl-C.")
+@_home_option
+def logs(*, name: str, follow: bool, home: Path | None) -> int:
+    """Print the log of a process since its last start; the one of the run before lies beside it, with .1."""
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import Diagnostics
+
+    def run() -> int:
+        from hivedruid.errors import UsageError
+        from hivedruid.local.processes import log_file, tail
+
+        log = log_file(_home(home), name)
+        if not log.exists():
+            raise UsageError(f"{name} has no log: it was never started in {_home(home)}", hint=_this("local up", home))
+        for text in tail(log, follow=follow):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        return 0
+
+    return guarded(run, Diagnostics())
+
+
+def _home(home: Path | None) -> Path:
+    return home or Path.home() / ".hivedruid"
+
+
+def _this(command: str, home: Path | None) -> str:
+    """A command line for the home in question."""
+    import shlex
+
+    return f"hivedruid {command}{f' --home {shlex.quote(str(home))}' if home else ''}"
+
+
+def _cluster(home: Path | None, heap: str | None = None, progress: Callable[[str], None] | None = None) -> LocalCluster:
+    from hivedruid.local.cluster import LocalCluster
+
+    return LocalCluster(_home(home), heap, progress)
+
+
+def _table(rows: list[ServiceStatus]) -> Iterator[str]:
+    from datetime import datetime
+
+    from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP
+    from hivedruid.render import lines
+    from hivedruid.results import Result, ResultColumn
+
+    types = {"name": STRING, "state": STRING, "port": BIGINT, "pid": BIGINT}
+    types |= {"memory": STRING, "since": TIMESTAMP, "log": STRING}
+
+    def cells(row: ServiceStatus) -> tuple[Any, ...]:
+        memory = f"{row.memory / 1e6:.0f} MB" if row.memory is not None else None
+        since = datetime.fromtimestamp(int(row.since)) if row.since is not None else None
+        return row.name, row.state, row.port, row.pid, memory, since, str(row.log)
+
+    columns = tuple(ResultColumn(name, hive_type) for name, hive_type in types.items())
+    return lines(Result(columns, map(cells, rows)), "table")
+
+
+def _json(rows: list[ServiceStatus]) -> Iterator[str]:
+    import json
+    from dataclasses import asdict
+
+    yield json.dumps([{**asdict(row), "log": str(row.log)} for row in rows], indent=2) + "\n"

@@ -1,0 +1,145 @@
+"""`hivedruid spark`: the warm Spark server of a home folder, started, looked at and stopped by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from hivedruid.diagnostics import Diagnostics
+    from hivedruid.spark.server import Server
+
+_HOME = click.option(
+    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+)
+
+
+@click.group()
+def spark() -> None:
+    """The warm Spark server of this home.
+
+    The first Spark job starts it, later commands find it warm, and it ends by itself when it has been idle for
+    hivedruid.spark.idle.timeout.
+    """
+
+
+@spark.command()
+@_HOME
+@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", help="Set a setting, as SET.")
+def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
+    """Start the server, if none runs that suits."""
+
+    def run(diagnostics: Diagnostics) -> int:
+        from hivedruid.spark import server, session
+
+        folder = _folder(home)
+        settings = _settings(hiveconf)
+        try:
+            known = session.start(settings, folder, diagnostics.progress)
+        finally:
+            diagnostics.progress("")
+        _show(server.shared_home(folder), known)
+        return 0
+
+    return _guarded(run)
+
+
+@spark.command()
+@_HOME
+def status(home: Path | None) -> int:
+    """Tell whether the server runs, since when, and for how long yet."""
+
+    def run(_: Diagnostics) -> int:
+        from hivedruid.spark import server
+
+        where = server.shared_home(_folder(home))
+        known = server.find(where)
+        if known is None:
+            click.echo(f"no Spark server runs for {where}")
+        else:
+            _show(where, known)
+        return 0
+
+    return _guarded(run)
+
+
+@spark.command()
+@_HOME
+def stop(home: Path | None) -> int:
+    """End the server, and with it the jobs that run on it."""
+
+    def run(diagnostics: Diagnostics) -> int:
+        from hivedruid.spark import server
+
+        where = server.shared_home(_folder(home))
+        try:
+            stopped = server.stop(where, diagnostics.progress)
+        finally:
+            diagnostics.progress("")
+        click.echo("stopped" if stopped else f"no Spark server runs for {where}")
+        return 0
+
+    return _guarded(run)
+
+
+def _guarded(run: Callable[[Diagnostics], int]) -> int:
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import Diagnostics
+
+    diagnostics = Diagnostics()
+    return guarded(lambda: run(diagnostics), diagnostics)
+
+
+def _folder(home: Path | None) -> Path:
+    return (home or Path.home() / ".hivedruid").absolute()
+
+
+def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
+    """The settings of the command line. Raises UsageError for one that is unknown or mistyped."""
+    from hivedruid.errors import SemanticError, UsageError
+    from hivedruid.settings import Settings
+
+    pairs = {}
+    for text in assignments:
+        key, equals, value = text.partition("=")
+        if not key.strip() or not equals:
+            raise UsageError(f"--hiveconf takes KEY=VALUE, not '{key}'")
+        pairs[key.strip()] = value
+    try:
+        return Settings(pairs)
+    except SemanticError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+
+
+def _show(where: Path, known: Server) -> None:
+    """One row per fact; never the token."""
+    from datetime import UTC, datetime
+
+    from hivedruid.spark import server
+
+    files = server.Files(where)
+    idle = server.idle_for(where)
+    busy = server.is_busy(where)
+    facts: dict[str, Any] = {
+        "state": "running a job" if busy else f"idle for {idle:.0f} s, ends after {known.idle:.0f} s",
+        "address": f"127.0.0.1:{known.port} (asks for a token)",
+        "process": f"{known.jvm}, kept by {known.keeper}",
+        "memory": _memory(known.jvm),
+        "since": datetime.fromtimestamp(known.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+        "version": known.version,
+        "iceberg": "yes" if known.iceberg else "joins with the first job that needs it",
+        "log": files.log,
+    }
+    click.echo("".join(f"{name:8} {value}\n" for name, value in facts.items()), nl=False)
+
+
+def _memory(process: int) -> str:
+    """The resident memory of a process, as ps tells it."""
+    import subprocess
+
+    listed = subprocess.run(["ps", "-o", "rss=", "-p", str(process)], capture_output=True, text=True, check=False)  # noqa: S607
+    text = listed.stdout.strip()
+    return f"{int(text) / 1024:.0f} MB" if text.isdigit() else "unknown"

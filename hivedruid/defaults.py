@@ -1,0 +1,58 @@
+"""Settings that a home starts every session with, in `defaults.json` of the home: `hivedruid local up` sets druid.url."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hivedruid.errors import ExecutionError, UsageError
+
+FILE = "defaults.json"
+
+
+def read(home: Path) -> dict[str, str]:
+    """The defaults of a home; none where the file is not there. Raises UsageError where it is not a JSON object."""
+    path = home / FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {error}", hint=f"correct it, or remove it: {_again()}") from error
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise UsageError(f"{path} is not an object of texts", hint=f"correct it, or remove it: {_again()}")
+    return values
+
+
+def write(home: Path, changes: Mapping[str, str | None]) -> None:
+    """Change defaults of a home, None removes one. A reader sees all of the changes or none; the file is 0600."""
+    try:
+        values: Mapping[str, str | None] = read(home)
+    except UsageError:
+        values = {}  # half a file helps nobody
+    kept = {key: value for key, value in sorted({**values, **changes}.items()) if value is not None}
+    path = home / FILE
+    unfinished = home / f"{FILE}.{os.getpid()}"
+    try:
+        if not kept:
+            path.unlink(missing_ok=True)
+            return
+        home.mkdir(parents=True, exist_ok=True)
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise ExecutionError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        if home.is_dir():
+            unfinished.unlink(missing_ok=True)
+
+
+def _again() -> str:
+    return "`hivedruid local up` writes it again"

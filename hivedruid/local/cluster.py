@@ -1,0 +1,339 @@
+"""A real Druid and a real Kafka on this machine, a set of processes below a home folder.
+
+cluster = LocalCluster(home, heap="small")
+services = cluster.up()          # LocalServices: URLs
+cluster.down()                   # data stays; down(clean=True) removes it
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hivedruid import defaults
+from hivedruid.errors import ExecutionError, UsageError
+from hivedruid.local import artifacts, processes
+from hivedruid.local.health import ready, serves_all
+from hivedruid.local.java import java_command
+from hivedruid.local.services import HEAPS, SERVICES, Heap, data, kafka_format_settings, properties, write_configuration
+from hivedruid.local.state import (
+    ClusterState,
+    LocalServices,
+    Started,
+    folder,
+    read_state,
+    running,
+    runs,
+    strays,
+    write_state,
+)
+
+START_SECONDS = 300.0
+"""How long a start may take: 20 s on an idle machine of two cores, minutes on a busy one."""
+STOP_SECONDS = 20.0
+"""How long a process may take to end by itself."""
+ATTEMPTS = 3
+"""How often a start is tried with other ports, where one was taken between the look and the start."""
+
+_NOT_IN_PATHS = (":", ",")
+"""What ends an entry of a class path, and of Kafka's log.dirs."""
+_PORT_TAKEN = ("Address already in use", "BindException", "Failed to bind")
+
+
+@dataclass(frozen=True)
+class ServiceStatus:
+    """One process of a cluster. `state` is stopped, not ready, up or dead; `since` in seconds since 1970; sizes in bytes."""
+
+    name: str
+    state: str
+    port: int | None
+    pid: int | None
+    memory: int | None
+    since: float | None
+    log: Path
+
+
+class LocalCluster:
+    """The cluster of a home. `heap` is a key of HEAPS; None is the one that the home had before, else `default`."""
+
+    def __init__(self, home: Path, heap: str | None = None, progress: Callable[[str], None] | None = None) -> None:
+        if not Path("/proc/self/stat").exists():
+            raise ExecutionError("a local cluster needs Linux: it knows its processes by /proc")
+        if heap is not None and heap not in HEAPS:
+            raise UsageError(f"there is no heap '{heap}'", hint=f"known: {', '.join(HEAPS)}")
+        self.home = home.expanduser().resolve()
+        for character in _NOT_IN_PATHS:
+            if character in str(self.home):
+                raise UsageError(
+                    f"a local cluster cannot live in {self.home}: Java takes '{character}' for the end of a path",
+                    hint="give another folder with --home",
+                )
+        self._heap = heap
+        self._progress = progress or (lambda _: None)
+
+    def up(self, *, druid: bool = True, kafka: bool = True) -> LocalServices:
+        """Start what does not run yet, wait until it can be used, and make it this home's default.
+
+        What this call started is stopped again where it fails or is interrupted. Raises ConnectError (no Java, no
+        repository), ExecutionError (a process died or does not get ready, no memory, no disk), UsageError (another
+        heap than the one that runs).
+        """
+        java_command()
+        parts = {part for part, wanted in (("druid", druid), ("kafka", kafka)) if wanted}
+        wanted = [name for name, service in SERVICES.items() if service.part in parts]
+        with self._exclusive():
+            self._repair()
+            for attempt in range(1, ATTEMPTS + 1):
+                try:
+                    self._start(wanted)
+                    break
+                except _PortTakenError:
+                    if attempt == ATTEMPTS:
+                        raise
+            if druid:
+                defaults.write(self.home, {"druid.url": "local"})
+        services = running(self.home)
+        if services is None:
+            raise ExecutionError("the local cluster ended as soon as it was up", hint=processes.see_log("coordinator"))
+        return services
+
+    def down(self, *, clean: bool = False) -> list[str]:
+        """Stop every process of this home's cluster; the names of those that ran. `clean` removes their data, too."""
+        if not self.home.exists() and not self._strays():
+            return []
+        with self._exclusive():
+            stopped = self._stop_strays()
+            alive = self._alive()
+            self._stop(list(alive))
+            if clean:
+                if folder(self.home).exists():
+                    shutil.rmtree(folder(self.home))
+                self._forget_default()
+            else:
+                self._forget_processes(list(read_state(self.home).processes))
+        return [name for name in SERVICES if name in alive or name in stopped]
+
+    def _forget_default(self) -> None:
+        if defaults.read(self.home).get("druid.url") == "local":
+            defaults.write(self.home, {"druid.url": None})
+
+    def status(self) -> list[ServiceStatus]:
+        """Every process of the cluster as it is now."""
+        state = read_state(self.home)
+        return [self._status(name, state) for name in SERVICES]
+
+    def _status(self, name: str, state: ClusterState) -> ServiceStatus:
+        process = state.processes.get(name)
+        log = processes.log_file(self.home, name)
+        if process is None:
+            return ServiceStatus(name, "stopped", None, None, None, None, log)
+        port = state.ports[SERVICES[name].ports[0]]
+        if not runs(self.home, name, process):
+            return ServiceStatus(name, "dead", port, None, None, None, log)
+        word = "up" if ready(name, state.ports) else "not ready"
+        memory = processes.resident_bytes(process.pid)
+        return ServiceStatus(name, word, port, process.pid, memory, process.since, log)
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """One `up` or `down` of this home at a time; the lock is on the folder and goes with the process that holds it."""
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._progress("Waiting for another hivedruid local of this home")
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
+                self._progress("")
+        except OSError as error:
+            where = error.filename or self.home
+            raise ExecutionError(
+                f"cannot write {where}: {error.strerror or error}", hint="free some space, or set --home"
+            ) from error
+
+    def _repair(self) -> None:
+        """Make what is on disk and what runs agree: stop what no state knows, forget what has died."""
+        self._stop_strays()
+        for name in ("conf", "data/tmp", "data/extensions", "logs"):
+            (folder(self.home) / name).mkdir(parents=True, exist_ok=True)
+        alive = self._alive()
+        if not alive:
+            shutil.rmtree(data(self.home, "tmp"))
+            data(self.home, "tmp").mkdir()
+        if alive and self._heap not in (None, read_state(self.home).heap):
+            raise UsageError(
+                f"the local cluster of {self.home} runs with --heap {read_state(self.home).heap}",
+                hint=f"hivedruid local down, then hivedruid local up --heap {self._heap}",
+            )
+        if "zookeeper" not in alive:
+            # Without it the rest of Druid has forgotten who is who. All that it keeps is who runs; what is left of a
+            # run before would be waited for until it expires.
+            self._stop([name for name in alive if SERVICES[name].part == "druid"])
+            shutil.rmtree(data(self.home, "zookeeper"), ignore_errors=True)
+        state = read_state(self.home)
+        heap = self._heap or state.heap or "default"
+        write_state(self.home, ClusterState(heap, state.ports, self._alive()))
+
+    def _alive(self) -> dict[str, Started]:
+        state = read_state(self.home)
+        return {name: process for name, process in state.processes.items() if runs(self.home, name, process)}
+
+    def _start(self, wanted: list[str]) -> None:
+        """Start those of `wanted` that do not run, and wait for all; where that fails, end what was started here."""
+        missing = [name for name in wanted if name not in self._alive()]
+        started: list[str] = []
+        try:
+            if missing:
+                self._configure(missing)
+            for name in missing:
+                if name == "kafka":
+                    self._format_kafka()
+                process = processes.start(self.home, name)
+                started.append(name)
+                state = read_state(self.home)
+                write_state(self.home, replace(state, processes={**state.processes, name: process}))
+            self._await(wanted)
+        except BaseException:
+            self._stop(started)
+            self._stop_strays()  # the one that was being started when Ctrl-C came
+            raise
+
+    def _configure(self, missing: list[str]) -> None:
+        """Fetch what `missing` runs from, choose its ports and write its configuration."""
+        state = read_state(self.home)
+        groups = {part: artifacts.locked_group(part) for part in sorted({SERVICES[name].part for name in missing})}
+        artifacts.resolve([jar for group in groups.values() for jar in group], self._progress)
+        _check_memory(missing, HEAPS[state.heap])
+        ports = dict(state.ports)
+        for port in (port for name in missing for port in SERVICES[name].ports):
+            others = {number for other, number in ports.items() if other != port}
+            ports[port] = processes.choose_port(ports.get(port), others)
+        write_state(self.home, replace(state, ports=ports))
+        jars = {part: [artifacts.cache_path(jar) for jar in group] for part, group in groups.items()}
+        write_configuration(self.home, HEAPS[state.heap], ports, jars)
+
+    def _format_kafka(self) -> None:
+        """Make Kafka's folder, once; it gets its name when it is whole."""
+        target, unfinished = data(self.home, "kafka"), data(self.home, "kafka.unformatted")
+        if target.exists():
+            return
+        shutil.rmtree(unfinished, ignore_errors=True)
+        settings = folder(self.home) / "conf" / "kafka" / "format.properties"
+        values = kafka_format_settings(self.home, read_state(self.home).ports, unfinished)
+        settings.write_text(properties(values), encoding="ascii")
+        jars = [str(artifacts.cache_path(jar)) for jar in artifacts.locked_group("kafka")]
+        command = [
+            str(java_command()),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            os.pathsep.join(jars),
+            "kafka.tools.StorageTool",
+        ]
+        command += ["format", "-t", _random_uuid(), "-c", str(settings)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode != 0:
+            lines = (done.stderr + done.stdout).strip().splitlines() or ["it said nothing"]
+            raise ExecutionError(f"cannot format Kafka's folder {unfinished}: {lines[-1]}")
+        unfinished.replace(target)
+
+    def _await(self, wanted: list[str]) -> None:
+        """Return when all of `wanted` can be used, and with Druid all segments that it had.
+
+        Raises ExecutionError for a process that ended or takes too long, _PortTakenError where another port may help.
+        """
+        started = time.monotonic()
+        waiting = list(wanted)
+        while True:
+            state = read_state(self.home)
+            for name in wanted:
+                if not runs(self.home, name, state.processes.get(name)):
+                    raise self._ended(name)
+            waiting = [name for name in waiting if not ready(name, state.ports)]
+            seconds = time.monotonic() - started
+            if not waiting and ("broker" not in wanted or serves_all(state.ports)):
+                return
+            if seconds > START_SECONDS:
+                raise self._late(waiting, seconds)
+            self._progress(f"Starting {', '.join(waiting) or 'Druid: segments are loaded'} ({seconds:.0f} s)")
+            time.sleep(0.2)
+
+    def _ended(self, name: str) -> ExecutionError:
+        log = processes.log_file(self.home, name)
+        words = processes.last_words(log)
+        error = _PortTakenError if any(text in processes.end_of(log) for text in _PORT_TAKEN) else ExecutionError
+        return error(f"{name} ended while it was started: {words}", hint=processes.see_log(name))
+
+    def _late(self, waiting: list[str], seconds: float) -> ExecutionError:
+        if not waiting:
+            message = f"segments of the run before are not served after {seconds:.0f} s"
+            return ExecutionError(message, hint=processes.see_log("historical"))
+        return ExecutionError(
+            f"{', '.join(waiting)} not ready after {seconds:.0f} s",
+            hint=f"{processes.see_log(waiting[0])}; is the machine very busy?",
+        )
+
+    def _stop(self, names: list[str]) -> None:
+        """Stop these services and write that down."""
+        state = read_state(self.home)
+        self._end([(name, state.processes[name]) for name in names if name in state.processes])
+        self._forget_processes(names)
+
+    def _forget_processes(self, names: list[str]) -> None:
+        state = read_state(self.home)
+        left = {name: process for name, process in state.processes.items() if name not in names}
+        if left != state.processes:
+            with contextlib.suppress(OSError):  # a full disk: they are gone all the same, and will be seen to be
+                write_state(self.home, replace(state, processes=left))
+
+    def _end(self, found: list[tuple[str, Started]]) -> None:
+        """ZooKeeper goes last: the others say goodbye to it."""
+        for is_last in (False, True):
+            if group := [(name, process) for name, process in found if (name == "zookeeper") is is_last]:
+                self._progress(f"Stopping {', '.join(name for name, _ in group)}")
+                processes.stop(self.home, group, STOP_SECONDS)
+
+    def _strays(self) -> list[tuple[str, Started]]:
+        """Processes of this home that a killed launcher started and did not get to write down."""
+        return list(strays(self.home, read_state(self.home), tuple(SERVICES)))
+
+    def _stop_strays(self) -> list[str]:
+        found = self._strays()
+        self._end(found)
+        return [name for name, _ in found]
+
+
+class _PortTakenError(ExecutionError):
+    """A service ended because something else listens on its port."""
+
+
+def _check_memory(missing: list[str], heap: Heap) -> None:
+    needed = sum(heap.resident[name] for name in missing) * 1_000_000
+    available = processes.available_bytes()
+    if available < needed:
+        smaller = "" if heap.name == "small" else ", or take --heap small"
+        raise ExecutionError(
+            f"{', '.join(missing)} need {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are free",
+            hint=f"end other programs{smaller}",
+        )
+
+
+def _random_uuid() -> str:
+    """A cluster id as Kafka writes it: 16 random bytes in URL-safe base 64, not beginning with a dash."""
+    while True:
+        text = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text

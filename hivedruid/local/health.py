@@ -1,0 +1,108 @@
+"""Whether a service of a local cluster is ready to be used: one cheap question each, asked over its own port."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hivedruid.local.state import HOST
+
+TIMEOUT = 2.0
+"""Seconds that a service has for its answer."""
+
+
+def ready(name: str, ports: Mapping[str, int]) -> bool:
+    """Whether the service does its work; False also where it does not answer (yet)."""
+    try:
+        return _CHECKS[name](ports)
+    except (OSError, ValueError, struct.error):
+        return False
+
+
+def serves_all(ports: Mapping[str, int]) -> bool:
+    """Whether the broker knows a server for every published segment; False also where it does not answer."""
+    sql = (
+        "SELECT segment_id FROM sys.segments"
+        " WHERE is_published = 1 AND is_overshadowed = 0 AND is_available = 0 AND replication_factor <> 0 LIMIT 1"
+    )
+    try:
+        return bool(_http(ports["broker"], "/druid/v2/sql", {"query": sql}) == [])
+    except (OSError, ValueError):
+        return False
+
+
+def _zookeeper(ports: Mapping[str, int]) -> bool:
+    return b"Zookeeper version" in _exchange(ports["zookeeper"], b"srvr")
+
+
+def _coordinator(ports: Mapping[str, int]) -> bool:
+    """It leads, as coordinator and as overlord; one that does not answers 404."""
+    port = ports["coordinator"]
+    return bool(_http(port, "/druid/coordinator/v1/isLeader") and _http(port, "/druid/indexer/v1/isLeader"))
+
+
+def _indexer(ports: Mapping[str, int]) -> bool:
+    """The overlord knows it as a worker."""
+    workers = _http(ports["coordinator"], "/druid/indexer/v1/workers")
+    return any(worker["worker"]["host"] == f"{HOST}:{ports['indexer']}" for worker in workers)
+
+
+def _readiness(name: str) -> Callable[[Mapping[str, int]], bool]:
+    """Druid's own answer: a historical has loaded what it had cached, a broker knows what the servers serve."""
+
+    def check(ports: Mapping[str, int]) -> bool:
+        _http(ports[name], f"/druid/{name}/v1/readiness")
+        return True
+
+    return check
+
+
+def _kafka(ports: Mapping[str, int]) -> bool:
+    """A Metadata request (version 1, no topics) names the broker; one that is still fenced is not named."""
+    client = b"hivedruid"
+    body = struct.pack(">hhih", 3, 1, 1, len(client)) + client + struct.pack(">i", 0)
+    with socket.create_connection((HOST, ports["kafka"]), TIMEOUT) as connection:
+        connection.sendall(struct.pack(">i", len(body)) + body)
+        with connection.makefile("rb") as answer:
+            header = answer.read(12)
+    _, _, brokers = struct.unpack(">iii", header)
+    return bool(brokers > 0)
+
+
+_CHECKS: Mapping[str, Callable[[Mapping[str, int]], bool]] = {
+    "zookeeper": _zookeeper,
+    "coordinator": _coordinator,
+    "historical": _readiness("historical"),
+    "indexer": _indexer,
+    "broker": _readiness("broker"),
+    "kafka": _kafka,
+}
+
+
+def _exchange(port: int, request: bytes) -> bytes:
+    with socket.create_connection((HOST, port), TIMEOUT) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+
+
+def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    """The JSON answer of a service of this machine, past any proxy. Raises OSError, also for a refusal."""
+    import http.client
+
+    connection = http.client.HTTPConnection(HOST, port, timeout=TIMEOUT)
+    try:
+        payload = None if body is None else json.dumps(body)
+        connection.request("GET" if body is None else "POST", path, payload, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        content = answer.read()
+    except http.client.HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
+    if answer.status != http.client.OK:
+        raise OSError(f"{path} answered {answer.status}")
+    return json.loads(content) if content else True

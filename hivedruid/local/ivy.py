@@ -1,0 +1,194 @@
+"""Downloads of Java artifacts with the Ivy that ships with pyspark, one run for all that is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
+from hivedruid.local.artifacts import Artifact, Progress, cache_folder, keep, pyspark_folder
+from hivedruid.local.java import java_command
+
+SPARE_BYTES = 50_000_000
+"""Free space that has to be left after a download."""
+
+
+def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> None:
+    """Bring `wanted` into the cache; the caller holds the cache's `lock`, so the download folder is ours.
+
+    Jars that a killed run left in that folder are taken over where they are whole. Raises ConnectError,
+    ExecutionError and OSError.
+    """
+    work = cache_folder() / "download"
+    missing = _collect(wanted, work)
+    _clean(work)
+    if not missing:
+        return
+    _check_space(missing)
+    (work / "ivy").mkdir(parents=True)
+    try:
+        output = _run(missing, work, progress, lock)
+    finally:
+        absent = _collect(missing, work)
+    if absent:
+        error = _why(absent[0], work, output)
+        _clean(work)
+        raise error
+    _clean(work)
+
+
+def _clean(work: Path) -> None:
+    """Remove the download folder, and those of releases that named theirs at random."""
+    for folder in (work, *work.parent.glob("download-*")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _collect(wanted: Sequence[Artifact], work: Path) -> list[Artifact]:
+    """Move what Ivy has brought into the cache; answers what it has not, or not rightly."""
+    return [
+        artifact for artifact in wanted if not (_jar(artifact, work).exists() and keep(artifact, _jar(artifact, work)))
+    ]
+
+
+def _jar(artifact: Artifact, work: Path) -> Path:
+    """Where Ivy puts a jar that is complete; while it is not, the name ends in `.part`."""
+    return work / "ivy" / artifact.org / artifact.file_name
+
+
+def _check_space(missing: Sequence[Artifact]) -> None:
+    needed = sum(artifact.size for artifact in missing) + SPARE_BYTES
+    free = shutil.disk_usage(cache_folder()).free
+    if free < needed:
+        raise ExecutionError(
+            f"{_what(missing)} {'needs' if len(missing) == 1 else 'need'} {needed / 1e6:.0f} MB in {cache_folder()}, where {free / 1e6:.0f} MB are free",
+            hint="free some space, or set XDG_CACHE_HOME to a folder with more of it",
+        )
+
+
+def _run(missing: Sequence[Artifact], work: Path, progress: Progress | None, lock: int) -> str:
+    """Run Ivy over `missing`; what it prints is the answer, whether it succeeded or not."""
+    (work / "ivysettings.xml").write_text(_settings(work), encoding="utf-8")
+    (work / "ivy.xml").write_text(_module(missing), encoding="utf-8")
+    jars = sorted((pyspark_folder() / "jars").glob("ivy-*.jar"))
+    if not jars:
+        raise ExecutionError("pyspark is installed without its jars", hint="install pyspark again with pip")
+    command = [str(java_command()), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    command += ["-cp", str(jars[-1]), "org.apache.ivy.Main"]
+    command += ["-settings", "ivysettings.xml", "-ivy", "ivy.xml", "-confs", "default"]
+    meter = _Meter(missing)
+    with (work / "output").open("w+", encoding="utf-8", errors="replace") as output:
+        # Ivy holds the lock with us: where we are killed, nobody else works in its folder before it has ended.
+        process = subprocess.Popen(command, cwd=work, stdout=output, stderr=subprocess.STDOUT, pass_fds=(lock,))
+        try:
+            while True:
+                try:
+                    process.wait(timeout=0.3)
+                    break
+                except subprocess.TimeoutExpired:
+                    if progress:
+                        progress(meter.text(_downloaded(work), _looked_up(work)))
+        finally:
+            process.kill()
+            process.wait()
+            if progress:
+                progress("")
+        output.seek(0)
+        return output.read()
+
+
+class _Meter:
+    """The progress line of a download: how much of it is there, and how long the rest will take at this pace."""
+
+    def __init__(self, missing: Sequence[Artifact]) -> None:
+        self._what = _what(missing)
+        self._count = len(missing)
+        self._total = sum(artifact.size for artifact in missing)
+        self._first: float | None = None
+
+    def text(self, done: int, looked_up: int) -> str:
+        """The line for `done` bytes; before the first of them Ivy asks for every artifact whether it is there."""
+        if not done:
+            return f"Looking up {self._what}" + (f": {looked_up} found" if self._count > 1 else "")
+        now = time.monotonic()
+        self._first = self._first or now
+        text = f"Downloading {self._what}: {done / 1e6:.0f} of {self._total / 1e6:.0f} MB"
+        seconds = now - self._first
+        if seconds < 1:
+            return text
+        left = (self._total - done) * seconds / done
+        return f"{text}, {done / seconds / 1e6:.1f} MB/s, {left // 60:.0f}:{left % 60:02.0f} left"
+
+
+def _what(missing: Sequence[Artifact]) -> str:
+    return missing[0].file_name if len(missing) == 1 else f"{len(missing)} Java artifacts"
+
+
+def _downloaded(work: Path) -> int:
+    """Bytes that Ivy has written into its own cache so far."""
+    size = 0
+    for folder, _, names in os.walk(work / "ivy"):
+        for name in names:
+            try:
+                if name.endswith((".jar", ".jar.part")):
+                    size += os.stat(os.path.join(folder, name)).st_size  # noqa: PTH116, PTH118
+            except FileNotFoundError:  # renamed by Ivy between the listing and here
+                continue
+    return size
+
+
+def _looked_up(work: Path) -> int:
+    """How many artifacts Ivy has found so far, by what it printed."""
+    return (work / "output").read_text(encoding="utf-8", errors="replace").count("\n\tfound ")
+
+
+def _settings(work: Path) -> str:
+    """Ivy's settings: its built-in Maven repository and nothing else; a half-filled local one would be believed."""
+    return (
+        '<ivysettings><settings defaultResolver="central" defaultConflictManager="all"/>'
+        f"<caches defaultCacheDir={quoteattr(str(work / 'ivy'))}"
+        ' artifactPattern="[organisation]/[artifact]-[revision](-[classifier]).[ext]"/>'
+        '<resolvers><ibiblio name="central" m2compatible="true" usepoms="false" checksums="sha1"/></resolvers>'
+        "</ivysettings>\n"
+    )
+
+
+def _module(missing: Sequence[Artifact]) -> str:
+    """An Ivy module that depends on exactly `missing`."""
+    dependencies = "".join(
+        f'<dependency org="{a.org}" name="{a.name}" rev="{a.rev}" transitive="false" conf="default->*">'
+        f'<artifact name="{a.name}" type="jar" ext="jar"{f""" m:classifier="{a.classifier}" """ if a.classifier else ""}/>'
+        "</dependency>"
+        for a in missing
+    )
+    return (
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="hivedruid" module="artifacts"/><configurations><conf name="default"/></configurations>'
+        f"<dependencies>{dependencies}</dependencies></ivy-module>\n"
+    )
+
+
+def _why(artifact: Artifact, work: Path, output: str) -> HiveDruidError:
+    """Why the artifact is not in the cache, from what Ivy left and printed."""
+    if _jar(artifact, work).exists():
+        return ExecutionError(
+            f"{artifact.file_name} as downloaded is not the file that hivedruid was tested with (SHA-1 differs)",
+            hint="try again; where a mirror serves your artifacts, ask who runs it",
+        )
+    if "No space left on device" in output or "Disk quota exceeded" in output:
+        return ExecutionError(
+            f"the disk is full: {artifact.file_name} could not be written to {cache_folder()}",
+            hint="free some space, or set XDG_CACHE_HOME to a folder with more of it; what was fetched is kept",
+        )
+    reasons = ("UnknownHost", "ConnectException", "Connection refused", "timed out", "unreachable", "SSLHandshake")
+    lines = [line.strip() for line in output.splitlines()]
+    reason = next((line for line in lines if any(word in line for word in reasons)), None)
+    reason = reason or next((line for line in lines if "ERROR" in line or "not found" in line), "Ivy gave no reason")
+    return ConnectError(
+        f"cannot download {artifact.file_name}: {reason[:200]}",
+        hint="check the network; behind a proxy set JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=… -Dhttps.proxyPort=…'",
+    )

@@ -1,0 +1,169 @@
+"""Processes of a local cluster as the operating system has them: start, stop, memory, ports, logs."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from hivedruid.errors import ExecutionError
+from hivedruid.local.java import java_command
+from hivedruid.local.state import HOST, Started, arguments_file, folder, runs, start_ticks
+
+PORTS = range(20000, 32000)
+"""Below the ports that systems give to outgoing connections, one of which could hold ours while we are down."""
+
+# A shell of its own starts it and ends: the process belongs to nobody's session and leaves no zombie behind.
+_DETACHED = 'log=$1; shift; exec "$@" </dev/null >"$log" 2>&1 & echo $!'
+
+
+def start(home: Path, name: str) -> Started:
+    """Start a service that has been configured; it outlives this process and its terminal. Raises ExecutionError."""
+    log = log_file(home, name)
+    if log.exists():
+        log.replace(previous_log(log))
+    command = [str(java_command()), f"@{arguments_file(home, name)}"]
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # Java takes the encoding of file names from it
+    for key in ("CLASSPATH", "JDK_JAVA_OPTIONS", "KAFKA_OPTS"):
+        environment.pop(key, None)
+    done = subprocess.run(
+        ["/bin/sh", "-c", _DETACHED, "sh", str(log), *command],
+        cwd=folder(home),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        check=True,
+    )
+    pid = int(done.stdout)
+    ticks = start_ticks(pid)
+    if ticks is None:
+        raise ExecutionError(f"{name} ended as soon as it was started: {last_words(log)}", hint=see_log(name))
+    return Started(pid, ticks, time.time())
+
+
+def stop(home: Path, processes: Sequence[tuple[str, Started]], patience: float) -> None:
+    """End these services, all at once; what has not gone after `patience` seconds is killed."""
+    left = list(processes)
+    for sent, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 10.0)):
+        for name, process in left:
+            if runs(home, name, process):
+                _send(process.pid, sent)
+        deadline = time.monotonic() + seconds
+        while (left := [(n, p) for n, p in left if runs(home, n, p)]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _send(pid: int, sent: signal.Signals) -> None:
+    try:
+        os.kill(pid, sent)
+    except ProcessLookupError:  # gone between the look and the signal
+        return
+
+
+def resident_bytes(pid: int) -> int | None:
+    """Memory that a process takes now."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    match = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
+
+
+def available_bytes() -> int:
+    """Memory that can still be had: of the machine, or of the container where that has less."""
+    text = Path("/proc/meminfo").read_text(encoding="utf-8")
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
+    machine = int(match[1]) * 1024 if match else 1 << 62
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8").strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return machine
+    return machine if limit == "max" else min(machine, int(limit) - used)
+
+
+def is_free(port: int) -> bool:
+    """Whether something could listen there now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Java does: a closed port's echo is no owner
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def choose_port(preferred: int | None, taken: Collection[int]) -> int:
+    """`preferred` where that is free, else another one that is and that is not among `taken`."""
+    if preferred is not None and preferred not in taken and is_free(preferred):
+        return preferred
+    for port in random.sample(PORTS, 1000):
+        if port not in taken and is_free(port):
+            return port
+    raise ExecutionError(f"no port between {PORTS.start} and {PORTS.stop} of {HOST} is free")
+
+
+def log_file(home: Path, name: str) -> Path:
+    return folder(home) / "logs" / f"{name}.log"
+
+
+def previous_log(log: Path) -> Path:
+    """Where the log of the run before is kept."""
+    return log.with_name(f"{log.name}.1")
+
+
+def see_log(name: str) -> str:
+    return f"see `hivedruid local logs {name}`"
+
+
+def last_words(log: Path) -> str:
+    """The line of a log that says best why its process ended: the innermost cause, else the last error, else the last."""
+    text = end_of(log)
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not re.match(r"at \S+\(|\.\.\. \d+ more|Picked up ", line)]
+    for pattern in (r"Caused by: ", r"\b\w*(Exception|Error)\b", r"\b(ERROR|FATAL)\b"):
+        found = [line for line in lines if re.search(pattern, line)]
+        if found:
+            return found[-1][:300]
+    return lines[-1][:300] if lines else "it left no word"
+
+
+def end_of(log: Path) -> str:
+    """The last 200 kB of a log; nothing where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 200_000))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def tail(log: Path, *, follow: bool) -> Iterator[str]:
+    """The text of a log; with `follow` also what comes later, across restarts of its process, for ever."""
+    while True:
+        with log.open(encoding="utf-8", errors="replace") as file:
+            while True:
+                if text := file.read(1 << 16):
+                    yield text
+                elif not follow:
+                    return
+                elif _is_replaced(log, file.fileno()):
+                    break
+                else:
+                    time.sleep(0.1)
+
+
+def _is_replaced(log: Path, descriptor: int) -> bool:
+    """Whether `log` is another file by now. Between the two there is a moment without one."""
+    try:
+        return log.stat().st_ino != os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False

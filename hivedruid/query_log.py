@@ -1,0 +1,101 @@
+"""`logs/queries.jsonl` in the home folder: every statement that ran, with the id its native queries carry in Druid."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.errors import HiveDruidError
+from hivedruid.secrets import mask_text, masked
+
+if TYPE_CHECKING:
+    from hivedruid.script import SourceStatement
+
+LOG_FILE = Path("logs", "queries.jsonl")
+LOG_LIMIT = 10_000_000
+"""Bytes after which the log is put aside as `queries.jsonl.1`, in place of the one before."""
+
+
+def new_id() -> str:
+    """The id of a statement: `queryId` of its native queries is this, with a number where there are several."""
+    return f"hivedruid-{os.urandom(6).hex()}"
+
+
+class QueryLog:
+    """Appends one JSON object per statement; secrets are masked. A log that cannot be written stops no statement."""
+
+    def __init__(self, home: Path, note: Callable[[str], None]) -> None:
+        self._path = home / LOG_FILE
+        self._note = note
+        self._broken = False
+
+    def write(self, values: dict[str, Any]) -> None:
+        if self._broken:
+            return
+        line = json.dumps(values, ensure_ascii=False) + "\n"
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and self._path.stat().st_size > LOG_LIMIT:
+                self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with open(descriptor, "a", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123
+                file.write(line)
+        except OSError as error:
+            self._broken = True
+            self._note(f"the query log {self._path} cannot be written: {error.strerror}")
+
+
+class LogEntry:
+    """One statement as it runs: `done` writes it down, once; without a log, nowhere."""
+
+    def __init__(self, log: QueryLog | None, query_id: str, statement: SourceStatement, druid_url: str) -> None:
+        self._log = log
+        self._begun = monotonic()
+        self._written = False
+        written = statement.text if statement.original is None else statement.original
+        place = f"{statement.file}:{statement.line}" if statement.file else None
+        self.values: dict[str, Any] = {
+            "id": query_id,
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "statement": mask_text(written.strip()),
+            **({"script": place} if place else {}),
+            "druid": masked("druid.url", druid_url),
+        }
+
+    def counted(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """The rows as they are; the statement is done when they end, or nobody wants more of them."""
+        count = 0
+        try:
+            for row in rows:
+                yield row
+                count += 1
+        except GeneratorExit:
+            self.done(count, cut=True)
+            raise
+        except BaseException as error:
+            self.done(count, error)
+            raise
+        self.done(count)
+
+    def done(self, rows: int | None = None, error: BaseException | None = None, *, cut: bool = False) -> None:
+        if self._written or self._log is None:
+            return
+        self._written = True
+        self.values["seconds"] = round(monotonic() - self._begun, 3)
+        if rows is not None:
+            self.values["rows"] = rows
+        if cut:
+            self.values["outcome"] = "not read to the end"
+        elif error is None:
+            self.values["outcome"] = "ok"
+        else:
+            from hivedruid.redaction import redact
+
+            message = error.message if isinstance(error, HiveDruidError) else str(error)
+            self.values["outcome"] = f"{type(error).__name__}: {redact(message)}"
+        self._log.write(self.values)

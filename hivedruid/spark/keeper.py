@@ -1,0 +1,282 @@
+"""The process above a warm Spark server: it starts the JVM, makes it known, and ends it when its time has come.
+
+    python -m hivedruid.spark.keeper HOME        reads its Configuration from standard input, as one line of JSON
+
+It answers with one line of JSON, `{"error": …}`, null where the server serves, and lives on without a terminal. The
+server ends when no command has run a job for the idle time, on SIGTERM, when its files are gone (a home folder that
+was removed), when the JVM ends by itself, and, if private, when the pipe to the process that started it closes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep, time
+from typing import IO, Any
+
+from hivedruid.spark import server
+from hivedruid.spark.server import Files, Lock, Server
+
+POLL = 0.2
+"""Seconds between two looks at the JVM, the locks and the files."""
+END = 20.0
+"""Seconds that the JVM has to end by itself."""
+
+_SERVES = re.compile(rb"Spark Connect server started at: \S*?:(\d+)\s")
+_REASON = re.compile(r"^(?:Improperly|Error|Exception in thread|Caused by|.*ERROR).*$", re.MULTILINE)
+_PREFIX = re.compile(r'^(?:Exception in thread "[^"]*" |\S+ \S+ ERROR \w+: )')
+
+LOGGING = """
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex
+logger.serves.name = org.apache.spark.sql.connect.service.SparkConnectServer
+logger.serves.level = info
+"""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a keeper is told. `command` starts the JVM but for its working files; `idle` is in seconds."""
+
+    command: list[str]
+    properties: Mapping[str, str]
+    version: str
+    settings: Mapping[str, str]
+    iceberg: str
+    idle: float
+    private: bool
+
+
+class Ended(Exception):  # noqa: N818 - a request, not a fault
+    """SIGTERM."""
+
+
+def main(home: Path) -> None:
+    files = Files(home)
+    configuration = Configuration(**json.loads(sys.stdin.buffer.readline()))
+    signal.signal(signal.SIGTERM, _end)
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(ignored, signal.SIG_IGN)
+    with Lock(files.alive) as alive:
+        while not alive.take():  # somebody looks whether we live
+            sleep(server.POLL)
+        _clear(files)
+        local = Path(tempfile.mkdtemp(prefix="hivedruid-spark-"))
+        try:
+            _keep(files, configuration, local)
+        except Ended:
+            pass
+        finally:
+            shutil.rmtree(local, ignore_errors=True)
+
+
+def _end(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Ended
+
+
+def _keep(files: Files, configuration: Configuration, local: Path) -> None:
+    """Start the JVM, wait for its end or end it."""
+    start = _prepare_log(files.log)
+    with files.log.open("ab") as log:
+        jvm = _launch(configuration, local, log)
+    try:
+        _note(files, {"keeper": os.getpid(), "jvm": jvm.pid, "local": str(local)})
+        port = _port(jvm, files.log, start)
+        if port is None:
+            return _answer(_reason(files.log, start))
+        known = Server(
+            configuration.version, configuration.settings, configuration.iceberg,
+            os.getpid(), jvm.pid, port, os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"], time(), configuration.idle,
+        )  # fmt: skip
+        _publish(files, known)
+        _answer(None)
+        _watch(files, configuration, jvm)
+    finally:
+        files.discovery.unlink(missing_ok=True)
+        _end_jvm(jvm)
+
+
+def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes]) -> None:
+    """Return when the server has to end."""
+    mark = files.discovery.stat().st_ino
+    while jvm.poll() is None:
+        if configuration.private and select.select([sys.stdin], [], [], 0)[0]:
+            return
+        try:
+            if files.discovery.stat().st_ino != mark or _has_idled(files, configuration.idle):
+                return
+        except OSError:  # the home folder is gone
+            return
+        _trim(files.log)
+        sleep(POLL)
+
+
+def _has_idled(files: Files, timeout: float) -> bool:
+    """Whether no job has run for the timeout; if so, server.json is gone when this returns, and no job can begin."""
+    if time() - files.jobs.stat().st_mtime < timeout:
+        return False
+    with Lock(files.starting) as starting, Lock(files.jobs) as jobs:
+        if not starting.take() or not jobs.take() or time() - files.jobs.stat().st_mtime < timeout:
+            return False
+        files.discovery.unlink(missing_ok=True)
+        return True
+
+
+def _launch(configuration: Configuration, local: Path, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    properties = {**configuration.properties}
+    properties.setdefault("spark.local.dir", str(local))
+    properties["spark.sql.warehouse.dir"] = str(local / "spark-warehouse")
+    _private_file(local / "spark.properties", "".join(f"{k}={_escaped(v)}\n" for k, v in properties.items()))
+    _private_file(local / "log4j2.properties", LOGGING)
+    java, *options = configuration.command
+    working = [f"-Djava.io.tmpdir={local}", f"-Dlog4j2.configurationFile={(local / 'log4j2.properties').as_uri()}"]
+    submit = ["org.apache.spark.deploy.SparkSubmit", "--properties-file", str(local / "spark.properties")]
+    service = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    return subprocess.Popen(
+        [java, *working, *options, *submit, *service],
+        stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=local, preexec_fn=_die_with_us,  # noqa: PLW1509 - there is one thread
+    )  # fmt: skip
+
+
+def _escaped(value: str) -> str:
+    """A value of a Java properties file."""
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return "\\" + escaped if escaped[:1] in (" ", "\t") else escaped
+
+
+def _die_with_us() -> None:
+    """On Linux the JVM is killed with its keeper (prctl's PR_SET_PDEATHSIG); elsewhere the next keeper ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _port(jvm: subprocess.Popen[bytes], log: Path, start: int) -> int | None:
+    """The port that the JVM says it listens on; None where it ends instead."""
+    while True:
+        ended = jvm.poll() is not None
+        with log.open("rb") as file:
+            file.seek(start)
+            match = _SERVES.search(file.read())
+        if match and not ended:
+            return int(match[1])
+        if ended:
+            return None
+        sleep(server.POLL)
+
+
+def _reason(log: Path, start: int) -> str:
+    """The first line of the log, from byte `start` on, that says why the JVM gave up."""
+    from hivedruid.spark.failures import first_line
+
+    with log.open("rb") as file:
+        file.seek(start)
+        text = file.read().decode("utf-8", "replace")
+    match = _REASON.search(text)
+    return first_line(_PREFIX.sub("", match[0] if match else text))
+
+
+def _publish(files: Files, known: Server) -> None:
+    """server.json appears whole, and readable for its owner alone."""
+    fresh = files.folder / f"server.{os.getpid()}"
+    _private_file(fresh, server.written(known))
+    os.utime(files.jobs)
+    fresh.replace(files.discovery)
+
+
+def _private_file(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
+def _answer(error: str | None) -> None:
+    """Tell the command that waits for us, if it still does."""
+    try:
+        sys.stdout.write(json.dumps({"error": error}) + "\n")
+        sys.stdout.flush()
+    except OSError:
+        pass
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _end_jvm(jvm: subprocess.Popen[bytes]) -> None:
+    if jvm.poll() is None:
+        jvm.terminate()
+        try:
+            jvm.wait(END)
+        except subprocess.TimeoutExpired:
+            jvm.kill()
+    jvm.wait()
+
+
+def _note(files: Files, processes: Mapping[str, Any]) -> None:
+    files.alive.write_text(json.dumps(processes), encoding="utf-8")
+
+
+def _clear(files: Files) -> None:
+    """Take away what a keeper that was killed has left: its JVM, its working folder and server.json."""
+    try:
+        former = json.loads(files.alive.read_text(encoding="utf-8"))
+        local, jvm = str(former["local"]), int(former["jvm"])
+    except (OSError, ValueError, KeyError, TypeError):
+        former = None
+    files.discovery.unlink(missing_ok=True)
+    if former is None:
+        return _note(files, {"keeper": os.getpid()})
+    begun = monotonic()
+    while local in _arguments(jvm) and monotonic() - begun < END:  # its arguments name its working folder
+        os.kill(jvm, signal.SIGKILL)
+        sleep(POLL)
+    if Path(local).name.startswith("hivedruid-spark-"):
+        shutil.rmtree(local, ignore_errors=True)
+    return _note(files, {"keeper": os.getpid()})
+
+
+def _arguments(process: int) -> str:
+    listed = subprocess.run(
+        ["ps", "-o", "args=", "-p", str(process)],  # noqa: S607 - every Unix has it, not all at the same place
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return listed.stdout
+
+
+def _prepare_log(log: Path) -> int:
+    """Make room in the log; its size now."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.touch(mode=0o600)
+    _trim(log)
+    return log.stat().st_size
+
+
+def _trim(log: Path) -> None:
+    """Begin a log that has grown too large anew. The JVM appends to it, so that its next line becomes the first."""
+    try:
+        if log.stat().st_size > server.LOG_LIMIT:
+            shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+            os.truncate(log, 0)
+    except OSError:  # a full disk or a removed log ends no server
+        return
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

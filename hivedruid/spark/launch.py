@@ -1,0 +1,125 @@
+"""What the JVM of a warm Spark server starts with: settings become a command line and properties. Starts nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from hivedruid.errors import UsageError
+from hivedruid.settings import PERIOD
+from hivedruid.spark.keeper import Configuration
+from hivedruid.spark.server import Wanted
+
+MEANING = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.parser.escapedStringLiterals": "false",
+}
+"""What the lowering to Spark SQL relies on; SET cannot change it."""
+
+STATIC = {
+    "spark.app.name": "hivedruid",
+    "spark.ui.enabled": "false",
+    "spark.log.level": "WARN",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.driver.memory": "2g",
+    "spark.driver.maxResultSize": "0",  # rows leave as they come, see rows.py
+    "spark.sql.shuffle.partitions": "8",  # adaptive execution merges those that stay small
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.connect.progress.reportInterval": "500ms",
+    # The first answer after 5.6 s instead of 8.2 s on two cores; C1 code runs long jobs slower.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
+}
+
+SERVICE = {
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+    "spark.connect.grpc.port.maxRetries": "0",
+}
+
+_OPENED = (
+    "lang lang.invoke lang.reflect io net nio util util.concurrent util.concurrent.atomic".split()  # noqa: SIM905
+)
+_JAVA_OPTIONS = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:-UsePerfData",
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED),
+    *(
+        f"--add-opens=java.base/{name}=ALL-UNNAMED"
+        for name in ("jdk.internal.ref", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar")
+    ),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+]
+"""What Spark needs of Java 17 (org.apache.spark.launcher.JavaModuleOptions); out of memory it ends, and is replaced."""
+
+_START_SQL = ("spark.sql.extensions", "spark.sql.cache.serializer")
+"""SQL settings that only count when Spark starts; any other is a session's."""
+_CLIENT = ("spark.remote", "spark.remote.token")
+
+
+def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in settings.items() if key.startswith("spark.") and value and key not in _CLIENT}
+
+
+def start_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """What counts only when the server starts, as far as it was SET."""
+    given = {"spark.master": "local[*]", **spark_settings(settings)}
+    return {key: given[key] for key in sorted(given) if not key.startswith("spark.sql.") or key in _START_SQL}
+
+
+def is_local(settings: Mapping[str, str]) -> bool:
+    """Whether Spark runs in one JVM on this machine, as the home's warm server."""
+    return settings.get("spark.master", "local[*]").startswith("local")
+
+
+def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> dict[str, object]:
+    """What the keeper is told: ours, then what was SET, then what has to be."""
+    given = wanted.settings
+    properties = {**STATIC, **given, **MEANING, **SERVICE}
+    local = is_local(properties)
+    if not local:
+        for key in ("spark.driver.host", "spark.driver.bindAddress"):
+            if key not in given:
+                del properties[key]
+        if wanted.iceberg:
+            properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), wanted.iceberg]))
+    classes = [given.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), wanted.iceberg if local else ""]
+    command = [
+        str(java),
+        *_JAVA_OPTIONS,
+        f"-Xmx{_memory(properties['spark.driver.memory'])}",
+        *shlex.split(properties["spark.driver.extraJavaOptions"]),
+        "-cp",
+        os.pathsep.join(filter(None, classes)),
+    ]
+    return asdict(
+        Configuration(command, properties, wanted.version, dict(given), wanted.iceberg, idle=idle, private=not local)
+    )
+
+
+def _memory(text: str) -> str:
+    """Java's way to write Spark's size: a bare number is MiB, and units have one letter."""
+    text = text.strip().lower()
+    return f"{text}m" if text.isdigit() else text.removesuffix("b")
+
+
+def seconds(period: str) -> float:
+    """The length of an ISO 8601 period; a month counts as 30 days, a year as 365."""
+    match = PERIOD.fullmatch(period)
+    if match is None:
+        raise UsageError(f"'{period}' is no ISO 8601 period")
+    parts = [float((match[number] or "0_")[:-1].replace(",", ".")) for number in (1, 2, 3, 4, 6, 7, 8)]
+    days = parts[0] * 365 + parts[1] * 30 + parts[2] * 7 + parts[3]
+    return days * 86_400 + parts[4] * 3600 + parts[5] * 60 + parts[6]

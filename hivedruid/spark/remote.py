@@ -1,0 +1,103 @@
+"""`spark.remote`: a Spark Connect server that somebody else runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hivedruid.errors import ConnectError, ExecutionError, UsageError
+from hivedruid.secrets import ENVIRONMENT_PREFIX, masked
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
+PATIENCE = 4
+"""Tries beside the first of a call that cannot get through: with pauses that grow fourfold, some ten seconds."""
+
+
+def open_session(settings: Mapping[str, str]) -> SparkSession:
+    """A session at the server. Raises UsageError for a URL or token that cannot be one."""
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession
+
+    url = _checked(settings["spark.remote"])
+    builder = DefaultChannelBuilder(url)
+    token = _token(settings.get("spark.remote.token", ""))
+    if token:
+        builder.set("token", token)
+    spark = SparkSession(builder)
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=PATIENCE)])
+    return spark
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether the error means that nobody answers there, or not to us."""
+    status = getattr(error, "getGrpcStatusCode", lambda: None)()
+    return getattr(status, "name", "") in ("UNAVAILABLE", "UNAUTHENTICATED")
+
+
+def unreachable(settings: Mapping[str, str]) -> ConnectError:
+    url = masked("spark.remote", settings["spark.remote"])
+    return ConnectError(
+        f"the Spark Connect server {url} cannot be reached, or does not accept this token",
+        hint="check spark.remote and spark.remote.token, or SET spark.remote= to use this machine's own server",
+    )
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    parameters = parts.path.lstrip("/").lstrip(";").split(";")
+    if any(parameter.lower().startswith("token=") for parameter in parameters):
+        raise UsageError(
+            "spark.remote takes no token: what is SET is shown and logged",
+            hint="SET spark.remote.token=env:NAME or file:PATH",
+        )
+    try:
+        well_formed = parts.scheme == "sc" and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        well_formed = False
+    if not well_formed:
+        raise UsageError(
+            f"spark.remote is no address of a Spark Connect server: '{masked('spark.remote', url)}'",
+            hint="for example sc://spark.example.com:15002",
+        )
+    return url
+
+
+def _token(reference: str) -> str:
+    """What the reference (env:NAME, file:PATH) names."""
+    if not reference:
+        return ""
+    if reference.startswith(ENVIRONMENT_PREFIX):
+        name = reference.removeprefix(ENVIRONMENT_PREFIX)
+        if name not in os.environ:
+            raise UsageError(f"spark.remote.token names the environment variable {name}, which is not set")
+        return os.environ[name].strip()
+    try:
+        return Path(reference.removeprefix("file:")).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UsageError(f"spark.remote.token: cannot read {reference}: {error.strerror}") from None
+
+
+SHIPPED_LIMIT = 256 * 1024 * 1024
+"""Most bytes of one native query's rows that are sent to a Spark that cannot read this machine's files."""
+
+
+def shipped(spark: SparkSession, parquet: Path) -> Any:
+    """The rows of a Parquet file of this machine as a DataFrame of a Spark that cannot read it."""
+    from pyarrow import parquet as files
+
+    with files.ParquetFile(parquet) as file:
+        size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
+        if size > SHIPPED_LIMIT:
+            raise ExecutionError(
+                f"Druid's rows for Spark take {size / 1e6:.0f} MB, and at most {SHIPPED_LIMIT / 1e6:.0f} MB are sent to"
+                " a Spark on other machines",
+                hint="filter or aggregate more in the query, or use this machine's Spark: SET spark.remote=,"
+                " SET spark.master=local[*]",
+            )
+        return spark.createDataFrame(file.read())

@@ -1,0 +1,357 @@
+"""The warm Spark server of a home folder: found, started, shared by every command, and stopped.
+
+A server is two processes: a keeper (`hivedruid.spark.keeper`) and below it the JVM with Spark's Connect service. All
+that is known of them is in the folder `spark` of the home, which nobody but its owner can read:
+
+    server.json   where the server listens, its token, and what it was started with; there while it serves
+    starting.lock held by whoever starts, replaces or ends a server: one at a time
+    alive.lock    held by the keeper for as long as it lives; a crash lets go of it
+    jobs.lock     held, shared, by every command while it runs a job; its time is that of the last job
+
+The locks are flock's, which go with the process that holds them: what a killed process leaves behind is never believed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from time import monotonic, sleep, time
+
+from hivedruid.errors import SparkError
+
+SPARK_HOME = "HIVEDRUID_SPARK_HOME"
+"""Environment variable: the folder whose server is used instead of the home's own, as tests with many homes do."""
+
+LOG_FILE = Path("logs", "spark.log")
+LOG_LIMIT = 10_000_000
+"""Bytes after which the log begins anew; what was there before is kept as spark.log.1."""
+
+GIVE_UP = 120.0
+"""Seconds after which a server that neither serves nor ends is killed."""
+POLL = 0.05
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a server has to be: our versions, and the settings that only count when it starts."""
+
+    version: str
+    settings: Mapping[str, str]
+    iceberg: str = ""
+    """The path of Iceberg's jar, where there is one; a server without it suits unless it is needed."""
+    needs_iceberg: bool = False
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that serves. `started` is in seconds since the epoch, `idle` (the timeout) in seconds."""
+
+    version: str
+    settings: Mapping[str, str]
+    iceberg: str
+    keeper: int
+    jvm: int
+    port: int
+    token: str = field(repr=False)
+    started: float
+    idle: float
+
+    def suits(self, wanted: Wanted) -> bool:
+        return (
+            self.version == wanted.version
+            and dict(self.settings) == dict(wanted.settings)
+            and (not wanted.needs_iceberg or self.iceberg == wanted.iceberg)
+        )
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a home's server."""
+
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "spark"
+
+    @property
+    def discovery(self) -> Path:
+        return self.folder / "server.json"
+
+    @property
+    def starting(self) -> Path:
+        return self.folder / "starting.lock"
+
+    @property
+    def alive(self) -> Path:
+        return self.folder / "alive.lock"
+
+    @property
+    def jobs(self) -> Path:
+        return self.folder / "jobs.lock"
+
+    @property
+    def log(self) -> Path:
+        return self.home / LOG_FILE
+
+
+class Lock:
+    """An open lock file; closing it lets go."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.path = path
+
+    def take(self, *, shared: bool = False) -> bool:
+        """Whether the lock was free. Never waits: locks are polled, so that Ctrl-C is always heard."""
+        try:
+            fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def shared_home(home: Path) -> Path:
+    """The folder whose server the home uses."""
+    return Path(os.environ.get(SPARK_HOME) or home).absolute()
+
+
+@contextmanager
+def leased(
+    home: Path, wanted: Callable[[], Wanted], start: Callable[[Wanted], Server], *, progress: Progress
+) -> Iterator[Server]:
+    """A server that serves, for one job: while the block runs it will neither end idle nor be replaced.
+
+    `start` is called where none serves, or one that does not suit, when its last job has ended. Raises SparkError where the
+    folder cannot be written.
+    """
+    files = Files(home)
+    _make_folder(files)
+    with Lock(files.jobs) as lease:
+        with exclusive(files, progress):
+            server = _serving(files, progress)
+            required = wanted()
+            if server is not None and not server.suits(required):
+                server = _replaced(files, server, lease, progress)
+            server = server or start(required)
+            while not lease.take(shared=True):  # a keeper looks whether it is idle
+                sleep(POLL)
+            os.utime(files.jobs)
+        try:
+            yield server
+        finally:
+            if files.jobs.exists():
+                os.utime(files.jobs)
+
+
+@contextmanager
+def exclusive(files: Files, progress: Progress = lambda _: None) -> Iterator[None]:
+    """One process at a time starts, replaces or ends the home's server."""
+    with Lock(files.starting) as lock:
+        waited = False
+        while not lock.take():
+            if not waited:
+                progress("Spark: another command starts it")
+                waited = True
+            sleep(POLL)
+        yield
+
+
+def find(home: Path) -> Server | None:
+    """The home's server, if it serves now."""
+    files = Files(home)
+    return _read(files) if _is_alive(files) else None
+
+
+def serves(home: Path, server: Server) -> bool:
+    """Whether this very server still serves the home."""
+    found = find(home)
+    return found is not None and found.token == server.token and _listens(server)
+
+
+def _listens(server: Server) -> bool:
+    """Whether the JVM is there: a keeper takes a moment to see that it is not."""
+    try:
+        socket.create_connection(("127.0.0.1", server.port), timeout=10).close()
+    except OSError:
+        return False
+    return True
+
+
+def is_busy(home: Path) -> bool:
+    """Whether some command runs a job on the home's server."""
+    files = Files(home)
+    if not files.jobs.exists():
+        return False
+    with Lock(files.jobs) as lock:
+        return not lock.take()
+
+
+def idle_for(home: Path) -> float:
+    """Seconds since a job began or ended."""
+    return time() - Files(home).jobs.stat().st_mtime
+
+
+def stop(home: Path, progress: Progress = lambda _: None) -> bool:
+    """End the home's server and wait until it is gone; whether there was one."""
+    files = Files(home)
+    if not files.folder.is_dir():
+        return False
+    with exclusive(files, progress):
+        alive = _is_alive(files)
+        _end(files)
+        return alive
+
+
+def start(home: Path, configuration: Mapping[str, object], token: str, progress: Progress) -> Server:
+    """Start a server through a keeper of its own. The caller holds the starting lock.
+
+    `configuration` is what `keeper.Configuration` names. Raises SparkError with the reason where it does not start.
+    """
+    progress("Spark: starting")
+    files = Files(home)
+    files.log.parent.mkdir(parents=True, exist_ok=True)
+    keeper = subprocess.Popen(
+        [sys.executable, "-m", "hivedruid.spark.keeper", str(home)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=files.folder,
+        env=_environment(token),
+        start_new_session=True,  # Ctrl-C at the terminal is not for it
+    )
+    assert keeper.stdin is not None
+    assert keeper.stdout is not None
+    try:
+        keeper.stdin.write(json.dumps(dict(configuration)).encode() + b"\n")
+        keeper.stdin.flush()
+        if configuration["private"]:
+            _lifelines.append(keeper.stdin)
+        else:
+            keeper.stdin.close()
+        answer = keeper.stdout.readline()
+    finally:
+        keeper.stdout.close()
+        keeper.returncode = 0  # it outlives us on purpose; without this Popen would warn about it
+    reason = json.loads(answer)["error"] if answer else "its keeper was killed"
+    server = _read(files) if reason is None else None
+    if server is None:
+        raise SparkError(f"Spark does not start: {reason}", hint=f"Spark's log is {files.log}")
+    return server
+
+
+_lifelines: list[object] = []
+"""Pipes to keepers of private servers, which end when these close."""
+
+
+def _environment(token: str) -> dict[str, str]:
+    """Ours, without what another Spark of this machine left in it; the token is in nobody's command line."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "_PYSPARK"))}
+    package = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    return {**kept, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
+
+
+def _make_folder(files: Files) -> None:
+    try:
+        files.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Lock(files.jobs).close()
+    except OSError as error:
+        raise SparkError(
+            f"cannot write {files.folder}: {error.strerror}", hint="check the permissions of the home folder"
+        ) from error
+
+
+def _is_alive(files: Files) -> bool:
+    if not files.alive.exists():
+        return False
+    with Lock(files.alive) as lock:
+        return not lock.take(shared=True)  # two that look at the same time do not take each other for a keeper
+
+
+def _read(files: Files) -> Server | None:
+    """What server.json says; None where it is not there or not whole."""
+    try:
+        found = json.loads(files.discovery.read_text(encoding="utf-8"))
+        return Server(**{item.name: found[item.name] for item in fields(Server)})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _serving(files: Files, progress: Progress) -> Server | None:
+    """The server, once it is clear that there is one: a keeper without a server is on its way up or down."""
+    begun = monotonic()
+    while _is_alive(files):
+        server = _read(files)
+        if server is not None and _listens(server):
+            return server
+        progress("Spark: another one starts or ends")
+        if monotonic() - begun > GIVE_UP:
+            _end(files, kill=True)
+        sleep(POLL)
+    return None
+
+
+def _replaced(files: Files, server: Server, lease: Lock, progress: Progress) -> Server | None:
+    """End a server that does not suit, when its last job has ended; where that is our own job, go on with it."""
+    if held.get(files.home):
+        return server
+    while not lease.take():
+        if not _is_alive(files):
+            return None
+        progress("Spark: waiting for the last job of a server with other settings")
+        sleep(POLL)
+    _end(files)
+    return None
+
+
+held: dict[Path, int] = {}
+"""Homes on whose servers this process runs jobs now, and how many."""
+
+
+def _end(files: Files, *, kill: bool = False) -> None:
+    """Ask the keeper to end, and wait; a keeper that does not is killed. The caller holds the starting lock."""
+    begun, sent = monotonic(), False
+    while _is_alive(files):
+        late = kill or monotonic() - begun > GIVE_UP
+        pid = keeper_process(files)
+        if pid and (late or not sent):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
+            sent = True
+        sleep(POLL)
+
+
+def keeper_process(files: Files) -> int | None:
+    """The process that holds alive.lock, as it has written there."""
+    try:
+        return int(json.loads(files.alive.read_text(encoding="utf-8"))["keeper"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def written(server: Server) -> str:
+    """The text of server.json."""
+    return json.dumps(asdict(server), indent=1) + "\n"

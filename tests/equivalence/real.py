@@ -1,0 +1,122 @@
+"""The third leg: the tables of the worlds and every native query on a real Druid, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.errors import HiveDruidError, ResourceError
+from hivedruid.plan.physical import DruidRead
+from tests.equivalence.comparison import Rows, same, shown
+
+if TYPE_CHECKING:
+    from hivedruid.druid.engine import DruidEngine
+
+AT_ONCE = 6
+"""Tasks that run at the same time."""
+
+
+class RealDruid:
+    """Ingests what it is told and answers beside the embedded store; keeps count of what it answers otherwise.
+
+    Queries that the vectorized engine of Druid can take are asked of the other one as well: which of them a query gets
+    depends on all that is in it, and an answer must not.
+    """
+
+    def __init__(self, connect: Callable[[], DruidEngine]) -> None:
+        self.connect = connect
+        self.druid = connect()
+        self.there: set[str] = set()
+        self.made: set[str] = set()
+        self.asked: set[str] = set()
+        self.is_asked = True
+        """Set to False while rows are taken away to make a difference with Spark small: that needs no Druid."""
+        self.compared = 0
+        self.refused_for_resources = 0
+        self.differences: list[str] = []
+
+    def ingest(self, tasks: Iterable[Mapping[str, Any]]) -> None:
+        """Run ingestion tasks side by side, each until its rows can be queried. What is there already is left alone."""
+        if not self.is_asked:
+            return
+        by_name = {task["spec"]["dataSchema"]["dataSource"]: task for task in tasks}
+        missing = set(by_name) - self.there
+        if missing:
+            missing -= set(self.druid.data_sources())
+            self._each(sorted(missing), lambda druid, name: druid.ingest(by_name[name]))
+        self.made |= missing
+        self.there |= set(by_name)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Drop those of the data sources that were ingested here."""
+        ours = self.made & set(names)
+        self._each(sorted(ours), lambda druid, name: druid.drop(name))
+        self.made -= ours
+        self.there -= ours
+
+    def _each(self, names: list[str], do: Callable[[DruidEngine, str], object]) -> None:
+        def run(name: str) -> None:
+            druid = self.connect()  # a client is for one thread
+            try:
+                do(druid, name)
+            finally:
+                druid.close()
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(run, names))
+
+    def check(self, read: DruidRead, embedded: Rows, sql: str) -> None:
+        """Note it where this Druid's answer to a native query is another than the embedded store's, or none at all."""
+        asked = json.dumps([read.query, [field.name for field in read.fields]], sort_keys=True)
+        if asked in self.asked or not self.is_asked:
+            return
+        self.compared += 1
+        is_same = self._compare(read, embedded, sql)
+        if read.query["queryType"] != "scan":
+            context = {**read.query.get("context", {}), "vectorize": "false"}
+            is_same &= self._compare(replace(read, query={**read.query, "context": context}), embedded, sql)
+        if is_same:  # of another, every run is to know
+            self.asked.add(asked)
+
+    def _compare(self, read: DruidRead, embedded: Rows, sql: str) -> bool:
+        try:
+            found = list(self.druid.rows(read))
+        except ResourceError:
+            self.refused_for_resources += 1
+            return True
+        except HiveDruidError as error:
+            self._note(read, sql, [f"  Druid refuses it: {error.message}"])
+            return False
+        types = [field.type for field in read.fields]
+        is_same = same(found, embedded, types, ordered=is_ordered(read.query))
+        if is_same and _times(read, found) == _times(read, embedded):
+            return True
+        extra = [row for row in found if row not in embedded]
+        missing = [row for row in embedded if row not in found]
+        self._note(read, sql, ["  only Druid:", shown(extra), "  only the embedded store:", shown(missing)])
+        return False
+
+    def _note(self, read: DruidRead, sql: str, lines: list[str]) -> None:
+        native = json.dumps(read.query, ensure_ascii=False)
+        self.differences.append("\n".join([sql[:2000], f"  native: {native[:4000]}", *lines]))
+
+    def close(self) -> None:
+        self.druid.close()
+
+
+def is_ordered(query: Mapping[str, Any]) -> bool:
+    """Whether a native query says in what order its rows come, leaving nothing open."""
+    if query["queryType"] == "groupBy":
+        by = {column["dimension"] for column in (query.get("limitSpec") or {}).get("columns", ())}
+        return all(dimension["outputName"] in by for dimension in query["dimensions"])
+    return query["queryType"] in ("timeseries", "topN")
+
+
+def _times(read: DruidRead, rows: Rows) -> list[Any]:
+    """The times of a scan by time, in their order."""
+    place = next((n for n, field in enumerate(read.fields) if field.name == TIME_COLUMN), None)
+    return [row[place] for row in rows] if "order" in read.query and place is not None else []

@@ -1,0 +1,35 @@
+"""What tests against the real Druid and Kafka share. The `cluster` itself is in tests/conftest.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
+
+
+@pytest.fixture
+def druid(cluster: Cluster) -> Iterator[DruidCluster]:
+    """A client of the real Druid."""
+    made = cluster.druid()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def new_data_source(druid: DruidCluster) -> Iterator[Callable[[str], str]]:
+    """Names of data sources that no other test has; what a test stores there is dropped with it."""
+    names: list[str] = []
+
+    def new(name: str = "t") -> str:
+        names.append(f"{name}_{uuid4().hex[:12]}")
+        return names[-1]
+
+    yield new
+    for name in set(names) & set(druid.data_sources()):
+        druid.drop(name)

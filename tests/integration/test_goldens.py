@@ -1,0 +1,51 @@
+"""The `.q` scripts, and the script of the README, on the real Druid: the same answers as from the embedded store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.local.samples import wikiticker
+from hivedruid.qtest.runner import run_script
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+OF_ONE_ENGINE = {"refused", "settings"}
+"""Scripts about what the embedded store refuses, and about the settings that are SET."""
+SCRIPTS = sorted(path for path in (ROOT / "tests" / "q").glob("*.q") if path.stem not in OF_ONE_ENGINE)
+EXAMPLE = ROOT / "examples" / "wikiticker.q"
+SQL = [sys.executable, "-m", "hivedruid", "sql"]
+
+
+def settings(cluster: Cluster) -> dict[str, str]:
+    return {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_golden(script: Path, cluster: Cluster, tmp_path: Path) -> None:
+    outcome = run_script(script, scratch=tmp_path, settings=settings(cluster))
+    assert outcome.bugs == ()
+    assert outcome.diff == ""
+
+
+def test_the_example_prints_the_same_on_both_engines(cluster: Cluster, tmp_path: Path) -> None:
+    sample = wikiticker(None)
+    subprocess.run(
+        [*SQL, "--home", str(cluster.home), "-e", "DROP TABLE IF EXISTS edits; DROP TABLE IF EXISTS druid_wiki"],
+        check=True,
+    )
+    printed = {}
+    for name, home, druid in (("embedded", tmp_path, "embedded:"), ("cluster", cluster.home, "local")):
+        command = [*SQL, "--home", str(home), "--druid", druid, "--hivevar", f"wikiticker={sample}", "-f", str(EXAMPLE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, done.stderr
+        printed[name] = done.stdout
+    assert printed["embedded"] == printed["cluster"]

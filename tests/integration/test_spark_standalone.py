@@ -1,0 +1,182 @@
+"""Spark elsewhere: a standalone cluster of two workers on this machine, and a Connect server started by hand."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
+from hivedruid.errors import ConnectError, ExecutionError
+from hivedruid.local import artifacts
+from hivedruid.local.java import java_command
+from hivedruid.plan.physical import DruidInput, DruidRead, Field
+from hivedruid.spark import remote, session
+from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job
+
+pytestmark = pytest.mark.spark
+
+TOKEN = "sesame"
+JAVA_OPTIONS = [
+    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.net.preferIPv4Stack=true",
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.lang.invoke", "java.nio", "sun.nio.ch", "java.util")),
+]  # fmt: skip
+
+
+class Processes:
+    """JVMs with Spark's classes, each with a log; all end with the block."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.started:
+            process.send_signal(signal.SIGTERM)
+        for process in self.started:
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def start(self, name: str, *arguments: str, jar: Path | None = None) -> Callable[[str], re.Match[str]]:
+        """Start a main class; the answer waits for a line of its log."""
+        log = self.folder / f"{name}.log"
+        classes = os.pathsep.join(filter(None, [str(artifacts.pyspark_folder() / "jars" / "*"), str(jar or "")]))
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+        environment = {
+            **kept, "SPARK_HOME": str(artifacts.pyspark_folder()), "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN, "PYSPARK_PYTHON": sys.executable,
+            "SPARK_SCALA_VERSION": "2.13",  # pip's Spark lacks the file that tells it
+        }  # fmt: skip
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [str(java_command()), *JAVA_OPTIONS, "-cp", classes, *arguments],
+                cwd=self.folder, env=environment, stdout=output, stderr=output,
+            )  # fmt: skip
+        self.started.append(process)
+
+        def wait_for(pattern: str) -> re.Match[str]:
+            deadline = monotonic() + 180
+            while not (found := re.search(pattern, log.read_text(errors="replace"))):
+                assert process.poll() is None, log.read_text(errors="replace")
+                assert monotonic() < deadline, log.read_text(errors="replace")
+                sleep(0.05)
+            return found
+
+        return wait_for
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a standalone master with two workers of one core and 1 GB each."""
+    folder = tmp_path_factory.mktemp("standalone")
+    with Processes(folder) as processes:
+        master = processes.start(
+            "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"
+        )
+        url = master(r"Starting Spark master at (spark://\S+)")[1]
+        for number in (1, 2):
+            processes.start(
+                f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
+                "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"), url,
+            )(r"Successfully registered with master")  # fmt: skip
+        try:
+            yield url
+        finally:
+            session.release_all()
+            session.stop_private()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Connect server that was started by hand, with Iceberg, and asks for a token."""
+    iceberg = artifacts.resolve([artifacts.locked("iceberg")])[0]
+    folder = tmp_path_factory.mktemp("connect")
+    with Processes(folder) as processes:
+        (folder / "log4j2.properties").write_text("rootLogger.level = info\nrootLogger.appenderRef.a.ref = a\n"
+            "appender.a.type = Console\nappender.a.name = a\nappender.a.layout.type = PatternLayout\n")  # fmt: skip
+        properties = {
+            "spark.master": "local[2]", "spark.ui.enabled": "false", "spark.driver.host": "localhost",
+            "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": "0",
+            "log4j2.configurationFile": (folder / "log4j2.properties").as_uri(),
+        }  # fmt: skip
+        options = [f"-D{key}={value}" for key, value in properties.items()]
+        server = processes.start(
+            "server", *options, "org.apache.spark.sql.connect.service.SparkConnectServer", jar=iceberg
+        )
+        port = server(r"Spark Connect server started at: \S*?:(\d+)")[1]
+        yield f"sc://localhost:{port}"
+        session.release_all()
+
+
+@pytest.fixture(params=["standalone", "connect"])
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A home whose Spark is not its own."""
+    if request.param == "standalone":
+        settings = {"spark.master": request.getfixturevalue("master"), "spark.executor.memory": "512m"}
+    else:
+        monkeypatch.setenv("TEST_SPARK_TOKEN", TOKEN)
+        settings = {"spark.remote": request.getfixturevalue("address"), "spark.remote.token": "env:TEST_SPARK_TOKEN"}
+    return Home(tmp_path / "home", {**settings, "hive.local.time.zone": "UTC"})
+
+
+def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
+    """Rows, a join with Druid's rows, files, Iceberg, staging for Druid, and Hive's meaning of them."""
+    item = DruidInput(
+        "d",
+        DruidRead({"rows": [["'#en'", "5::BIGINT", "1442018818771::BIGINT"], ["'#fr'", "6::BIGINT", "NULL"]]},
+                  (Field("f0", STRING), Field("f1", BIGINT), Field("f2", TIMESTAMP))),
+        ("channel", "s", "t"),
+    )  # fmt: skip
+    lines = tmp_path / "names.json"
+    lines.write_text('{"code": "#en", "name": "English"}\n')
+    names = files_table(lines, columns(code=STRING, name=STRING))
+    joined = elsewhere.query("SELECT name, s, CAST(t AS STRING) FROM d JOIN t ON channel = code", item, names)
+    assert joined == [("English", 5, "2015-09-12 00:46:58.771")]
+    sql = "SELECT count(*), sum(id % 7), CAST('x' AS INT), current_timezone() FROM range(0, 100000, 1, 8)"
+    assert elsewhere.query(sql) == [(100000, 299995, None, "UTC")]
+    table = iceberg_table(columns(a=INT, b=STRING))
+    assert elsewhere.write("SELECT id, CAST(id AS STRING) FROM range(0, 10, 1, 2)", table) == 10
+    assert elsewhere.write("SELECT a + 1, b FROM t WHERE a > 5", table, table, overwrite=True) == 4
+    assert sorted(elsewhere.query("SELECT a, b FROM t", table)) == [(7, "6"), (8, "7"), (9, "8"), (10, "9")]
+    staged = tmp_path / "staged"
+    assert elsewhere.runner.stage(job("SELECT 1L, id FROM range(9)"), Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT)), staged) == 9  # fmt: skip
+    assert list(staged.glob("*.json.gz"))
+
+
+def test_too_many_rows_for_a_spark_elsewhere(elsewhere: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "SHIPPED_LIMIT", 10)
+    item = DruidInput("d", DruidRead({"rows": [["'a'"], ["'b'"]]}, (Field("f0", STRING),)), ("a",))
+    with pytest.raises(ExecutionError, match="sent to a Spark on other machines") as caught:
+        elsewhere.query("SELECT * FROM d", item)
+    assert "SET spark.master=local[*]" in (caught.value.hint or "")
+
+
+def test_wrong_token(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_SPARK_TOKEN", "guessed")
+    home = Home(tmp_path / "home", {"spark.remote": address, "spark.remote.token": "env:TEST_SPARK_TOKEN"})
+    with pytest.raises(ConnectError, match="does not accept this token"):
+        home.query("SELECT 1")
+
+
+def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> None:
+    from tests.unit.spark.conftest import run
+
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    done = run(tmp_path / "home", f"spark.master={master}", "spark.executor.memory=512m", TMPDIR=str(temporary))
+    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
+    assert list(temporary.iterdir()) == []

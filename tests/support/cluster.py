@@ -1,0 +1,51 @@
+"""A real Druid and a real Kafka for a whole run of the tests: started once, stopped at its end whatever comes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.state import LocalServices
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+VARIABLE = "HIVEDRUID_TEST_CLUSTER"
+"""The home of a cluster to use instead: it is started where it does not run, and keeps running."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A local cluster that runs. `is_adopted`: it outlives the tests, so they remove what they put there."""
+
+    home: Path
+    services: LocalServices
+    is_adopted: bool
+
+    def druid(self) -> DruidCluster:
+        """A client of its own, for one thread; the caller closes it."""
+        from hivedruid.clients.address import address
+        from hivedruid.clients.cluster import DruidCluster
+        from hivedruid.settings import Settings
+
+        settings = Settings({"druid.url": "local"})
+        return DruidCluster(address(settings, self.services), progress=lambda _: None, note=lambda _: None)
+
+
+@contextmanager
+def running_cluster(folder: Path) -> Iterator[Cluster]:
+    """The cluster that HIVEDRUID_TEST_CLUSTER names, else one below `folder`, which is gone afterwards."""
+    adopted = os.environ.get(VARIABLE)
+    home = Path(adopted).expanduser().absolute() if adopted else folder
+    home.mkdir(parents=True, exist_ok=True)
+    local = LocalCluster(home, heap=None if adopted else "small")
+    try:
+        yield Cluster(home, local.up(), is_adopted=bool(adopted))
+    finally:
+        if not adopted:
+            local.down(clean=True)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hivedruid.clients.failures import first_line, is_busy, refusal
+from hivedruid.errors import DruidError, ResourceError
+
+
+def druid(code: str, message: str, **more: object) -> bytes:
+    return json.dumps({"error": code, "errorMessage": message, "errorCode": "legacyQueryException", **more}).encode()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Not enough merge buffer memory to execute this query.",
+        "Cannot issue the query, subqueries generated results beyond maximum[100000] rows.",
+        "Query needs 4 merge buffers, but only 2 merge buffers were configured",
+    ],
+)
+def test_limits_of_resources_are_errors_of_their_own(message: str) -> None:
+    error = refusal(400, druid("Resource limit exceeded", message), "Druid")
+    assert isinstance(error, ResourceError)
+    assert error.message == message
+
+
+def test_other_refusals_are_druid_errors_in_druids_words() -> None:
+    error = refusal(500, druid("Unknown exception", "org.apache.druid.java.util.common.ISE: no such thing\n\tat x.y(Z.java:1)"), "Druid")
+    assert type(error) is DruidError
+    assert error.message == "no such thing"
+
+
+def test_the_class_says_more_than_unhandled() -> None:
+    body = druid("Unknown exception", "Unhandled exception made it to the top", errorClass="a.b.InvalidTypeIdException")
+    assert refusal(500, body, "Druid").message == "Unhandled exception made it to the top (InvalidTypeIdException)"
+
+
+def test_a_query_that_takes_too_long() -> None:
+    error = refusal(504, druid("Query timeout", "Query [x] timed out!"), "Druid", 300)
+    assert (error.message, error.hint) == (
+        "the query took longer than 300 s",
+        "SET druid.query.timeout=PT1H gives queries more time",
+    )
+
+
+def test_html_is_its_status_and_title() -> None:
+    page = b"<!DOCTYPE html><html><head><title>502 Bad\n Gateway &amp; more</title></head><body>" + b"x" * 9999
+    error = refusal(502, page, "Druid's broker at http://b")
+    assert error.message == "Druid's broker at http://b answers 502 Bad Gateway: 502 Bad Gateway & more"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_who_is_not_let_in(status: int) -> None:
+    error = refusal(status, b"", "Druid")
+    assert error.message.startswith("Druid refuses")
+    assert "druid.auth" in (error.hint or "")
+
+
+def test_a_service_that_is_elsewhere() -> None:
+    assert "druid.overlord.url" in (refusal(404, b"", "Druid").hint or "")
+
+
+def test_long_messages_are_cut_at_a_sentence() -> None:
+    message = "It is too much. " * 100
+    shown = refusal(400, druid("Resource limit exceeded", message), "Druid").message
+    assert len(shown) <= 400
+    assert shown.endswith("much.")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "busy"),
+    [
+        (503, b"", True),
+        (502, b"<html>", True),
+        (429, druid("Query capacity exceeded", "Too many concurrent queries"), True),
+        (429, b"", False),
+        (500, b"", False),
+        (504, druid("Query timeout", "x"), False),
+    ],
+)
+def test_what_may_succeed_a_moment_later(status: int, body: bytes, busy: bool) -> None:
+    assert is_busy(status, body) == busy
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("java.lang.RuntimeException: it broke\n\tat a.b(C.java:1)", "it broke"),
+        ("org.apache.druid.java.util.common.RE: Max parse exceptions[0] exceeded", "Max parse exceptions[0] exceeded"),
+        ("plain words: with a colon", "plain words: with a colon"),
+        ("", ""),
+    ],
+)
+def test_the_first_line_of_a_stack_trace(text: str, line: str) -> None:
+    assert first_line(text) == line

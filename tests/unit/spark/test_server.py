@@ -1,0 +1,226 @@
+"""The warm server of a home: one for all its commands, found again, replaced, repaired, and never left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from hivedruid.catalog.types import INT
+from hivedruid.errors import SparkError
+from hivedruid.spark import server, session
+from hivedruid.spark.launch import seconds
+from hivedruid.spark.server import Files, Server
+from tests.unit.spark.conftest import Home, columns, iceberg_table, run, start
+from tests.unit.spark.test_session import slow_job
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home with a server of its own, and a folder for temporary files; both are empty of processes afterwards."""
+    monkeypatch.delenv(server.SPARK_HOME, raising=False)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    home = tmp_path / "home"
+    home.mkdir()
+    yield home
+    session.release_all()
+    server.stop(home)
+
+
+def serving(home: Path) -> Server:
+    found = server.find(home)
+    assert found is not None
+    return found
+
+
+def is_there(process: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return listed.stdout.strip()[:1] not in ("", "Z")
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    deadline = monotonic() + 120
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.02)
+
+
+def hivedruid(*arguments: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "hivedruid", *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_one_server_for_all_commands(place: Path) -> None:
+    """Two at once and one later: one server, its files for their owner alone, and nothing but answers said."""
+    assert hivedruid("spark", "status", "--home", str(place)) == f"no Spark server runs for {place}\n"
+    assert hivedruid("spark", "stop", "--home", str(place)) == f"no Spark server runs for {place}\n"
+    both = [start(place), start(place)]
+    for process in both:
+        out, error = process.communicate(timeout=300)
+        assert (out, error) == ("[(1,)]\n", "")
+    known = serving(place)
+    done = run(place)
+    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
+    assert hivedruid("spark", "start", "--home", str(place)).startswith("state    idle for ")
+    assert serving(place) == known
+    files = Files(place)
+    assert files.folder.stat().st_mode & 0o777 == 0o700
+    assert files.discovery.stat().st_mode & 0o777 == 0o600
+    everything = subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(place) in everything
+    assert known.token not in everything
+    status = hivedruid("spark", "status", "--home", str(place))
+    assert f"process  {known.jvm}, kept by {known.keeper}\n" in status
+    assert known.token not in status
+    assert known.token not in repr(known)
+    assert hivedruid("spark", "stop", "--home", str(place)) == "stopped\n"
+    assert not is_there(known.jvm)
+    assert server.find(place) is None
+    assert sorted(path.name for path in files.folder.iterdir()) == ["alive.lock", "jobs.lock", "starting.lock"]
+    assert files.log.stat().st_size > 0
+    assert known.token not in files.log.read_text()
+    assert sorted(path.name for path in place.iterdir()) == ["logs", "spark"]
+    assert list((place.parent / "tmp").iterdir()) == []
+
+
+def test_strangers_are_refused(place: Path) -> None:
+    session.start({}, place, lambda _: None)
+    known = serving(place)
+    for token in ("", "guessed"):
+        script = (
+            "import grpc, sys\n"
+            "from pyspark.sql.connect.proto import AnalyzePlanRequest, SparkConnectServiceStub\n"
+            "local = grpc.local_channel_credentials()\n"
+            "if sys.argv[2]: local = grpc.composite_channel_credentials(local, grpc.access_token_call_credentials(sys.argv[2]))\n"
+            "request = AnalyzePlanRequest(session_id='0190c5b2-77aa-7000-8000-000000000000')\n"
+            "request.spark_version.SetInParent()\n"
+            "try:\n"
+            "    SparkConnectServiceStub(grpc.secure_channel(sys.argv[1], local)).AnalyzePlan(request)\n"
+            "except grpc.RpcError as error:\n"
+            "    print(error.code().name)\n"
+        )
+        address = f"127.0.0.1:{known.port}"
+        done = subprocess.run(
+            [sys.executable, "-c", script, address, token], capture_output=True, text=True, check=True, timeout=120
+        )
+        assert done.stdout == "UNAUTHENTICATED\n"
+
+
+def test_killed_server(place: Path) -> None:
+    """The job that was running fails; the next one starts a server anew. Killed keepers take their JVM with them."""
+    home = Home(place, {})
+    rows = home.runner.rows(slow_job())
+    next(rows)
+    first = serving(place)
+    os.kill(first.jvm, signal.SIGKILL)
+    with pytest.raises(SparkError, match="ended unexpectedly"):
+        for _ in rows:
+            pass
+    assert home.query("SELECT 1") == [(1,)]
+    second = serving(place)
+    assert second.jvm != first.jvm
+    os.kill(second.keeper, signal.SIGKILL)
+    eventually(lambda: not is_there(second.keeper))
+    Files(place).discovery.write_text('{"version": "0.1.0", "po')
+    assert home.query("SELECT 2") == [(2,)]
+    assert not is_there(second.jvm)
+    assert len(list((place.parent / "tmp").glob("hivedruid-spark-*"))) == 1
+
+
+def test_killed_in_the_middle_of_a_start(place: Path) -> None:
+    starter = start(place)
+    try:
+        files = Files(place)
+        eventually(lambda: files.alive.exists() and '"jvm"' in files.alive.read_text())
+    finally:
+        starter.kill()
+        starter.communicate()
+    processes = json.loads(files.alive.read_text())
+    os.kill(processes["keeper"], signal.SIGKILL)
+    assert run(place).stdout == "[(1,)]\n"
+    assert not is_there(processes["jvm"])
+    assert serving(place).jvm != processes["jvm"]
+
+
+def test_server_outlives_a_starter_that_was_killed(place: Path) -> None:
+    starter = start(place)
+    try:
+        files = Files(place)
+        eventually(lambda: files.alive.exists() and '"jvm"' in files.alive.read_text())
+    finally:
+        starter.kill()
+        starter.communicate()
+    jvm = json.loads(files.alive.read_text())["jvm"]
+    assert run(place).stdout == "[(1,)]\n"
+    assert serving(place).jvm == jvm
+
+
+def test_idle_server_ends(place: Path) -> None:
+    assert run(place, "hivedruid.spark.idle.timeout=PT0.5S").stdout == "[(1,)]\n"
+    alive = json.loads(Files(place).alive.read_text())
+    eventually(lambda: not is_there(alive["keeper"]) and not is_there(alive["jvm"]))
+    assert server.find(place) is None
+
+
+def test_server_ends_with_its_home(place: Path) -> None:
+    session.start({}, place, lambda _: None)
+    known = serving(place)
+    shutil.rmtree(place)
+    eventually(lambda: not is_there(known.keeper) and not is_there(known.jvm))
+    place.mkdir()
+
+
+def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
+    """Of another version, without Iceberg where a job needs it, started with other settings: the next job has its own."""
+    home = Home(place, {})
+    home.query("SELECT 1")
+    table = iceberg_table(columns(a=INT))
+    for was in ({"version": "hivedruid 0.0.1, pyspark 4.0.0"}, {"iceberg": ""}, {"settings": {}}):
+        former = serving(place)
+        discovery = Files(place).discovery
+        with discovery.open("r+") as file:  # the same file: one of another inode is not the keeper's own
+            text = json.dumps({**json.loads(file.read()), **was})
+            file.seek(0)
+            file.truncate()
+            file.write(text)
+        rows = home.write("SELECT 1", table)
+        assert rows == 1
+        assert not is_there(former.jvm)
+    assert home.query("SELECT * FROM t", table) == [(1,), (1,), (1,)]
+    settings = {"spark.driver.memory": "1g"}
+    kept = home.runner.rows(slow_job())
+    next(kept)
+    former = serving(place)
+    assert Home(place, settings).query("SELECT 1") == [(1,)]  # our own job runs there: nothing is ended below it
+    assert serving(place) == former
+    next(kept)
+    kept.close()
+
+
+def test_log_begins_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Files(place).log
+    log.parent.mkdir()
+    with log.open("wb") as file:
+        file.truncate(server.LOG_LIMIT + 1)
+    session.start({}, place, lambda _: None)
+    assert 0 < log.stat().st_size < 100_000
+    assert log.with_name("spark.log.1").stat().st_size == server.LOG_LIMIT + 1
+
+
+@pytest.mark.parametrize(("period", "length"), [("PT20M", 1200), ("PT0.5S", 0.5), ("P1DT1H", 90_000), ("PT0S", 0)])
+def test_seconds(period: str, length: float) -> None:
+    assert seconds(period) == length
