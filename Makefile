@@ -10,10 +10,10 @@ QUICKSTART_HOME := .quickstart
 help:
 	@echo "make quickstart      real Wikipedia edits into a Druid table, queries and their plans"
 	@echo "make test            every test"
-	@echo "make check           format, lint, types, import contracts, the tests without Spark"
+	@echo "make check           format, lint, types, import contracts, the tests without Spark and Druid"
 	@echo "make format          format the code"
 	@echo "make update-goldens  rewrite tests/q/*.q.out; the diff is the review"
-	@echo "make equivalence     random queries, pushed against Spark: N=5000 for more"
+	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more"
 	@echo "make bench           the benchmarks"
 	@echo "make lock            pin the dependencies anew"
 
@@ -41,19 +41,19 @@ quickstart: $(VENV)/.installed
 	@echo
 	@echo "The table is still there:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
 
-# Three runs: the equivalence tests start Spark with settings of their own.
+# The quick half, then what needs Spark, then what needs the real Druid and Kafka, which that run starts and stops.
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
-	@$(BIN)/python -m pytest -m "not spark"
-	@$(BIN)/python -m pytest -m spark --ignore tests/equivalence
-	@$(BIN)/python -m pytest tests/equivalence
+	@$(BIN)/python -m pytest -m "not spark and not cluster"
+	@$(BIN)/python -m pytest -m "spark and not cluster"
+	@$(BIN)/python -m pytest -m cluster
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m pytest -m "not spark"
+	@$(BIN)/python -m pytest -m "not spark and not cluster"
 
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix-only --quiet .

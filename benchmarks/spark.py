@@ -45,7 +45,9 @@ def main() -> None:
     for name, value in median.items():
         print(f"{name:32} {value * 1e3:7.1f} ms")
     ratio = median["warm"] / median["cold"]
-    print(f"Spark-backed statement, warm/cold: {ratio:.2f} x, target {TARGET} x: {'met' if ratio <= TARGET else 'MISSED'}")
+    print(
+        f"Spark-backed statement, warm/cold: {ratio:.2f} x, target {TARGET} x: {'met' if ratio <= TARGET else 'MISSED'}"
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ _PAIR = re.compile(
     r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>\s*=\s*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""", re.S
 )
 _USER_INFO = re.compile(r"(://)[^/@\s]+@")
+_URL_TOKEN = re.compile(r"(;token=)([^;\s'\"]+)", re.IGNORECASE)
+"""The token in the address of a Spark Connect server."""
 _SET = re.compile(r"^(?P<head>\s*set\s+(?P<key>[^\s=]+)\s*=\s*)(?P<value>.*)$", re.I | re.S)
 
 
@@ -33,11 +35,9 @@ def masked(key: str, value: str) -> str:
 
     A reference to an environment variable is no secret.
     """
-    return (
-        MASK
-        if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX)
-        else _USER_INFO.sub(rf"\1{MASK}@", value)
-    )
+    if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX):
+        return MASK
+    return _URL_TOKEN.sub(rf"\1{MASK}", _USER_INFO.sub(rf"\1{MASK}@", value))
 
 
 def masked_all(values: Mapping[str, str]) -> dict[str, str]:
@@ -55,7 +55,7 @@ def mask_text(text: str) -> str:
 
     if (setting := _SET.match(text)) and is_secret(setting["key"]):
         return setting["head"] + _starred(setting["value"])
-    return _PAIR.sub(pair, text)
+    return _URL_TOKEN.sub(lambda match: match[1] + _starred(match[2]), _PAIR.sub(pair, text))
 
 
 def _starred(value: str) -> str:

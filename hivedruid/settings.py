@@ -84,6 +84,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("druid.query.context", "context", "", "Druid's query context for every native query, as JSON: priority, lane, limits and caches."),
         Setting("spark.master", "text", "local[*]", "Where Spark runs: local[*] is this home's own warm server, else a cluster (spark://…, yarn, k8s://…)."),
         Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
+        Setting("spark.remote.token", "reference", "", "Token for that server: env:NAME or file:PATH."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),

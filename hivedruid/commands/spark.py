@@ -33,10 +33,13 @@ def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
     """Start the server, if none runs that suits."""
 
     def run(diagnostics: Diagnostics) -> int:
-        from hivedruid.spark import server, session
+        from hivedruid.errors import UsageError
+        from hivedruid.spark import launch, server, session
 
         folder = _folder(home)
         settings = _settings(hiveconf)
+        if settings["spark.remote"] or not launch.is_local(settings):
+            raise UsageError("a warm server runs on this machine: leave spark.remote and spark.master alone")
         try:
             known = session.start(settings, folder, diagnostics.progress)
         finally:

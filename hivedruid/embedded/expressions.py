@@ -24,6 +24,7 @@ from hivedruid.embedded.sql import (
     common_type,
     double,
     long,
+    refuse_constant_division,
     string,
 )
 from hivedruid.errors import DruidError, did_you_mean
@@ -130,6 +131,8 @@ def binary(operator: str, left: Sql, right: Sql) -> Sql:
     for_longs, for_doubles = _ARITHMETIC[operator]
     if _is_integral(left) and _is_integral(right):
         left, right = as_long(left), as_long(right)
+        if operator in "/%":
+            refuse_constant_division(left, right)
         fails = operator in "/%^" and not (right.is_literal and right.literal > 0)
         text = for_longs.format(left.text, right.text)
         return Sql(text, "LONG", fails=fails or left.fails or right.fails)

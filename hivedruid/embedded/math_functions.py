@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hivedruid.embedded.sql import NULL, Sql, as_double, as_long, as_string, combine, common_type
+from hivedruid.embedded.sql import (
+    NULL,
+    Sql,
+    as_double,
+    as_long,
+    as_string,
+    combine,
+    common_type,
+    refuse_constant_division,
+)
 from hivedruid.errors import DruidError
 
 Function = tuple[int, int, Callable[[list[Sql]], Sql]]
@@ -165,6 +174,7 @@ def _div(arguments: list[Sql]) -> Sql:
     if _gives_null(arguments):
         return NULL
     if x.type in ("LONG", "BOOLEAN") and y.type in ("LONG", "BOOLEAN"):
+        refuse_constant_division(x, y)
         return Sql(f"druid_divide({as_long(x).text}, {as_long(y).text})", "LONG", fails=True)
     x, y = as_double(x), as_double(y)
     return combine(f"druid_double_to_long({x.text} / {y.text})", "LONG", x, y)

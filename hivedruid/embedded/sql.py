@@ -100,6 +100,12 @@ def combine(text: str, type_: str, *parts: Sql) -> Sql:
     return Sql(text, type_, fails=any(part.fails for part in parts))
 
 
+def refuse_constant_division(left: Sql, right: Sql) -> None:
+    """Druid computes with constants while it reads an expression, even where a condition would keep it from that."""
+    if left.is_literal and left.type == right.type == "LONG" and right.literal == 0:
+        raise DruidError("/ by zero")
+
+
 def java_double(value: float) -> str:
     """`Double.toString`: what Druid writes for a double as text."""
     if math.isnan(value):

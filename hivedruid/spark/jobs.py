@@ -75,7 +75,9 @@ class SparkRunner:
         with self._running(job, target=table) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             if table.kind == "iceberg":
-                return writing.write_iceberg(spark, frame, table, overwrite=overwrite)
+                return writing.write_iceberg(
+                    spark, frame, table, inputs.iceberg_folder(self._home, table), overwrite=overwrite
+                )
             return writing.write_files(frame, table, overwrite=overwrite)
 
     def drop(self, table: Table) -> None:

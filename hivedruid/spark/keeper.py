@@ -82,6 +82,8 @@ def main(home: Path) -> None:
             _keep(files, configuration, local)
         except Ended:
             pass
+        except OSError as error:
+            _answer(f"{error.filename or local}: {error.strerror}")
         finally:
             shutil.rmtree(local, ignore_errors=True)
 

@@ -192,7 +192,7 @@ def _private_folder() -> Path:
 
 def stop_private() -> None:
     """End this process's server for a cluster, if it has one."""
-    global _private  # noqa: PLW0603
+    global _private
     if _private is not None:
         atexit.unregister(stop_private)
         folder, _private = _private, None

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.errors import ExecutionError, PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.column import Column
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
@@ -26,13 +27,27 @@ def stage(frame: DataFrame, table: Table, directory: Path) -> int:
     """Write the rows as newline-delimited `*.json.gz` for index_parallel; the number of rows.
 
     Fields take the names of the table's columns in the data, by position. A null is left out, "" is not; NaN and the
-    infinities are the strings "NaN", "Infinity" and "-Infinity".
+    infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for rows without a `__time`, which
+    Druid cannot store.
     """
+    from pyspark.sql.connect.functions import col, count_if
+
     if len(frame.columns) == len(table.columns):
         frame = frame.toDF(*(column.field_name for column in table.columns))
-    rows = _counted(frame, lambda counted: _json_writer(counted).mode("append").json(str(directory)))
+    timeless = {"timeless": count_if(col(TIME_COLUMN).isNull())} if TIME_COLUMN in frame.columns else {}
+    counts = _observed(frame, lambda counted: _json_writer(counted).mode("append").json(str(directory)), **timeless)
     _drop_markers(directory)
-    return _rows_in(frame.sparkSession, directory, "text") if rows is None else rows
+    rows = counts["rows"] if counts else _rows_in(frame.sparkSession, directory, "text")
+    missing = counts["timeless"] if counts and timeless else 0
+    if timeless and rows and not counts:
+        missing = _timeless_in(frame.sparkSession, directory)
+    if missing:
+        raise ExecutionError(
+            f"{missing} of {rows} rows have no time: their {TIME_COLUMN} is null",
+            hint="filter such rows out before writing them; nothing was changed",
+        )
+    _check_arrived(rows, any(directory.glob("part-*")), directory)
+    return rows
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
@@ -48,7 +63,7 @@ def shape(frame: DataFrame, table: Table) -> DataFrame:
     )
 
 
-def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, *, overwrite: bool) -> int:
+def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: Path, *, overwrite: bool) -> int:
     """Append to the Iceberg table or replace its rows, in one commit; the table is made where it does not exist yet."""
     from pyspark.sql.connect.functions import lit
 
@@ -64,6 +79,7 @@ def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, *, overwr
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
         rows = int(commits.selectExpr(added).collect()[0].added)
+    _check_arrived(rows, (folder / "metadata").is_dir(), folder)
     return rows
 
 
@@ -91,6 +107,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
         if rows is None:
             data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
             rows = _rows_in(frame.sparkSession, written, data_format)
+        _check_arrived(rows, any(written.glob("part-*")), path)
         (_swap if overwrite else _add)(written, path)
     finally:
         shutil.rmtree(written, ignore_errors=True)
@@ -113,17 +130,38 @@ def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
 
 
 def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
-    """Write the rows, counting them on their way; None where the number is late.
+    """Write the rows, counting them on their way; None where the number is late."""
+    return _observed(frame, write).get("rows")
 
-    Spark Connect waits a tenth of a second for it (Observation.getOrEmpty), and a busy machine needs longer.
+
+def _observed(frame: DataFrame, write: Callable[[DataFrame], None], **counts: Column) -> dict[str, int]:
+    """Write the rows and count them, and what else is asked for, on their way; empty where the numbers are late.
+
+    Spark Connect waits a tenth of a second for them (Observation.getOrEmpty), and a busy machine needs longer.
     """
     from pyspark.sql.connect.functions import count, lit
     from pyspark.sql.connect.observation import Observation
 
     observation = Observation()
-    write(frame.observe(observation, count(lit(1)).alias("rows")))
-    rows = observation.get.get("rows")
-    return None if rows is None else int(rows)
+    wanted = {"rows": count(lit(1)), **counts}
+    write(frame.observe(observation, *(column.alias(name) for name, column in wanted.items())))
+    found = observation.get
+    return {name: int(found[name]) for name in wanted} if found.get("rows") is not None else {}
+
+
+def _timeless_in(spark: SparkSession, folder: Path) -> int:
+    """The rows of staged files that have no `__time`."""
+    staged = spark.read.schema(f"{identifier(TIME_COLUMN)} BIGINT").json(paths.escaped(folder))
+    return int(staged.where(f"{identifier(TIME_COLUMN)} IS NULL").count())
+
+
+def _check_arrived(rows: int, arrived: bool, folder: Path) -> None:
+    """Workers on other machines write into their own folder of that name, unless the storage is shared."""
+    if rows and not arrived:
+        raise SparkError(
+            f"Spark has written {rows} rows, but not to the {folder} of this machine",
+            hint="the home folder and LOCATIONs have to be on storage that Spark's workers share",
+        )
 
 
 def _rows_in(spark: SparkSession, folder: Path, data_format: str) -> int:

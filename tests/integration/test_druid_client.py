@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 ETERNITY = ["-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"]
 ROWS = 20_000
-TIMES = 300
-"""How often the long answer has each row: 6 M rows, more than all buffers on the way hold."""
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +61,10 @@ def read(query: dict[str, Any], *fields: str) -> DruidRead:
 
 
 def long_scan(name: str) -> DruidRead:
-    source = {"type": "union", "dataSources": [name] * TIMES}
-    return read({"queryType": "scan", "dataSource": source, "columns": ["x"]}, "x")
+    """An answer of 100 MB: more than all buffers on the way hold. Its batches are small, so that memory holds them."""
+    text = {"type": "expression", "name": "t", "expression": "repeat(\"x\", 1000)", "outputType": "STRING"}
+    query = {"queryType": "scan", "dataSource": name, "columns": ["x", "t"], "virtualColumns": [text], "batchSize": 20}
+    return read(query, "x")
 
 
 COUNT = {"type": "count", "name": "n"}
@@ -86,13 +86,15 @@ def test_a_group_by_with_more_groups_than_merge_buffers_hold(druid: DruidCluster
 
 
 def test_a_group_by_with_more_text_than_dictionaries_hold(druid: DruidCluster, numbers: str) -> None:
-    text = {"type": "expression", "name": "t", "expression": "repeat(\"x\", 2000)", "outputType": "STRING"}
+    text = {"type": "expression", "name": "t", "expression": 'repeat("x", 2000)', "outputType": "STRING"}
     with pytest.raises(ResourceError, match="Not enough (dictionary|merge buffer) memory"):
         next(druid.rows(read(by_x(numbers, virtualColumns=[text], dimensions=["t"]), "n")))
 
 
 def test_a_subquery_with_too_many_rows(druid: DruidCluster, numbers: str) -> None:
-    inner = {"type": "query", "query": dict(long_scan(numbers).query)}
+    rows = {"type": "union", "dataSources": [numbers] * 6}
+    scan = {"queryType": "scan", "dataSource": rows, "columns": ["x"], "intervals": ETERNITY}
+    inner = {"type": "query", "query": scan}
     query = {"queryType": "timeseries", "dataSource": inner, "aggregations": [COUNT]}
     with pytest.raises(ResourceError, match="beyond maximum"):
         next(druid.rows(read(query, "n")))
@@ -108,7 +110,7 @@ def test_subtotals_that_need_more_merge_buffers(druid: DruidCluster, numbers: st
 
 def test_more_rows_than_may_be_queued_for_ordering(druid: DruidCluster, numbers: str) -> None:
     query = {"queryType": "scan", "dataSource": numbers, "columns": ["__time", "x"], "order": "ascending"}
-    context = {"maxRowsQueuedForOrdering": 1, "maxSegmentPartitionsOrderedInMemory": 0}
+    context = {"maxRowsQueuedForOrdering": 1, "maxSegmentPartitionsOrderedInMemory": 1}
     with pytest.raises(ResourceError, match="Time ordering is not supported"):
         next(druid.rows(read({**query, "context": context}, "x")))
 
@@ -122,7 +124,11 @@ def test_limits_are_read_from_the_broker(druid: DruidCluster) -> None:
 
 def test_an_impossible_query_is_refused_in_one_line(druid: DruidCluster, numbers: str) -> None:
     with pytest.raises(DruidError) as raised:
-        next(druid.rows(read({"queryType": "scan", "dataSource": numbers, "columns": ["x"], "filter": {"type": "z"}}, "x")))
+        next(
+            druid.rows(
+                read({"queryType": "scan", "dataSource": numbers, "columns": ["x"], "filter": {"type": "z"}}, "x")
+            )
+        )
     assert type(raised.value) is DruidError
     assert "\n" not in raised.value.message
 
@@ -130,9 +136,8 @@ def test_an_impossible_query_is_refused_in_one_line(druid: DruidCluster, numbers
 def test_a_query_that_takes_too_long(cluster: Cluster, numbers: str) -> None:
     with closing(cluster.druid()) as druid:
         hasty = DruidCluster(replace(druid.address, query_timeout=0.001), progress=druid.progress, note=druid.note)
-        inner = {"type": "union", "dataSources": [numbers] * TIMES}
         with closing(hasty), pytest.raises(DruidError, match="took longer than") as raised:
-            list(hasty.rows(read(by_x(inner), "n")))
+            list(hasty.rows(read(by_x(numbers), "n")))
         assert "druid.query.timeout" in (raised.value.hint or "")
 
 
@@ -178,7 +183,11 @@ class Proxy:
                 near, _ = self._socket.accept()
             except OSError:
                 return
-            far = socket.create_connection(self._to)
+            try:
+                far = socket.create_connection(self._to)
+            except OSError:
+                near.close()
+                continue
             self._open.append(far)
             for source, target in ((near, far), (far, near)):
                 threading.Thread(target=self._pass_on, args=(source, target), daemon=True).start()
@@ -204,9 +213,9 @@ def test_a_connection_that_breaks_in_the_middle_of_an_answer(cluster: Cluster, n
             proxy.cut()
             with pytest.raises(DruidError, match="broke off"):
                 list(rows)
-            assert list(through.rows(read({"queryType": "timeseries", "dataSource": numbers, "aggregations": [COUNT]}, "n"))) == [
-                (ROWS,)
-            ]
+            assert list(
+                through.rows(read({"queryType": "timeseries", "dataSource": numbers, "aggregations": [COUNT]}, "n"))
+            ) == [(ROWS,)]
 
 
 def test_who_stops_reading_stops_the_query(druid: DruidCluster, numbers: str) -> None:
@@ -224,8 +233,8 @@ def test_a_query_keeps_its_id(druid: DruidCluster, numbers: str) -> None:
     assert druid._with_context(query)["context"]["queryId"] == "mine"
 
 
-def test_six_million_rows_come_one_after_the_other(druid: DruidCluster, numbers: str) -> None:
-    assert sum(1 for _ in druid.rows(long_scan(numbers))) == ROWS * TIMES
+def test_a_long_answer_comes_whole(druid: DruidCluster, numbers: str) -> None:
+    assert sum(x for (x,) in druid.rows(long_scan(numbers))) == ROWS * (ROWS - 1) // 2
 
 
 # --- services that die -----------------------------------------------------------------------------------------

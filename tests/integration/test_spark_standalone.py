@@ -20,7 +20,7 @@ from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
 from hivedruid.spark import remote, session
-from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job
+from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job, run
 
 pytestmark = pytest.mark.spark
 
@@ -173,8 +173,8 @@ def test_wrong_token(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> None:
-    from tests.unit.spark.conftest import run
-
+    session.release_all()
+    session.stop_private()  # two drivers would wait for each other's cores
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     done = run(tmp_path / "home", f"spark.master={master}", "spark.executor.memory=512m", TMPDIR=str(temporary))

@@ -35,6 +35,7 @@ def test_masked() -> None:
     assert masked("a.password", "env:DRUID_PASSWORD") == "env:DRUID_PASSWORD"
     assert masked("druid.url", "http://me:hunter2@host:8888/x") == f"http://{MASK}@host:8888/x"
     assert masked("druid.url", "http://host:8888") == "http://host:8888"
+    assert masked("spark.remote", "sc://host:15002/;token=hunter2;x=y") == f"sc://host:15002/;token={MASK};x=y"
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,7 @@ def test_masked() -> None:
         "SET hive.druid.metadata.password=hunter2",
         "  set a.token = hunter2 and hunter2",
         "TBLPROPERTIES ('a.password' = 'hunter2",
+        "SET spark.remote='sc://host:15002/;Token=hunter2;use_ssl=true'",
     ],
 )
 def test_mask_text(text: str) -> None:

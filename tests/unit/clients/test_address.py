@@ -46,7 +46,9 @@ def test_times_and_tries() -> None:
     assert (found.query_timeout, found.read_timeout, found.tries) == (3600.5, 86_460.0, 1)
 
 
-@pytest.mark.parametrize(("period", "expected"), [("PT5M", 300.0), ("P1W", 604_800.0), ("PT0S", 0.0), ("P1Y1M", 34_128_000.0)])
+@pytest.mark.parametrize(
+    ("period", "expected"), [("PT5M", 300.0), ("P1W", 604_800.0), ("PT0S", 0.0), ("P1Y1M", 34_128_000.0)]
+)
 def test_periods(period: str, expected: float) -> None:
     assert seconds(period) == expected
 

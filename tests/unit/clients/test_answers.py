@@ -29,7 +29,11 @@ def batch(columns: list[str], *events: list[Any]) -> dict[str, Any]:
 
 
 def test_a_scan_in_the_order_of_its_fields() -> None:
-    answer = [batch(["__time", "s"], [1, "a"], [2, None]), batch(["__time", "s"]), batch(["s", "__time"], [["b", "c"], 3])]
+    answer = [
+        batch(["__time", "s"], [1, "a"], [2, None]),
+        batch(["__time", "s"]),
+        batch(["s", "__time"], [["b", "c"], 3]),
+    ]
     assert rows(SCAN, [("s", STRING), ("__time", TIMESTAMP)], answer) == [("a", 1), (None, 2), (["b", "c"], 3)]
     assert rows(SCAN, [("__time", TIMESTAMP), ("s", STRING)], answer) == [(1, "a"), (2, None), (3, ["b", "c"])]
     assert rows(SCAN, [("s", STRING)], answer) == [("a",), (None,), (["b", "c"],)]
@@ -90,7 +94,9 @@ def test_group_by() -> None:
 
 
 def test_time_boundary() -> None:
-    answer = [{"timestamp": "x", "result": {"maxTime": "1970-01-01T00:00:00.005Z", "minTime": "1970-01-01T00:00:00.000Z"}}]
+    answer = [
+        {"timestamp": "x", "result": {"maxTime": "1970-01-01T00:00:00.005Z", "minTime": "1970-01-01T00:00:00.000Z"}}
+    ]
     fields = [("minTime", TIMESTAMP), ("maxTime", TIMESTAMP)]
     assert rows({"queryType": "timeBoundary"}, fields, answer) == [(0, 5)]
 

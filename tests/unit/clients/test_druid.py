@@ -18,7 +18,9 @@ from hivedruid.druid.engine import DruidLimits
 from hivedruid.errors import ConnectError, DruidError, ResourceError, UnsupportedError, UsageError
 from tests.unit.clients.conftest import TLS, Answer, Asked, Serve
 
-VERSION = json.dumps({"version": "33.0.0", "modules": [{"artifact": "druid-datasketches"}, {"artifact": None}]}).encode()
+VERSION = json.dumps(
+    {"version": "33.0.0", "modules": [{"artifact": "druid-datasketches"}, {"artifact": None}]}
+).encode()
 QUERY = {"queryType": "timeseries", "context": {"queryId": "q1"}}
 
 
@@ -186,9 +188,11 @@ def test_a_redirect_to_anybody_else_is_not_followed(serve: Serve, monkeypatch: p
     monkeypatch.setenv("TOKEN", "canary")
     stranger = serve(lambda _: Answer())
     served = serve(
-        lambda asked: Answer(b"http://leader:1")
-        if asked.path.endswith("/leader")
-        else Answer(status=307, headers={"Location": stranger.url + "/x"})
+        lambda asked: (
+            Answer(b"http://leader:1")
+            if asked.path.endswith("/leader")
+            else Answer(status=307, headers={"Location": stranger.url + "/x"})
+        )
     )
     for service in ("overlord", "broker"):
         with pytest.raises(DruidError, match="not the address of its leader"):

@@ -27,7 +27,11 @@ def test_limits_of_resources_are_errors_of_their_own(message: str) -> None:
 
 
 def test_other_refusals_are_druid_errors_in_druids_words() -> None:
-    error = refusal(500, druid("Unknown exception", "org.apache.druid.java.util.common.ISE: no such thing\n\tat x.y(Z.java:1)"), "Druid")
+    error = refusal(
+        500,
+        druid("Unknown exception", "org.apache.druid.java.util.common.ISE: no such thing\n\tat x.y(Z.java:1)"),
+        "Druid",
+    )
     assert type(error) is DruidError
     assert error.message == "no such thing"
 

@@ -65,6 +65,8 @@ def test_expression(recorded: EmbeddedStore, line: str) -> None:
         ("l / 0", "/ by zero"),
         ("7 % 0", "/ by zero"),
         ("div(l, 0)", "/ by zero"),
+        ("if(0 == 0, null, div(3, 0))", "/ by zero"),  # constants are computed at once, whatever guards them
+        ("if(0 == 0, null, 3 % 0)", "/ by zero"),
         ("substring(s, -1, 3)", "begin -1"),
         ("left(s, -1)", "needs a positive integer"),
         ("2 ^ -1", "must be >= 0"),

@@ -199,6 +199,13 @@ def test_drop(home: Home, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+def test_rows_that_land_elsewhere(tmp_path: Path) -> None:
+    """What workers without shared storage do: Druid must not be told to load the empty folder."""
+    with pytest.raises(SparkError, match="Spark has written 7 rows, but not to the"):
+        writing._check_arrived(7, False, tmp_path)
+    writing._check_arrived(0, False, tmp_path)
+
+
 def test_refused_targets(home: Home, tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text("{}\n")
     with pytest.raises(UnsupportedError, match="single file"):

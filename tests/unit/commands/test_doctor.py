@@ -1,0 +1,67 @@
+"""`hivedruid doctor`: what is missing is named, with the next step; one check that fails hides no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid import defaults
+from hivedruid.cli import main
+from hivedruid.commands.doctor import CHECKS
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, dict[str, str]]]:
+    code = main(["doctor", "--format", "json", *arguments])
+    return code, {row["feature"]: row for row in json.loads(capsys.readouterr().out)}
+
+
+def test_a_home_that_is_not_there_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = checked(capsys, "--home", str(tmp_path / "home"))
+    assert set(CHECKS) - {"downloads"} <= set(found)
+    assert found["home"]["detail"].startswith(f"{tmp_path / 'home'}: no catalog yet")
+    assert found["Druid"]["detail"].startswith("the embedded store")
+    assert found["Spark server"]["state"] in ("later", "ok")
+    assert code == (1 if any(row["state"] == "missing" for row in found.values()) else 0)
+    assert not (tmp_path / "home").exists()
+
+
+def test_java_that_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hivedruid.local.java import java_command
+
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    java_command.cache_clear()
+    try:
+        code, found = checked(capsys, "--home", str(tmp_path))
+    finally:
+        java_command.cache_clear()
+    assert code == 1
+    assert found["Java"]["state"] == "missing"
+    assert "Java 17" in found["Java"]["next"]
+    assert found["home"]["state"] == "ok"
+
+
+def test_a_catalog_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "catalog.sqlite").write_text("this is not a database, it only has its name", encoding="utf-8")
+    code, found = checked(capsys, "--home", str(tmp_path))
+    assert code == 1
+    assert "cannot read the catalog" in found["home"]["detail"]
+
+
+def test_a_druid_out_of_reach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = checked(capsys, "--home", str(tmp_path), "--druid", "http://127.0.0.1:1")
+    assert code == 1
+    assert {found[f"Druid: {name}"]["state"] for name in ("broker", "coordinator", "overlord")} == {"missing"}
+
+
+def test_a_local_cluster_that_is_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    defaults.write(tmp_path, {"druid.url": "local"})
+    code, found = checked(capsys, "--home", str(tmp_path))
+    assert code == 1
+    assert "hivedruid local up" in found["Druid"]["next"]
+    assert found["local cluster"]["state"] == "later"
