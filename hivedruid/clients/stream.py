@@ -9,7 +9,6 @@ from typing import Any
 
 from hivedruid.errors import DruidError
 
-
 _ENDS = tuple(",]} \t\r\n")
 
 

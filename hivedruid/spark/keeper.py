@@ -50,6 +50,12 @@ logger.serves.level = info
 """
 
 
+POOLS = """<?xml version="1.0"?>
+<allocations><pool name="default"><schedulingMode>FAIR</schedulingMode></pool></allocations>
+"""
+"""Jobs share the cores: else a short one would wait until the last task of a long one of another command has begun."""
+
+
 @dataclass(frozen=True)
 class Configuration:
     """What a keeper is told. `command` starts the JVM but for its working files; `idle` is in seconds."""
@@ -145,6 +151,9 @@ def _launch(configuration: Configuration, local: Path, log: IO[bytes]) -> subpro
     properties = {**configuration.properties}
     properties.setdefault("spark.local.dir", str(local))
     properties["spark.sql.warehouse.dir"] = str(local / "spark-warehouse")
+    _private_file(local / "pools.xml", POOLS)
+    properties.setdefault("spark.scheduler.mode", "FAIR")
+    properties.setdefault("spark.scheduler.allocation.file", (local / "pools.xml").as_uri())
     _private_file(local / "spark.properties", "".join(f"{k}={_escaped(v)}\n" for k, v in properties.items()))
     _private_file(local / "log4j2.properties", LOGGING)
     java, *options = configuration.command

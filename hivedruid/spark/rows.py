@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryFile
-from threading import Condition, Thread
+from threading import Condition
 from typing import IO, TYPE_CHECKING, Any
-from uuid import uuid4
 
+from hivedruid.spark.calls import Call
 from hivedruid.spark.cells import identifier, literal
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 HELD = 64 * 1024 * 1024
 """Bytes of rows kept in memory until they are asked for; what goes beyond waits in a file."""
-_PAUSE = 0.2
 
 
 def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -55,7 +53,6 @@ class _Arrivals:
 
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
-        self._tag = f"hivedruid-rows-{uuid4().hex}"
         self._changed = Condition()
         self._waiting: deque[Any] = deque()
         self._held = 0
@@ -63,21 +60,16 @@ class _Arrivals:
         self._schema: Any = None
         self._left = False
         self._over = False
-        self._error: BaseException | None = None
 
     def __iter__(self) -> Iterator[Any]:
-        fetcher = Thread(target=self._fetch, name="spark-rows", daemon=True)
-        fetcher.start()
+        call = Call(self._frame.sparkSession, self._fetch)
         try:
             while (batch := self._next()) is not None:
                 yield batch
+            call.wait()
         finally:
             self._left = True
-            while fetcher.is_alive():
-                # again and again: a job that is only on its way to the server is not there to be ended
-                with suppress(Exception):
-                    self._frame.sparkSession.interruptTag(self._tag)
-                fetcher.join(_PAUSE)
+            call.end()
             if self._file is not None:
                 self._file.close()
 
@@ -87,8 +79,6 @@ class _Arrivals:
             while not self._waiting and not self._over:
                 self._changed.wait()
             if not self._waiting:
-                if self._error is not None:
-                    raise self._error
                 return None
             batch = self._waiting.popleft()
             if not isinstance(batch, tuple):
@@ -102,21 +92,18 @@ class _Arrivals:
             return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), self._schema)
 
     def _fetch(self) -> None:
-        client = self._frame.sparkSession.client
-        client.add_tag(self._tag)  # tags belong to threads
+        client, plan = self._frame.sparkSession.client, self._frame._plan
         try:
-            plan = self._frame._plan
             for item in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
                 if self._left:
                     break
                 if hasattr(item, "to_batches"):  # the other kind of item is the schema
                     for batch in item.to_batches():
                         self._put(batch)
-        except BaseException as error:  # noqa: BLE001 - raised where the rows are read
-            self._error = error
-        with self._changed:
-            self._over = True
-            self._changed.notify()
+        finally:
+            with self._changed:
+                self._over = True
+                self._changed.notify()
 
     def _put(self, batch: Any) -> None:
         with self._changed:

@@ -21,6 +21,7 @@ from tests.unit.clients.conftest import TLS, Answer, Asked, Serve
 VERSION = json.dumps(
     {"version": "33.0.0", "modules": [{"artifact": "druid-datasketches"}, {"artifact": None}]}
 ).encode()
+TOKEN, PASSWORD = "env:TOKEN", "env:PASSWORD"
 QUERY = {"queryType": "timeseries", "context": {"queryId": "q1"}}
 
 
@@ -51,7 +52,7 @@ def test_a_busy_service_is_asked_again(serve: Serve) -> None:
 
 def test_not_more_often_than_the_setting_says(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"<html><title>Sorry</title>", 503))
-    with pytest.raises(DruidError, match="503 Service Unavailable: Sorry"):
+    with pytest.raises(DruidError, match=r"503 Service Unavailable: Sorry"):
         client(served.url, tries=2).get("broker", "/x")
     assert len(served.asked) == 2
 
@@ -78,7 +79,7 @@ def test_nobody_listens(free_port: int) -> None:
 
 def test_nobody_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
-    with pytest.raises(ConnectError, match="cannot reach Druid's broker at http://nobody.invalid"):
+    with pytest.raises(ConnectError, match=r"cannot reach Druid's broker at http://nobody.invalid"):
         client("http://nobody.invalid", tries=1).get("broker", "/status")
 
 
@@ -87,7 +88,7 @@ def test_a_silent_service_is_given_up(serve: Serve) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ConnectError, match="no answer in time|timed out"):
+        with pytest.raises(ConnectError, match=r"no answer in time|timed out"):
             client(url, read_timeout=0.2).get("broker", "/status")
 
 
@@ -159,7 +160,7 @@ def test_a_redirect_to_the_leader_is_followed_with_its_body_and_remembered(
         return Answer(status=307, headers={"Location": leader.url + asked.path})
 
     served = serve(follower)
-    druid = client(served.url, token="env:TOKEN")
+    druid = client(served.url, token=TOKEN)
     assert druid.post("overlord", "/druid/indexer/v1/task", {"id": "t"}) == {"task": "t"}
     assert druid.get("overlord", "/druid/indexer/v1/tasks") == {"task": "t"}
     assert [asked.body for asked in leader.asked] == [b'{"id": "t"}', b""]
@@ -196,7 +197,7 @@ def test_a_redirect_to_anybody_else_is_not_followed(serve: Serve, monkeypatch: p
     )
     for service in ("overlord", "broker"):
         with pytest.raises(DruidError, match="not the address of its leader"):
-            client(served.url, token="env:TOKEN").get(service, "/x")  # type: ignore[arg-type]
+            client(served.url, token=TOKEN).get(service, "/x")  # type: ignore[arg-type]
     assert stranger.asked == []
 
 
@@ -212,7 +213,7 @@ def test_redirects_in_a_circle(serve: Serve) -> None:
 def test_basic_authentication(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSWORD", "cänary")
     served = serve(lambda _: Answer())
-    client(served.url, username="ann", password="env:PASSWORD").get("broker", "/x")
+    client(served.url, username="ann", password=PASSWORD).get("broker", "/x")
     kind, _, value = served.asked[0].headers["Authorization"].partition(" ")
     assert (kind, base64.b64decode(value).decode()) == ("Basic", "ann:cänary")
 
@@ -235,7 +236,7 @@ def test_secrets_are_in_no_message(serve: Serve, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TOKEN", "canary")
     served = serve(lambda asked: Answer(b"", 401))
     with pytest.raises(DruidError) as raised:
-        client(served.url, token="env:TOKEN").get("broker", "/x")
+        client(served.url, token=TOKEN).get("broker", "/x")
     assert "canary" not in f"{raised.value.message}{raised.value.hint}{raised.value!r}{raised.value.__cause__!r}"
 
 

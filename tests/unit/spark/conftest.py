@@ -87,6 +87,10 @@ class Home:
     def query(self, sql: str, *inputs: DruidInput | TableInput | Table) -> list[tuple[Any, ...]]:
         return list(self.runner.rows(job(sql, *inputs)))
 
+    def unfinished(self) -> list[str]:
+        """The jobs of the home's session that nobody had cancelled until now."""
+        return session._clients[self.path].spark.interruptAll()
+
     def write(self, sql: str, table: Table, *inputs: DruidInput | TableInput | Table, overwrite: bool = False) -> int:
         return self.runner.write(job(sql, *inputs), table, overwrite)
 

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -25,13 +27,16 @@ def slow_job() -> SparkJob:
     return job("SELECT id, sha2(repeat(CAST(id AS STRING), 100), 512) FROM range(0, 1000000000, 1, 20000)")
 
 
-def in_time(home: Home, sql: str) -> list[tuple[object, ...]]:
-    """The answer of a job that would wait for the slow one's tasks, if those were still there."""
-    answer: list[tuple[object, ...]] = []
-    worker = threading.Thread(target=lambda: answer.extend(home.query(sql)), daemon=True)
-    worker.start()
-    worker.join(timeout=240)
-    return answer
+def writing(folder: Path) -> list[Path]:
+    """The files that a job which has not ended has written so far."""
+    return list(folder.glob(".data.*/_temporary/0/*/*/part-*")) + list(folder.glob(".data.*/_temporary/0/*/part-*"))
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    deadline = monotonic() + 240
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.05)
 
 
 def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> None:
@@ -50,38 +55,53 @@ def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> N
         for _ in rows:
             pass
     timer.join()
-    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
+    assert home.unfinished() == []
     assert len(list(others)) == 399_999
 
 
 def test_interrupt_cancels_a_write(home: Home, tmp_path: Path) -> None:
     home.query("SELECT 1")
     table = files_table(tmp_path / "data", columns(a=BIGINT, b=STRING), "orc")
-    timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+
+    def interrupt() -> None:
+        eventually(lambda: writing(tmp_path))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
     with pytest.raises(KeyboardInterrupt):
         home.runner.write(slow_job(), table, overwrite=False)
-    timer.join()
-    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
+    watcher.join()
+    assert home.unfinished() == []
+    assert [path.name for path in tmp_path.iterdir() if "data" in path.name] == []
 
 
-def test_killed_client_ends_its_job(home: Home) -> None:
+def test_killed_client_ends_its_job(home: Home, tmp_path: Path) -> None:
     """Nobody is there any more to say so: the server sees the connection go."""
     home.query("SELECT 1")
-    script = SCRIPT.replace("print(list(", "print(next(").replace(
-        "\nexcept", "; sys.stdout.flush(); sys.stdin.read()\nexcept"
-    )
-    client = subprocess.Popen(
-        [sys.executable, "-c", script, str(home.path), slow_job().sql],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    folder = tmp_path / ".data.x"
+    script = SCRIPT.replace(
+        "print(list(runner.rows(",
+        f"runner._running(job).__enter__().sql(job.sql).write.orc({str(folder)!r})\n    print((",
+    ).replace("try:", "job = SparkJob(sql, (), ())\ntry:")
+    assert "write.orc" in script
+    client = subprocess.Popen([sys.executable, "-c", script, str(home.path), slow_job().sql], stderr=subprocess.PIPE)
     try:
-        assert client.stdout is not None
-        assert client.stdout.readline().startswith("(0, ")
+        eventually(lambda: writing(tmp_path) or client.poll() is not None)
+        assert client.poll() is None
     finally:
         client.kill()
         client.communicate()
-    assert in_time(home, "SELECT count(*) FROM range(0, 1000, 1, 10)") == [(1000,)]
+    eventually(lambda: not (folder / "_temporary").exists())
+    assert not list(folder.glob("part-*"))
+
+
+def test_short_job_does_not_wait_for_a_long_one(home: Home, tmp_path: Path) -> None:
+    rows = home.runner.rows(slow_job())
+    next(rows)
+    assert Home(tmp_path / "other", {}).query("SELECT count(*) FROM range(0, 100, 1, 10)") == [(100,)]
+    assert home.unfinished() != []
+    rows.close()
 
 
 def test_closed_runner_gives_its_session_back(home: Home) -> None:
