@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hivedruid.errors import ParseError, SemanticError, Span
-from hivedruid.secrets import mask_text
+from hivedruid.secrets import mask_text, reference_places
 
 SUBSTITUTE_DEPTH = 40
 """Hive's default of hive.variable.substitute.depth."""
@@ -188,7 +188,8 @@ def substitute(
     """The statement with `${hivevar:x}`, `${x}`, `${hiveconf:x}`, `${env:X}` and `${system:x}` replaced.
 
     As in Hive, values are looked into again (up to `depth` times), `${a${b}}` works inside out, strings and
-    comments are no exception, and a variable that is not known stays as written.
+    comments are no exception, and a variable that is not known stays as written. Unlike in Hive, so does `${env:X}`
+    that is the whole value of a secret property: it is a reference, and the secret does not become part of the text.
     Raises SemanticError where the replacing does not come to an end.
     """
     if "${" not in statement.text:
@@ -228,9 +229,10 @@ def _replace_once(
     parts: list[str] = []
     new_places: list[tuple[int, int]] = []
     end = 0
+    kept = reference_places(text)
     for match in _VARIABLE.finditer(text):
         value = look_up(match[1])
-        if value is None:
+        if value is None or match.start() in kept:
             continue
         parts += (text[end : match.start()], value)
         new_places += places[end : match.start()]

@@ -10,8 +10,9 @@ MASK = "******"
 ENVIRONMENT_PREFIX = "env:"
 """What a secret property's value begins with: the rest names the environment variable that holds the secret."""
 
+_REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
 _SECRET_KEY = re.compile(
-    r"password|passwd|secret|token|jaas|credential"
+    r"password|passwd|secret|token|jaas|credential|auth\.user\.info"
     r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|truststore)[._-]?key$"
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
@@ -19,6 +20,8 @@ _SECRET_KEY = re.compile(
 _PAIR = re.compile(
     r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>\s*=\s*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""", re.S
 )
+_JSON_SECRET = re.compile(r"""(\\?")([^"\\]+)\1\s*:\s*\1""")
+_JSON_END = re.compile(r"""\\?"\s*[,}\]]|\Z""")
 _USER_INFO = re.compile(r"(://)[^/@\s]+@")
 _URL_TOKEN = re.compile(r"(;token=)([^;\s'\"]+)", re.IGNORECASE)
 """The token in the address of a Spark Connect server."""
@@ -28,6 +31,31 @@ _SET = re.compile(r"^(?P<head>\s*set\s+(?P<key>[^\s=]+)\s*=\s*)(?P<value>.*)$", 
 def is_secret(key: str) -> bool:
     """Whether a setting or table property of that name holds a secret, going by its name."""
     return _SECRET_KEY.search(key) is not None
+
+
+def referenced(value: str) -> str | None:
+    """The environment variable that a value refers to, as `env:NAME` or `${env:NAME}`; None where it is no reference."""
+    match = _REFERENCE.fullmatch(value)
+    return (match[1] or match[2]) if match else None
+
+
+def secret_in(text: str) -> str | None:
+    """The first key in a JSON text that holds a secret in clear (an object below it is a reference), or None."""
+    import json
+
+    try:
+        todo = [("", json.loads(text))]
+    except (ValueError, RecursionError):
+        return None
+    while todo:
+        key, item = todo.pop()
+        if isinstance(item, dict):
+            todo += item.items()
+        elif isinstance(item, list):
+            todo += [(key, inner) for inner in item]
+        elif isinstance(item, str) and masked(key, item) != item:
+            return key
+    return None
 
 
 def masked(key: str, value: str) -> str:
@@ -55,7 +83,25 @@ def mask_text(text: str) -> str:
 
     if (setting := _SET.match(text)) and is_secret(setting["key"]):
         return setting["head"] + _starred(setting["value"])
-    return _URL_TOKEN.sub(lambda match: match[1] + _starred(match[2]), _PAIR.sub(pair, text))
+    return _URL_TOKEN.sub(lambda match: match[1] + _starred(match[2]), _starred_json(_PAIR.sub(pair, text)))
+
+
+def reference_places(text: str) -> frozenset[int]:
+    """Where in SQL text `${env:NAME}` is the whole value of a secret property: it is a reference, not to be replaced."""
+    return frozenset(
+        match.start("value") + 1
+        for match in _PAIR.finditer(text)
+        if is_secret(match["key"]) and match["value"].startswith(("'${", '"${')) and referenced(match["value"][1:-1])
+    )
+
+
+def _starred_json(text: str) -> str:
+    """The secrets in JSON that is the value of a property, up to a quote that may end a value of JSON."""
+    for match in _JSON_SECRET.finditer(text):
+        end = _JSON_END.search(text, match.end())
+        if is_secret(match[2]) and end is not None:
+            text = text[: match.end()] + _starred(text[match.end() : end.start()]) + text[end.start() :]
+    return text
 
 
 def _starred(value: str) -> str:

@@ -194,15 +194,23 @@ class Session:
         answer = execute(tuple(names_only(built.actions)), self._get_services(), "", lambda _: ())
         first = parsed.source.text.strip().partition("\n")[0]
         heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {mask_text(first)}"
-        return answer if answer.columns else text_result("Plan", "\n".join(["", heading, *user_level(built)]))
+        return (
+            answer
+            if answer.columns
+            else text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)]))
+        )
 
     def _note_facts(self, snapshot: Snapshot) -> None:
         """What may surprise in the plan or the answer."""
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog alone: {snapshot.unreachable}")
-        url = self.settings["druid.url"]
-        for data_source in snapshot.absent if url != "embedded:" else ():
-            if self.store.schema(data_source):
+        url, begun_with = self.settings["druid.url"], defaults.read(self.home).get("druid.url", "embedded:")
+        for data_source in snapshot.absent:
+            if url == "embedded:" and begun_with != url:
+                self._note(
+                    f"data source {data_source} is not in the embedded store; this home's druid.url is {begun_with}"
+                )
+            elif url != "embedded:" and self.store.schema(data_source):
                 self._note(
                     f"data source {data_source} is in the embedded store, not in {url}; druid.url says which is read"
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,8 @@ from hivedruid.actions.changes import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog import definition, druid_tables, hive_tables
-from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, validate
+from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed, validate
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import PlanError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import Statement, TableName
@@ -58,8 +59,11 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
             return None
         raise _exists(existing, statement.name.span)
     if statement.like is not None:
-        return _like(statement, statement.like, database, snapshot)
-    return definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+        table = _like(statement, statement.like, database, snapshot)
+    else:
+        table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+    _refuse_ingestion(statement.properties, snapshot)
+    return table
 
 
 def find_table(name: TableName, snapshot: Snapshot) -> Table:
@@ -116,7 +120,10 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         kind = "files" if external else "iceberg"
     properties = {**other.properties, **validate(statement.properties, kind)}
     if kind == "druid":
-        properties = {key: value for key, value in properties.items() if key != COLUMN_MAPPING}
+        definition.check_verb(properties, statement.name.span)
+        dropped = {KAFKA_INGESTION} if is_fed(properties) else {COLUMN_MAPPING}  # records keep their fields
+        properties = {key: value for key, value in properties.items() if key not in dropped}
+        check_kafka_feed(properties, other.columns, statement.name.span)
         properties["druid.datasource"] = f"{database}.{statement.name.name}"  # a new one, the table's own
     location, found, serde = None, other.format, other.serde
     if kind == "files":
@@ -182,9 +189,18 @@ def _set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tupl
     properties = {**table.properties, **given}
     if "druid.datasource" in given:
         druid_tables.check_data_source(given["druid.datasource"], spans["druid.datasource"])
-    if KAFKA_INGESTION in given:
-        definition.refuse_ingestion(properties, snapshot.settings, spans[KAFKA_INGESTION])
-    return _with_properties(statement.name, table, properties)
+    definition.check_verb(properties, spans.get(KAFKA_INGESTION))
+    started = properties.pop(KAFKA_INGESTION, None) is not None
+    changes = _with_properties(statement.name, table, properties)
+    _refuse_ingestion(statement.properties, snapshot)
+    return changes or ((ReplaceTable(table, table),) if started else ())
+
+
+def _refuse_ingestion(properties: Iterable[s.Property], snapshot: Snapshot) -> None:
+    """EXPLAIN shows what START would submit; nothing else can be done with druid.kafka.ingestion."""
+    for item in properties:
+        if item.key == KAFKA_INGESTION and not (snapshot.plan_only and item.value.upper() == "START"):
+            definition.refuse_ingestion(item.value, snapshot.settings, item.value_span)
 
 
 def _unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -212,8 +228,8 @@ def _unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> 
 def _with_properties(name: TableName, table: Table, properties: dict[str, str]) -> tuple[Action, ...]:
     """The table with these properties, checked together; `comment` among them is the table's comment."""
     if table.kind == "druid":
-        druid_tables.check_kafka_feed(properties, name.span)
-        if "kafka.topic" in properties:
+        check_kafka_feed(properties, table.columns, name.span)
+        if is_fed(properties):
             druid_tables.check_columns(table.columns, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.kind == "kafka" else ():
         if not properties.get(key):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.build import Built, Note, build
@@ -19,25 +20,26 @@ if TYPE_CHECKING:
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) -> Result:
     """The plan of a statement; nothing is executed."""
-    built = build(statement.statement, snapshot, note)
+    built = build(statement.statement, replace(snapshot, plan_only=True), note)
+    settings = snapshot.settings
     if statement.mode == "formatted":
-        return text_result("Explain", json.dumps(document(built), indent=2, ensure_ascii=False))
+        return text_result("Explain", json.dumps(document(built, settings), indent=2, ensure_ascii=False))
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
     extended = _extended(built) if statement.mode == "extended" else []
-    return text_result("Explain", "\n".join([*user_level(built), *extended]))
+    return text_result("Explain", "\n".join([*user_level(built, settings), *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------
 
 
-def user_level(built: Built) -> list[str]:
-    """The actions as Hive's user-level EXPLAIN shows a plan."""
-    lines = [line for action in built.actions for line in _action(action)] or ["nothing to do"]
+def user_level(built: Built, settings: Mapping[str, str]) -> list[str]:
+    """The actions as Hive's user-level EXPLAIN shows a plan; `settings` are the session's."""
+    lines = [line for action in built.actions for line in _action(action, settings)] or ["nothing to do"]
     return ["Plan optimized by CBO.", "", *lines] if built.plans else lines
 
 
-def _action(action: Action) -> list[str]:
+def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
     if isinstance(action, RunDruidQuery):
         return ["Stage-0", "  Fetch Operator", "    limit:-1", *_indent(_select(action.read, len(action.columns)), 4)]
     if isinstance(action, RunSparkJob):
@@ -56,7 +58,7 @@ def _action(action: Action) -> list[str]:
         return [*head, "    Stage-1", *_indent(_spark(action.job), 6)]
     from hivedruid.actions import explain_ddl
 
-    return [*explain_ddl.lines(action), *_supervisor(action)]
+    return [*explain_ddl.lines(action), *_supervisor(action, settings)]
 
 
 def _select(read: DruidRead, width: int) -> list[str]:
@@ -94,20 +96,26 @@ def _spark(job: SparkJob) -> list[str]:
     return lines
 
 
-def _supervisor(action: Action) -> list[str]:
+def _supervisor(action: Action, settings: Mapping[str, str]) -> list[str]:
     """The Kafka supervisor spec that a Druid table with a topic stands for."""
-    spec = _supervisor_spec(action)
-    return [] if spec is None else _indent(_json_lines("kafka supervisor (submitted by START): ", spec), 4)
+    spec = _supervisor_spec(action, settings)
+    if spec is None:
+        return []
+    from hivedruid.druid.supervisor import extensions
+
+    needed = f"extensions of Druid: {', '.join(extensions(spec))}"
+    return _indent([needed, *_json_lines("kafka supervisor (submitted by START): ", spec)], 4)
 
 
-def _supervisor_spec(action: Action) -> dict[str, Any] | None:
+def _supervisor_spec(action: Action, settings: Mapping[str, str]) -> dict[str, Any] | None:
     from hivedruid.actions.changes import AddTable, ReplaceTable
-    from hivedruid.druid.ingestion import supervisor_spec
+    from hivedruid.catalog.properties import is_fed
+    from hivedruid.druid.supervisor import supervisor_spec
 
     table = action.table if isinstance(action, AddTable) else action.after if isinstance(action, ReplaceTable) else None
-    if table is None or table.kind != "druid" or "kafka.topic" not in table.properties:
+    if table is None or table.kind != "druid" or not is_fed(table.properties):
         return None
-    return supervisor_spec(table, {})
+    return supervisor_spec(table, settings)
 
 
 def _json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
@@ -153,7 +161,7 @@ def _cbo(built: Built) -> list[str]:
 # --- FORMATTED -------------------------------------------------------------------------------------------------
 
 
-def document(built: Built) -> dict[str, Any]:
+def document(built: Built, settings: Mapping[str, str]) -> dict[str, Any]:
     """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`."""
     jobs = [a.job for a in built.actions if isinstance(a, RunSparkJob | IngestDruid | WriteTable)]
     reads = [a.read for a in built.actions if isinstance(a, RunDruidQuery)]
@@ -166,11 +174,11 @@ def document(built: Built) -> dict[str, Any]:
         "druid_queries": [read.query for read in reads],
         "residual": residual,
         "rules": [name for plan in built.plans for name in _counted(plan.fired)],
-        "actions": [_action_document(action) for action in built.actions],
+        "actions": [_action_document(action, settings) for action in built.actions],
     }
 
 
-def _action_document(action: Action) -> dict[str, Any]:
+def _action_document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
     if isinstance(action, RunDruidQuery):
         return {"action": "RunDruidQuery", "query": action.read.query, "fields": _fields(action.read)}
     if isinstance(action, AnswerRows):
@@ -189,8 +197,12 @@ def _action_document(action: Action) -> dict[str, Any]:
         }
     from hivedruid.actions import explain_ddl
 
-    supervisor = _supervisor_spec(action)
-    extra = {"supervisor": supervisor} if supervisor is not None else {}
+    supervisor = _supervisor_spec(action, settings)
+    extra: dict[str, Any] = {}
+    if supervisor is not None:
+        from hivedruid.druid.supervisor import extensions
+
+        extra = {"extensions": list(extensions(supervisor)), "supervisor": supervisor}
     return {"action": type(action).__name__, **explain_ddl.document(action), **extra}
 
 

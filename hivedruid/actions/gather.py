@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.names import with_field_names
+from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 from hivedruid.druid.engine import NO_LIMITS, DruidEngine
@@ -155,7 +156,7 @@ class _Reader:
         names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
         properties = {item.key: item.value for item in statement.properties}
         names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()
-        checked = statement.query is not None or "kafka.topic" in properties or not statement.columns
+        checked = statement.query is not None or is_fed(properties) or not statement.columns
         for name in sorted(names):
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:

@@ -19,6 +19,7 @@ class Snapshot:
     `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, `variables` the hivevars.
     `limits` are the Druid's own; `absent` are the data sources of named tables that it does not have; `unreachable` is
     why it could not be asked, where the statement can do without. `scans_only` keeps everything but scans out of Druid.
+    `plan_only`: the actions are shown, not run.
     """
 
     settings: Mapping[str, str]
@@ -34,6 +35,7 @@ class Snapshot:
     absent: tuple[str, ...] = ()
     unreachable: str | None = None
     scans_only: bool = False
+    plan_only: bool = False
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog import druid_tables, hive_tables
-from hivedruid.catalog.properties import KAFKA_INGESTION, check_secret, validate
+from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.properties import KAFKA_INGESTION, check_secret, is_fed, validate
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table, TableKind
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 
@@ -35,7 +36,7 @@ def define_table(
     table = Table(database, statement.name.name, kind, columns or (), statement.external, comment)
     properties = with_purge_default(statement, properties, settings)
     if kind == "druid":
-        return _druid_table(statement, table, properties, settings, discovered, queried=query_columns is not None)
+        return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
     if kind == "kafka":
         return _kafka_table(statement, table, properties)
     return _file_table(statement, table, properties)
@@ -139,7 +140,6 @@ def _druid_table(
     statement: CreateTable,
     table: Table,
     properties: dict[str, str],
-    settings: Mapping[str, str],
     discovered: Mapping[str, Mapping[str, str]],
     *,
     queried: bool,
@@ -147,9 +147,8 @@ def _druid_table(
     given = properties.get("druid.datasource")
     if given is not None:
         druid_tables.check_data_source(given, _property_span(statement, "druid.datasource"))
-    druid_tables.check_kafka_feed(properties, statement.name.span)
-    if KAFKA_INGESTION in properties:
-        refuse_ingestion(properties, settings, _property_span(statement, KAFKA_INGESTION))
+    check_verb(properties, _property_span(statement, KAFKA_INGESTION))
+    properties = {key: value for key, value in properties.items() if key != KAFKA_INGESTION}
     spans = column_spans(statement.columns)
     span = statement.name.span
     if not table.columns:
@@ -162,8 +161,9 @@ def _druid_table(
         place = _property_span(statement, "druid.datasource")
         columns = druid_tables.discovered_columns(given, discovered, properties, place)
         table = replace(table, columns=columns)
-    elif given is None or queried or "kafka.topic" in properties:
+    elif given is None or queried or is_fed(properties):
         druid_tables.check_columns(table.columns, spans, span)
+    check_kafka_feed(properties, table.columns, span)
     if given is None:
         if discovered.get(table.full_name):
             raise SemanticError(
@@ -175,23 +175,26 @@ def _druid_table(
     return replace(table, properties=properties, serde=_serde(statement), owns_data_source=given is None or queried)
 
 
-def refuse_ingestion(properties: Mapping[str, str], settings: Mapping[str, str], span: Span | None) -> None:
-    """START, STOP and RESET act on a supervisor, which needs a Druid cluster."""
-    verb = properties[KAFKA_INGESTION].upper()
-    if "kafka.topic" not in properties:
+def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
+    """START, STOP and RESET (druid.kafka.ingestion) are for tables that are fed from Kafka."""
+    if KAFKA_INGESTION in properties and not is_fed(properties):
         raise SemanticError(
-            f"cannot {verb} the ingestion: the table has no kafka.topic",
+            f"cannot {properties[KAFKA_INGESTION].upper()} the ingestion: the table has no kafka.topic",
             span=span,
             hint="set kafka.topic and kafka.bootstrap.servers",
         )
+
+
+def refuse_ingestion(verb: str, settings: Mapping[str, str], span: Span | None) -> None:
+    """START, STOP and RESET act on a supervisor, which needs a Druid cluster."""
     if settings.get("druid.url", "embedded:") == "embedded:":
         raise UnsupportedError(
-            f"cannot {verb} the ingestion: the embedded store does not ingest from Kafka",
+            f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
             span=span,
             hint="this needs a Druid cluster: SET druid.url to its router",
         )
     raise UnsupportedError(
-        f"cannot {verb} the ingestion: this is not supported yet", span=span, hint="use Druid's web console"
+        f"cannot {verb.upper()} the ingestion: this is not supported yet", span=span, hint="use Druid's web console"
     )
 
 

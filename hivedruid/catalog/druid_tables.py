@@ -141,28 +141,6 @@ def check_data_source(name: str, span: Span | None) -> None:
         raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="Druid does not take such names")
 
 
-def check_kafka_feed(properties: Mapping[str, str], span: Span | None) -> None:
-    """The properties of a table fed from Kafka, taken together."""
-    if "kafka.topic" not in properties:
-        return
-    if not properties.get("kafka.bootstrap.servers"):
-        raise SemanticError(
-            "a table with kafka.topic needs kafka.bootstrap.servers", span=span, hint="for example 'localhost:9092'"
-        )
-    message_format = properties.get("druid.parseSpec.format", "json").lower()
-    if message_format == "avro" and "avro.schema.literal" not in properties:
-        raise SemanticError(
-            "Please specify avro schema literal when using avro parser", span=span, hint="set avro.schema.literal"
-        )
-    header = properties.get("druid.parseSpec.hasHeaderRows", "false").lower() == "true"
-    if message_format in ("csv", "delimited") and "druid.parseSpec.columns" not in properties and not header:
-        raise SemanticError(
-            f"{message_format} messages need druid.parseSpec.columns, the names of their fields in order",
-            span=span,
-            hint="or druid.parseSpec.hasHeaderRows = 'true' where the messages begin with them",
-        )
-
-
 def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
     """The columns of a query as columns of a table: without the fields of the tables they come from."""
     return tuple(replace(column, field=None, comment="") for column in columns)

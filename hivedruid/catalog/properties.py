@@ -1,6 +1,7 @@
 """Every table property that means something: type, default, meaning and where it counts, in one table.
 
-Names and defaults are those of Hive's Druid handler (DruidConstants, DruidKafkaUtils) and Kafka handler (KafkaTableProperties).
+Names are those of Hive's Druid handler (DruidConstants, DruidKafkaUtils) and Kafka handler (KafkaTableProperties); below
+`druid.kafka.ingestion.` also those of Druid 33 (KafkaSupervisorTuningConfig, KafkaSupervisorIOConfig), with its defaults.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values
 from hivedruid.catalog.table import TableKind
 from hivedruid.errors import SemanticError, did_you_mean
-from hivedruid.secrets import ENVIRONMENT_PREFIX, is_secret
+from hivedruid.secrets import ENVIRONMENT_PREFIX, is_secret, masked, referenced, secret_in
 from hivedruid.settings import PERIOD
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import Property
 
-PropertyType = Literal["text", "int", "long", "bool", "period", "enum", "list", "mapping", "json"]
+PropertyType = Literal[
+    "text", "int", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping", "aggregators", "multivalue",
+    "object", "array",
+]  # fmt: skip
+Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
 GRANULARITIES = (
     "SECOND", "MINUTE", "FIVE_MINUTE", "TEN_MINUTE", "FIFTEEN_MINUTE", "THIRTY_MINUTE", "HOUR", "SIX_HOUR", "EIGHT_HOUR",
@@ -30,6 +36,8 @@ COLUMN_MAPPING = "druid.columns.mapping"
 KAFKA_INGESTION = "druid.kafka.ingestion"
 INGESTION_PREFIX = "druid.kafka.ingestion."
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
+TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
+TASK_DURATION = INGESTION_PREFIX + "taskDuration"
 
 KIND_NAMES: dict[TableKind, str] = {
     "druid": "a Druid table",
@@ -50,7 +58,8 @@ _ANY: tuple[TableKind, ...] = ("druid", "kafka", "files", "iceberg")
 class TableProperty:
     """One property. `key` ending in a point is a prefix: any key below it belongs here.
 
-    `values` are those of an enum; `default` is None where there is none; `kinds` are the tables it counts for.
+    `values` are those of an enum; `default` is None where there is none; `kinds` are the tables it counts for;
+    `section` is the part of the Kafka supervisor's spec it goes to under its own name ("removed": no longer to any).
     """
 
     key: str
@@ -59,10 +68,19 @@ class TableProperty:
     doc: str
     kinds: tuple[TableKind, ...] = _DRUID
     values: tuple[str, ...] = ()
+    section: Section = ""
 
 
-def _ingestion(name: str, kind: PropertyType, default: str | None, doc: str) -> TableProperty:
-    return TableProperty(INGESTION_PREFIX + name, kind, default, doc)
+def _tuning(name: str, kind: PropertyType, default: str | None, doc: str) -> TableProperty:
+    return TableProperty(INGESTION_PREFIX + name, kind, default, doc, section="tuningConfig")
+
+
+def _io(name: str, kind: PropertyType, default: str | None, doc: str) -> TableProperty:
+    return TableProperty(INGESTION_PREFIX + name, kind, default, doc, section="ioConfig")
+
+
+def _removed(name: str, kind: PropertyType, doc: str) -> TableProperty:
+    return TableProperty(INGESTION_PREFIX + name, kind, None, doc, section="removed")
 
 
 PROPERTIES: dict[str, TableProperty] = {
@@ -74,47 +92,71 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.rollup", "bool", None, "Whether rows with equal time and dimensions are summed when written; hive.druid.rollup where it is not given."),
         TableProperty("druid.segment.targetShardsPerGranularity", "int", "0", "Number of segments per time span; 0 leaves it to the number of rows."),
         TableProperty("druid.storage.storageDirectory", "text", None, "Accepted for old scripts; Druid knows its deep storage."),
-        TableProperty(COLUMN_MAPPING, "mapping", None, "Names of columns whose field differs otherwise than in case: `field:column, …` (cityName:city)."),
+        TableProperty(COLUMN_MAPPING, "mapping", None, "Names of columns whose field, in Druid and in Kafka records, differs otherwise than in case: `field:column, …` (cityName:city)."),
+        TableProperty("druid.columns.dimensions", "list", None, "Columns of numbers that are dimensions although the table rolls up: `column, …`."),
+        TableProperty("druid.columns.aggregators", "aggregators", None, "Columns that are not a sum of their field: `column:function(field), …`, with min, max, sum, count, hyperUnique, thetaSketch, HLLSketchBuild or quantilesDoublesSketch."),
+        TableProperty("druid.columns.multivalue", "multivalue", None, "How text columns keep several values: `column:handling, …` with SORTED_ARRAY, SORTED_SET or ARRAY."),
+        TableProperty("druid.metricsSpec", "array", None, "Aggregators in Druid's JSON, for what druid.columns.aggregators cannot say; each `name` is a column's field."),
+        TableProperty("druid.transformSpec", "object", None, "Druid's transformSpec: expressions over records, and a filter that leaves records out."),
         TableProperty(KAFKA_INGESTION, "enum", None, "START, STOP or RESET the ingestion from Kafka; done, never stored.", values=("START", "STOP", "RESET")),
         TableProperty("druid.timestamp.column", "text", "__time", "Field of the Kafka messages that holds the time."),
         TableProperty("druid.timestamp.format", "text", "auto", "Format of that field: iso, posix, millis, auto, or a Joda pattern."),
-        TableProperty("druid.parseSpec.format", "enum", "json", "Format of the Kafka messages.", values=("JSON", "CSV", "DELIMITED", "AVRO")),
+        TableProperty("druid.parseSpec.format", "enum", "json", "Format of the Kafka messages.", values=("JSON", "CSV", "DELIMITED", "TSV", "AVRO")),
+        TableProperty("druid.parseSpec.flattenSpec", "object", None, "Druid's flattenSpec: fields from nested JSON or Avro by path."),
         TableProperty("druid.parseSpec.columns", "list", None, "Names of the fields of csv and delimited messages, in order."),
         TableProperty("druid.parseSpec.delimiter", "text", None, "What separates the fields of delimited messages; a tab where it is not given."),
         TableProperty("druid.parseSpec.listDelimiter", "text", None, "What separates several values in one field of csv and delimited messages."),
         TableProperty("druid.parseSpec.hasHeaderRows", "bool", "false", "Whether csv and delimited messages begin with field names."),
         TableProperty("druid.parseSpec.skipHeaderRows", "int", "0", "Rows to skip at the beginning of csv and delimited messages."),
-        _ingestion("maxRowsInMemory", "int", "1000000", "Most rows in memory before they are persisted."),
-        _ingestion("maxBytesInMemory", "long", "0", "Most bytes in memory before rows are persisted; 0: a sixth of the heap."),
-        _ingestion("maxRowsPerSegment", "int", "5000000", "Most rows in one segment."),
-        _ingestion("maxTotalRows", "long", None, "Most rows in all segments that wait for publishing."),
-        _ingestion("intermediatePersistPeriod", "period", "PT10M", "How often rows in memory are persisted."),
-        _ingestion("maxPendingPersists", "int", "0", "Most persists that may wait."),
-        _ingestion("reportParseExceptions", "bool", "false", "Whether a message that cannot be parsed stops the task."),
-        _ingestion("handoffConditionTimeout", "long", "0", "Milliseconds to wait for segments to be handed off; 0: for ever."),
-        _ingestion("resetOffsetAutomatically", "bool", "false", "Whether offsets that Kafka has no more are reset."),
-        _ingestion("workerThreads", "int", None, "Threads of the supervisor."),
-        _ingestion("chatThreads", "int", None, "Threads for talking to tasks."),
-        _ingestion("chatRetries", "long", "8", "Tries of a call to a task."),
-        _ingestion("httpTimeout", "period", "PT10S", "How long a call to a task may take."),
-        _ingestion("shutdownTimeout", "period", "PT80S", "How long the supervisor waits for tasks when it shuts down."),
-        _ingestion("offsetFetchPeriod", "period", "PT30S", "How often offsets are fetched from Kafka."),
-        _ingestion("intermediateHandoffPeriod", "period", "P2147483647D", "How often segments are handed off."),
-        _ingestion("logParseExceptions", "bool", "false", "Whether messages that cannot be parsed are logged."),
-        _ingestion("maxParseExceptions", "int", "2147483647", "Most messages that cannot be parsed before the task stops."),
-        _ingestion("maxSavedParseExceptions", "int", "0", "Most messages that cannot be parsed kept for the task's report."),
-        _ingestion("replicas", "int", "1", "Tasks that read the same partitions."),
-        _ingestion("taskCount", "int", "1", "Tasks that share the partitions."),
-        _ingestion("taskDuration", "period", "PT3600S", "How long a task reads before it publishes."),
-        _ingestion("startDelay", "period", "PT5S", "How long the supervisor waits before it manages tasks."),
-        _ingestion("period", "period", "PT30S", "How often the supervisor looks after its tasks."),
-        _ingestion("useEarliestOffset", "bool", "false", "Whether ingestion begins at the earliest offset of the topic."),
-        _ingestion("completionTimeout", "period", "PT1800S", "How long publishing may take."),
-        _ingestion("lateMessageRejectionPeriod", "period", None, "Messages older than this, seen from the task's start, are left out."),
-        _ingestion("earlyMessageRejectionPeriod", "period", None, "Messages later than this, seen from the task's end, are left out."),
-        _ingestion("skipOffsetGaps", "bool", "false", "Accepted for old scripts; Druid does so by itself."),
-        TableProperty(CONSUMER_PREFIX, "text", None, "Any property of the Kafka consumer that Druid's tasks use."),
-        TableProperty("avro.schema.literal", "json", None, "Schema of Avro messages.", _BOTH),
+        _tuning("appendableIndexSpec", "object", None, "How rows in memory are kept."),
+        _tuning("maxRowsInMemory", "int", "150000", "Most rows in memory before they are persisted."),
+        _tuning("maxBytesInMemory", "long", "0", "Most bytes in memory before rows are persisted; 0: a sixth of the heap, -1: no limit."),
+        _tuning("skipBytesInMemoryOverheadCheck", "bool", "false", "Whether maxBytesInMemory leaves out what objects cost beside their values."),
+        _tuning("maxRowsPerSegment", "int", "5000000", "Most rows in one segment."),
+        _tuning("maxTotalRows", "long", "20000000", "Most rows in all segments that wait for publishing."),
+        _tuning("intermediatePersistPeriod", "period", "PT10M", "How often rows in memory are persisted."),
+        _tuning("maxPendingPersists", "int", "0", "Most persists that may wait."),
+        _tuning("numPersistThreads", "int", "1", "Threads that persist rows."),
+        _tuning("maxColumnsToMerge", "int", "-1", "Most columns merged at a time when a segment is built; -1: no limit."),
+        _tuning("indexSpec", "object", None, "Compression and bitmaps of segments."),
+        _tuning("indexSpecForIntermediatePersists", "object", None, "The same for what is persisted on the way."),
+        _tuning("segmentWriteOutMediumFactory", "object", None, "Where segments are built: files or memory."),
+        _tuning("reportParseExceptions", "bool", "false", "Whether a record that cannot be parsed stops the task."),
+        _tuning("logParseExceptions", "bool", "true", "Whether records that cannot be parsed are logged; always given to Druid, whose own default is false."),
+        _tuning("maxParseExceptions", "int", "2147483647", "Most records that cannot be parsed before the task stops."),
+        _tuning("maxSavedParseExceptions", "int", "10", "Most records that cannot be parsed kept for the task's report; always given to Druid, whose own default is 0."),
+        _tuning("handoffConditionTimeout", "long", "900000", "Milliseconds to wait for segments to be handed off; 0: for ever."),
+        _tuning("resetOffsetAutomatically", "bool", "false", "Whether offsets that Kafka has no more are reset."),
+        _tuning("workerThreads", "int", None, "Threads of the supervisor; by default as many as tasks, up to 10."),
+        _tuning("chatRetries", "long", "8", "Tries of a call to a task."),
+        _tuning("httpTimeout", "duration", "PT10S", "How long a call to a task may take."),
+        _tuning("shutdownTimeout", "duration", "PT80S", "How long the supervisor waits for tasks when it shuts down."),
+        _tuning("offsetFetchPeriod", "duration", "PT30S", "How often offsets are fetched from Kafka."),
+        _tuning("intermediateHandoffPeriod", "period", "P2147483647D", "How often segments are handed off."),
+        _io("topicPattern", "text", None, "A regular expression for the names of several topics, instead of kafka.topic."),
+        _io("inputFormat", "object", None, "Druid's inputFormat, for what druid.parseSpec.* cannot say."),
+        _io("replicas", "int", "1", "Tasks that read the same partitions."),
+        _io("taskCount", "int", "1", "Tasks that share the partitions."),
+        _io("taskDuration", "duration", "PT1H", "How long a task reads before it publishes; at least PT1M."),
+        _io("stopTaskCount", "int", None, "Most tasks that are stopped at a time; by default all."),
+        _io("autoScalerConfig", "object", None, "When taskCount grows and shrinks by itself."),
+        _io("idleConfig", "object", None, "When the supervisor of a topic without new records goes idle."),
+        _io("pollTimeout", "long", "100", "Milliseconds that a poll of Kafka may take."),
+        _io("startDelay", "duration", "PT5S", "How long the supervisor waits before it manages tasks."),
+        _io("period", "duration", "PT30S", "How often the supervisor looks after its tasks."),
+        _io("useEarliestOffset", "bool", "false", "Whether ingestion begins at the earliest offset of the topic."),
+        _io("completionTimeout", "duration", "PT30M", "How long publishing may take."),
+        _io("lateMessageRejectionPeriod", "duration", None, "Records older than this, seen from the task's start, are left out."),
+        _io("lateMessageRejectionStartDateTime", "datetime", None, "Records before this time are left out."),
+        _io("earlyMessageRejectionPeriod", "duration", None, "Records later than this, seen from the task's end, are left out."),
+        _io("configOverrides", "object", None, "Overrides of configuration by an extension of Druid."),
+        _io("emitTimeLagMetrics", "bool", "false", "Whether the lag is also emitted as a time."),
+        _removed("skipOffsetGaps", "bool", "Accepted for old scripts; Druid skips gaps by itself."),
+        _removed("chatThreads", "int", "Accepted for old scripts; Druid chooses the threads itself."),
+        _removed("buildV9Directly", "bool", "Accepted for old scripts; Druid always does so."),
+        _removed("basePersistDirectory", "text", "Accepted for old scripts; Druid's tasks have their own folder."),
+        TableProperty(CONSUMER_PREFIX, "text", None, "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` stands for an environment variable of Druid's hosts."),
+        TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
         TableProperty("kafka.topic", "text", None, "The topic; on a Druid table it makes it one that is fed from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),
         TableProperty("kafka.serde.class", "text", "org.apache.hadoop.hive.serde2.JsonSerDe", "How messages are read and written.", _KAFKA),
@@ -140,6 +182,17 @@ CHECKED_PREFIXES = ("druid.", "kafka.", "hive.kafka.", "hivedruid.")
 
 _INTERNAL = ("druid.query.json", "druid.query.type", "druid.fieldNames", "druid.fieldTypes", "druid.segment.version")
 _SET_BY_TABLE = ("enable.auto.commit", "auto.offset.reset", "key.deserializer", "value.deserializer", "key.serializer", "value.serializer", "transactional.id")  # fmt: skip
+_ELSEWHERE = {
+    "topic": "kafka.topic",
+    "consumerProperties": CONSUMER_PREFIX + "…",
+    "bootstrap.servers": "kafka.bootstrap.servers",
+    "timestampSpec": "druid.timestamp.column",
+    "flattenSpec": "druid.parseSpec.flattenSpec",
+    "transformSpec": "druid.transformSpec",
+    "metricsSpec": "druid.metricsSpec",
+}
+"""Where keys of the supervisor's spec are that one may look for below `druid.kafka.ingestion.`."""
+_AT_LEAST_A_MINUTE = "a period of PT1M or more"
 _MAX_INT = 2**31 - 1
 _MAX_LONG = 2**63 - 1
 
@@ -171,21 +224,36 @@ def validate(properties: Iterable[Property], kind: TableKind | None = None) -> d
             _check_kind(known, item, kind)
             check_value(known, item)
         check_secret(item)
-        result[item.key] = item.value
+        name = referenced(item.value) if is_secret(item.key) or item.key.startswith(CONSUMER_PREFIX) else None
+        result[item.key] = item.value if name is None else ENVIRONMENT_PREFIX + name
     return result
+
+
+def is_fed(properties: Mapping[str, str]) -> bool:
+    """Whether a Druid table is fed from Kafka: it names a topic, or a pattern of topics."""
+    return "kafka.topic" in properties or TOPIC_PATTERN in properties
 
 
 def check_secret(item: Property) -> None:
     """A secret does not go into the catalog, only the name of the environment variable that holds it."""
-    if not is_secret(item.key) or not item.value:
+    if not item.value:
         return
-    name = item.value.removeprefix(ENVIRONMENT_PREFIX)
-    if name == item.value or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise SemanticError(
-            f"the value of '{item.key}' is a secret and would stand in the catalog in clear",
-            span=item.value_span,
-            hint=f"put it into an environment variable, and give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value",
-        )
+    if is_secret(item.key):
+        if referenced(item.value) is None:
+            _refuse_secret(item, f"the value of '{item.key}' is a secret")
+        return
+    if item.key.startswith(CONSUMER_PREFIX) and masked(item.key, item.value) != item.value:
+        _refuse_secret(item, f"the value of '{item.key}' holds a password")
+    known = find(item.key)
+    if known is not None and known.type in ("object", "array") and (inner := secret_in(item.value)) is not None:
+        _refuse_secret(item, f"'{inner}' in '{item.key}' is a secret")
+
+
+def _refuse_secret(item: Property, message: str) -> None:
+    hint = f"put it into an environment variable, and give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value"
+    if item.key.startswith(INGESTION_PREFIX) and not item.key.startswith(CONSUMER_PREFIX):
+        hint = 'refer to it: {"type": "environment", "variable": "NAME_OF_THE_VARIABLE"}'
+    raise SemanticError(f"{message} and would stand in the catalog in clear", span=item.value_span, hint=hint)
 
 
 def check_value(known: TableProperty, item: Property) -> None:
@@ -196,6 +264,8 @@ def check_value(known: TableProperty, item: Property) -> None:
     hint = did_you_mean(item.value.upper(), known.values) if known.values else None
     if known.key == KAFKA_INGESTION:
         problem = "START, STOP or RESET"
+    if problem == _AT_LEAST_A_MINUTE:
+        hint = "Druid counts part of it in whole minutes: with less every task fails, and is started again for ever"
     raise SemanticError(f"property '{item.key}' takes {problem}, not {shown}", span=item.value_span, hint=hint)
 
 
@@ -212,7 +282,7 @@ def _raise_unknown(item: Property) -> None:
     if item.key in _INTERNAL:
         raise SemanticError(f"property '{item.key}' is the planner's own", span=item.key_span, hint="leave it out")
     folded = {key.lower(): key for key in PROPERTIES}
-    same = folded.get(item.key.lower())
+    same = _ELSEWHERE.get(item.key.removeprefix(INGESTION_PREFIX)) or folded.get(item.key.lower())
     hint = f"did you mean '{same}'?" if same else did_you_mean(item.key, PROPERTIES)
     raise SemanticError(f"unknown table property '{item.key}'", span=item.key_span, hint=hint)
 
@@ -232,6 +302,12 @@ def _check_name(item: Property) -> None:
     if name != item.key and name in _SET_BY_TABLE:
         raise SemanticError(
             f"Kafka property '{name}' cannot be set", span=item.key_span, hint="leave it out: the table sets it"
+        )
+    if item.key == CONSUMER_PREFIX + "druid.dynamic.config.provider":
+        raise SemanticError(
+            f"property '{item.key}' cannot be set",
+            span=item.key_span,
+            hint=f"give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value of the consumer's property",
         )
     if item.key == CONSUMER_PREFIX + "bootstrap.servers":
         raise SemanticError(
@@ -264,13 +340,43 @@ def _number(limit: int) -> Callable[[TableProperty, str], str | None]:
     return check
 
 
-def _json(_: TableProperty, value: str) -> str | None:
-    import json
+def _json(kind: type, problem: str) -> Callable[[TableProperty, str], str | None]:
+    def check(_: TableProperty, value: str) -> str | None:
+        import json
+
+        try:
+            return None if isinstance(json.loads(value), kind) else problem
+        except (ValueError, RecursionError):
+            return problem
+
+    return check
+
+
+def _duration(known: TableProperty, value: str) -> str | None:
+    """A period of one length: Druid turns it into a duration, and years and months have none (Joda's toStandardDuration)."""
+    match = PERIOD.fullmatch(value)
+    if match is None or match[1] or match[2]:
+        return "an ISO 8601 period such as PT10M" + (", without years and months" if match else "")
+    if known.key == TASK_DURATION and seconds(value) < 60:
+        return _AT_LEAST_A_MINUTE
+    return None
+
+
+def seconds(duration: str) -> float:
+    """The length of an ISO 8601 period without years and months, in seconds."""
+    match = PERIOD.fullmatch(duration)
+    assert match is not None
+    weeks, days, hours, minutes, rest = (float((match[i] or "0_")[:-1].replace(",", ".")) for i in (3, 4, 6, 7, 8))
+    return (weeks * 7 + days) * 86_400 + hours * 3_600 + minutes * 60 + rest
+
+
+def _datetime(_: TableProperty, value: str) -> str | None:
+    from datetime import datetime
 
     try:
-        json.loads(value)
+        datetime.fromisoformat(value)
     except ValueError:
-        return "JSON text"
+        return "an ISO 8601 time such as 2024-01-01T00:00:00Z"
     return None
 
 
@@ -280,9 +386,14 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "long": _number(_MAX_LONG),
     "bool": lambda _, value: None if value.lower() in ("true", "false") else "true or false",
     "period": lambda _, value: None if PERIOD.fullmatch(value) else "an ISO 8601 period such as PT10M",
+    "duration": _duration,
+    "datetime": _datetime,
     "enum": lambda known, value: None if value.upper() in known.values else f"one of {', '.join(known.values)}",
     "list": lambda _, value: None if any(part.strip() for part in value.split(",")) else "names separated by commas",
     "mapping": lambda _, value: None if parse_mapping(value) is not None else "field:column, … with every name once",
-    "json": _json,
+    "aggregators": lambda _, value: parse_aggregators(value)[1],
+    "multivalue": lambda _, value: parse_multi_values(value)[1],
+    "object": _json(dict, "a JSON object"),
+    "array": _json(list, "a JSON array"),
 }
 """Answer what a value should have been, or None where it is right."""

@@ -109,6 +109,8 @@ class DruidClient:
         repeatable: bool = True,
     ) -> requests.Response:
         """The response, whatever its status. Repeats what may be repeated while nothing, or no leader, answers."""
+        if not self.address.base(service):  # of a local cluster, a part of which has died
+            raise ConnectError(f"the local cluster's {service} is not running", hint="start it: hivedruid local up")
         tries = self.address.tries if repeatable else 1
         for attempt in range(1, tries + 1):
             if attempt > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.secrets import MASK, is_secret, mask_text, masked
+from hivedruid.secrets import MASK, is_secret, mask_text, masked, reference_places, referenced, secret_in
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,10 @@ def test_masked() -> None:
         "  set a.token = hunter2 and hunter2",
         "TBLPROPERTIES ('a.password' = 'hunter2",
         "SET spark.remote='sc://host:15002/;Token=hunter2;use_ssl=true'",
+        """('a' = '{"x": {"a.password" : "hunter2"}, "b": 1}')""",
+        """('a' = "{\\"token\\":\\"hunter2\\"}")""",
+        """('a' = '{"password": "x\\\\"hunter2", "b": [{"secret": "hunter2"}]}')""",
+        """('a' = '{"password": "hunter2""",
     ],
 )
 def test_mask_text(text: str) -> None:
@@ -61,3 +65,36 @@ def test_mask_text_leaves_the_rest() -> None:
     text = "CREATE TABLE t (a int) TBLPROPERTIES ('druid.datasource' = 'x')"
     assert mask_text(text) == text
     assert mask_text("SET x=y") == "SET x=y"
+    text = """('a' = '{"type": "path", "name": "password_hint_x"}', 'b' = '{"a": {"b": "c"}}')"""
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("env:X_1", "X_1"),
+        ("${env:X}", "X"),
+        ("env:", None),
+        ("env:1X", None),
+        ("env:a b", None),
+        ("${env:X}y", None),
+        ("${env:${X}}", None),
+        ("hunter2", None),
+    ],
+)
+def test_referenced(value: str, name: str | None) -> None:
+    assert referenced(value) == name
+
+
+def test_secret_in() -> None:
+    assert secret_in('{"a": [1, {"ssl.key.password": "x"}]}') == "ssl.key.password"
+    assert secret_in('{"password": {"type": "environment", "variable": "X"}, "token": "", "b": "c"}') is None
+    assert secret_in('{"urls": ["http://h", "http://me:hunter2@h"]}') == "urls"
+    assert secret_in("no JSON") is None
+
+
+def test_reference_places() -> None:
+    text = "('a.password' = '${env:X}', 'b' = '${env:X}', \"c.token\"=\"${env:Y}\", 'd.token' = 'x${env:Z}')"
+    assert {text[place : place + 8] for place in reference_places(text)} == {"${env:X}", "${env:Y}"}
+    assert text.index("${env:X}") in reference_places(text)
+    assert len(reference_places(text)) == 2

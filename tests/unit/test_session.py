@@ -81,8 +81,10 @@ def test_a_local_cluster_that_is_not_running(tmp_path: Path) -> None:
         error = failed(session, "SELECT a FROM t")
         assert isinstance(error, ConnectError)
         assert "hivedruid local up" in str(error.hint)
-    with Session(tmp_path, hiveconf={"druid.url": "embedded:"}) as session:
+    notes: list[str] = []
+    with Session(tmp_path, hiveconf={"druid.url": "embedded:"}, note=notes.append) as session:
         assert run(session, "SELECT a FROM t") == []
+    assert notes == ["data source default.t is not in the embedded store; this home's druid.url is local"]
 
 
 def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:

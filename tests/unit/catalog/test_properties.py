@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hivedruid.catalog.names import columns_by_field, with_field_names
-from hivedruid.catalog.properties import PROPERTIES, TableProperty, check_value, find, parse_mapping, validate
+from hivedruid.catalog.properties import (
+    PROPERTIES,
+    TableProperty,
+    check_value,
+    find,
+    parse_mapping,
+    seconds,
+    validate,
+)
 from hivedruid.catalog.table import Column, Table, TableKind
 from hivedruid.catalog.types import STRING, TIMESTAMP
 from hivedruid.errors import SemanticError, Span
@@ -26,6 +36,19 @@ def test_the_table_is_sound(item: TableProperty) -> None:
     if item.default is not None:
         check_value(item, prop(item.key, item.default))
     assert bool(item.values) is (item.type == "enum")
+
+
+ELSEWHERE = {"druid.segment.targetShardsPerGranularity", "druid.storage.storageDirectory", "external.table.purge"}
+"""Properties of Druid tables that have nothing to do with Kafka."""
+
+
+@pytest.mark.parametrize(
+    "item", [i for i in PROPERTIES.values() if "druid" in i.kinds and i.key not in ELSEWHERE], ids=lambda item: item.key
+)
+def test_the_documentation_has_it(item: TableProperty) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "kafka.md").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line.startswith((f"| `{item.key}` |", f"| `{item.key}…` |"))]
+    assert line.endswith(f"| {'' if item.default is None else f'`{item.default}`'} | {item.doc} |")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +79,16 @@ def test_known(key: str) -> None:
         ("druid.kafka.ingestion.maxRowsInMemory", "-1"),
         ("druid.kafka.ingestion.maxTotalRows", "9223372036854775807"),
         ("druid.kafka.ingestion.taskDuration", "PT60S"),
-        ("druid.kafka.ingestion.taskDuration", "P1Y2M3W4DT5H6M7.5S"),
+        ("druid.kafka.ingestion.taskDuration", "PT1M"),
+        ("druid.kafka.ingestion.taskDuration", "P1W2DT3H4M5.5S"),
+        ("druid.kafka.ingestion.intermediatePersistPeriod", "P1Y2M3W4DT5H6M7.5S"),
+        ("druid.kafka.ingestion.lateMessageRejectionStartDateTime", "2024-01-01T00:00:00Z"),
+        ("druid.kafka.ingestion.indexSpec", '{"bitmap": {"type": "roaring"}}'),
+        ("druid.kafka.ingestion.skipOffsetGaps", "true"),
+        ("druid.kafka.ingestion.consumer.client.id", "me"),
+        ("druid.columns.aggregators", "a:min, b : HLLSketchBuild( user name ),c:count(), d:count(*)"),
+        ("druid.columns.multivalue", "tags:sorted_set"),
+        ("druid.metricsSpec", "[]"),
         ("druid.kafka.ingestion", "start"),
         ("druid.parseSpec.columns", "a,b"),
         ("avro.schema.literal", '{"type":"record"}'),
@@ -77,6 +109,10 @@ def test_let_through_as_given(key: str, value: str) -> None:
     [
         ("druid.segment.granularty", "druid.segment.granularity"),
         ("druid.dataSource", "druid.datasource"),
+        ("druid.kafka.ingestion.maxRowInMemory", "druid.kafka.ingestion.maxRowsInMemory"),
+        ("druid.kafka.ingestion.topic", "did you mean 'kafka.topic'?"),
+        ("druid.kafka.ingestion.consumerProperties", "druid.kafka.ingestion.consumer.…"),
+        ("druid.kafka.ingestion.transformSpec", "druid.transformSpec"),
         ("DRUID.DATASOURCE", "druid.datasource"),
         ("druid.kafka.ingestion.taskDurations", "druid.kafka.ingestion.taskDuration"),
         ("kafka.topics", "kafka.topic"),
@@ -108,8 +144,27 @@ def test_unknown_keys(key: str, hint: str) -> None:
         ("druid.kafka.ingestion.taskDuration", "60", "period"),
         ("druid.kafka.ingestion.taskDuration", "PT", "period"),
         ("druid.kafka.ingestion.taskDuration", "P", "period"),
+        ("druid.kafka.ingestion.taskDuration", "PT59.9S", "PT1M or more"),
+        ("druid.kafka.ingestion.taskDuration", "PT0S", "PT1M or more"),
+        ("druid.kafka.ingestion.taskDuration", "P1M", "without years and months"),
+        ("druid.kafka.ingestion.period", "P1Y", "without years and months"),
+        ("druid.kafka.ingestion.lateMessageRejectionStartDateTime", "yesterday", "ISO 8601 time"),
+        ("druid.kafka.ingestion.indexSpec", "[]", "a JSON object"),
+        ("druid.kafka.ingestion.idleConfig", "true", "a JSON object"),
+        ("druid.metricsSpec", "{}", "a JSON array"),
+        ("druid.transformSpec", "[" * 100_000, "a JSON object"),
+        ("druid.columns.aggregators", "a", "column:function(field)"),
+        ("druid.columns.aggregators", " , ", "column:function(field)"),
+        ("druid.columns.aggregators", "a:min, A:max", "every column once"),
+        ("druid.columns.aggregators", "a:min(b", "column:function(field)"),
+        ("druid.columns.aggregators", "a:median(b)", "functions among sum, min"),
+        ("druid.columns.aggregators", "a:count(b)", "count(*)"),
+        ("druid.columns.aggregators", "a:sum(*)", "count(*)"),
+        ("druid.columns.multivalue", "a", "SORTED_ARRAY, SORTED_SET, ARRAY"),
+        ("druid.columns.multivalue", "a:ARRAY,A:ARRAY", "every column once"),
+        ("druid.columns.multivalue", ",", "column:handling"),
         ("druid.kafka.ingestion", "PAUSE", "START, STOP or RESET"),
-        ("druid.parseSpec.format", "tsv", "JSON, CSV, DELIMITED, AVRO"),
+        ("druid.parseSpec.format", "parquet", "JSON, CSV, DELIMITED, TSV, AVRO"),
         ("druid.parseSpec.columns", " , ", "names"),
         ("avro.schema.literal", "{", "JSON"),
         ("druid.columns.mapping", "a", "field:column"),
@@ -122,6 +177,20 @@ def test_values_of_the_wrong_type(key: str, value: str, message: str) -> None:
         validate([prop(key, value)])
     assert message in error.value.message
     assert error.value.span is VALUE
+
+
+def test_the_reason_of_the_shortest_task_duration() -> None:
+    with pytest.raises(SemanticError) as error:
+        validate([prop("druid.kafka.ingestion.taskDuration", "PT30S")])
+    assert "whole minutes" in (error.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("duration", "expected"),
+    [("PT0S", 0), ("PT1.5S", 1.5), ("PT0,5S", 0.5), ("P1W", 604_800), ("P2DT3H4M5S", 183_845), ("PT90M", 5_400)],
+)
+def test_seconds(duration: str, expected: float) -> None:
+    assert seconds(duration) == expected
 
 
 @pytest.mark.parametrize(
@@ -153,6 +222,7 @@ def test_the_consumer_property_meant_is_named() -> None:
         ("kafka.consumer.enable.auto.commit", "kafka"),
         ("kafka.producer.transactional.id", "kafka"),
         ("druid.kafka.ingestion.consumer.bootstrap.servers", "druid"),
+        ("druid.kafka.ingestion.consumer.druid.dynamic.config.provider", "druid"),
     ],
 )
 def test_what_the_table_sets_itself(key: str, kind: TableKind) -> None:
@@ -169,6 +239,32 @@ def test_secrets_do_not_go_into_the_catalog(value: str) -> None:
         assert error.value.span is VALUE
         assert "env:" in (error.value.hint or "")
         assert "hunter2" not in error.value.message + (error.value.hint or "")
+
+
+@pytest.mark.parametrize("value", ["env:KEY", "${env:KEY}"])
+@pytest.mark.parametrize("key", ["my.password", "druid.kafka.ingestion.consumer.sasl.username"])
+def test_references_are_kept_in_one_form(key: str, value: str) -> None:
+    assert validate([prop(key, value)]) == {key: "env:KEY"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("druid.kafka.ingestion.consumer.proxy", "http://me:hunter2@h", "holds a password"),
+        ("druid.kafka.ingestion.inputFormat", '{"a": [{"basic.auth.user.info": "hunter2"}]}', "'basic.auth.user.info'"),
+        ("druid.transformSpec", '{"password": "hunter2"}', "'password' in 'druid.transformSpec'"),
+    ],
+)
+def test_secrets_inside_values(key: str, value: str, message: str) -> None:
+    with pytest.raises(SemanticError, match="in the catalog in clear") as error:
+        validate([prop(key, value)])
+    assert message in error.value.message
+    assert "hunter2" not in error.value.message + (error.value.hint or "")
+
+
+def test_secrets_that_druid_looks_up_itself() -> None:
+    value = '{"password": {"type": "environment", "variable": "KEY"}}'
+    assert validate([prop("druid.kafka.ingestion.inputFormat", value)]) == {"druid.kafka.ingestion.inputFormat": value}
 
 
 def test_parse_mapping() -> None:

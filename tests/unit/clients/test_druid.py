@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from hivedruid.clients.address import DruidAddress
+from hivedruid.clients.address import DruidAddress, address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
 from hivedruid.druid.engine import DruidLimits
 from hivedruid.errors import ConnectError, DruidError, ResourceError, UnsupportedError, UsageError
+from hivedruid.local.state import LocalServices
+from hivedruid.settings import Settings
 from tests.unit.clients.conftest import TLS, Answer, Asked, Serve
 
 VERSION = json.dumps(
@@ -356,3 +358,10 @@ def test_the_status_of_services(serve: Serve, free_port: int) -> None:
 def test_something_else_listens(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"hello"))
     assert {s.problem for s in cluster(served.url).status()} == {"it does not answer as Druid does"}
+
+
+def test_a_part_of_the_local_cluster_that_has_died_is_named() -> None:
+    client = DruidClient(address(Settings({"druid.url": "local"}), LocalServices("", "http://127.0.0.1:1", "", "")))
+    with pytest.raises(ConnectError, match="local cluster's broker is not running") as raised:
+        client.get("broker", "/status")
+    assert raised.value.hint == "start it: hivedruid local up"

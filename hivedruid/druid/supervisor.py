@@ -1,0 +1,205 @@
+"""The Kafka supervisor of a Druid table, from its properties: Druid 33's modern spec, with Hive's mapping of columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
+from hivedruid.catalog.kafka_feed import (
+    METRICS,
+    column_list,
+    field_list,
+    fields_of_columns,
+    is_true,
+    json_value,
+    record_format,
+    transformed,
+)
+from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, Section
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.types import TYPES
+from hivedruid.druid.ingestion import Json, granularity_spec, rolls_up
+from hivedruid.secrets import masked, referenced
+
+DYNAMIC_PROVIDER = "druid.dynamic.config.provider"
+"""The consumer property by which Druid's tasks look up others when they start (KafkaRecordSupplier)."""
+
+_EXTENSIONS = {
+    "avro_stream": "druid-avro-extensions",
+    "protobuf": "druid-protobuf-extensions",
+    "thetaSketch": "druid-datasketches",
+    "HLLSketchBuild": "druid-datasketches",
+    "HLLSketchMerge": "druid-datasketches",
+    "quantilesDoublesSketch": "druid-datasketches",
+    "KllDoublesSketch": "druid-datasketches",
+    "KllFloatsSketch": "druid-datasketches",
+    "arrayOfDoublesSketch": "druid-datasketches",
+    "variance": "druid-stats",
+    "approxHistogram": "druid-histogram",
+    "approxHistogramFold": "druid-histogram",
+    "fixedBucketsHistogram": "druid-histogram",
+}
+"""The extension that brings a type of inputFormat or aggregator."""
+
+_TRUTH = "case_simple(lower({}),'true',1,'1',1,'false',0,'0',0,null)"
+
+
+def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
+    """What is posted to `/druid/indexer/v1/supervisor` for a table fed from Kafka. Secrets are references in it.
+
+    `settings` give hive.druid.rollup, hive.druid.indexer.segments.granularity and hive.druid.bitmap.type where the
+    table's properties say nothing. What neither says is left to Druid's defaults, but for parse errors, which are always
+    logged and kept.
+    """
+    properties = table.properties
+    topic = {"topic": properties["kafka.topic"]} if "kafka.topic" in properties else {}
+    given = _section(properties, "ioConfig")
+    io: Json = {
+        **topic,
+        "consumerProperties": consumer_properties(properties),
+        "inputFormat": given.pop("inputFormat", None) or input_format(properties),
+        **given,
+    }
+    tuning: Json = {"type": "kafka"}
+    for key in ("logParseExceptions", "maxSavedParseExceptions"):
+        item = PROPERTIES[INGESTION_PREFIX + key]
+        tuning[key] = _typed(item.key, item.default or "")
+    tuning |= _section(properties, "tuningConfig")
+    if settings.get("hive.druid.bitmap.type", "").lower() == "concise" and "indexSpec" not in tuning:
+        tuning["indexSpec"] = {"bitmap": {"type": "concise"}}
+    spec = {"dataSchema": _data_schema(table, settings), "ioConfig": io, "tuningConfig": tuning}
+    return {"type": "kafka", "spec": spec}
+
+
+def extensions(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Druid's extensions that a supervisor's spec needs; without one the overlord does not understand it."""
+    io, schema = spec["spec"]["ioConfig"], spec["spec"]["dataSchema"]
+    formats = [io["inputFormat"], io["inputFormat"].get("keyFormat"), io["inputFormat"].get("valueFormat")]
+    types = [item.get("type") for item in (*formats, *schema["metricsSpec"]) if isinstance(item, dict)]
+    return ("druid-kafka-indexing-service", *sorted({_EXTENSIONS[kind] for kind in types if kind in _EXTENSIONS}))
+
+
+def _data_schema(table: Table, settings: Mapping[str, str]) -> Json:
+    properties = table.properties
+    fields = fields_of_columns(properties, table.columns)
+    dimensions, metrics = _dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings))
+    schema: Json = {
+        "dataSource": table.data_source,
+        "timestampSpec": {
+            "column": properties.get("druid.timestamp.column", TIME_COLUMN),
+            "format": properties.get("druid.timestamp.format", "auto"),
+        },
+        "dimensionsSpec": {"dimensions": dimensions},
+        "metricsSpec": metrics,
+        "granularitySpec": granularity_spec(table, settings),
+    }
+    transforms = _transform_spec(properties, [c for c in table.columns if c.type.name == "boolean"], fields)
+    return {**schema, **({"transformSpec": transforms} if transforms else {})}
+
+
+def _dimensions_and_metrics(table: Table, fields: Mapping[str, str], *, rollup: bool) -> tuple[list[Json], list[Json]]:
+    """Hive's mapping: text and booleans are dimensions, numbers are summed; the properties say otherwise per column.
+
+    Without rollup there is nothing to sum, and numbers are dimensions, so that every value stays as it is.
+    """
+    properties = table.properties
+    aggregators = parse_aggregators(properties.get("druid.columns.aggregators", ""))[0]
+    several = parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]
+    kept = column_list(properties, "druid.columns.dimensions")
+    written = {item.get("name"): item for item in json_value(properties, "druid.metricsSpec") or []}
+    dimensions: list[Json] = []
+    metrics: list[Json] = []
+    for column in table.columns:
+        field = fields[column.name]
+        druid = TYPES[column.type.name].druid or "STRING"
+        if column.name == TIME_COLUMN:
+            continue
+        if field in written:
+            metrics.append(written.pop(field))
+        elif column.name in aggregators:
+            chosen = aggregators[column.name]
+            source = chosen.field or field
+            metric = {"type": AGGREGATORS[chosen.function].format(druid.lower()), "name": field}
+            metrics.append(metric if chosen.function == "count" else {**metric, "fieldName": source})
+        elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
+            metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
+        else:
+            handling = {"multiValueHandling": several[column.name]} if column.name in several else {}
+            dimensions.append({"type": druid.lower(), "name": field, **handling})
+    return dimensions, [*metrics, *written.values()]
+
+
+def _transform_spec(properties: Mapping[str, str], booleans: list[Column], fields: Mapping[str, str]) -> Json:
+    """druid.transformSpec, and what makes the 1 and 0 that booleans are in Druid of `true`, "true" and 1 in records."""
+    given: Json = dict(json_value(properties, "druid.transformSpec") or {})
+    made = transformed(properties)
+    truths = [
+        {"type": "expression", "name": field, "expression": _TRUTH.format(json.dumps(field, ensure_ascii=False))}
+        for column in booleans
+        if (field := fields[column.name]) not in made
+    ]
+    return {**given, "transforms": [*given.get("transforms", []), *truths]} if truths else given
+
+
+def input_format(properties: Mapping[str, str]) -> Json:
+    """druid.parseSpec.* as an inputFormat."""
+    format_ = record_format(properties)
+    flatten = json_value(properties, "druid.parseSpec.flattenSpec")
+    flattening = {} if flatten is None else {"flattenSpec": flatten}
+    if format_ == "json":
+        return {"type": "json", **flattening}
+    if format_ == "avro":
+        schema = json_value(properties, "avro.schema.literal")
+        decoder = {"type": "schema_inline", "schema": schema}
+        return {"type": "avro_stream", "avroBytesDecoder": decoder, **flattening}
+    return _flat_format(properties, format_)
+
+
+def _flat_format(properties: Mapping[str, str], format_: str) -> Json:
+    """csv and tsv. With columns given, a header row is only skipped: Druid would take the names from it instead."""
+    columns = field_list(properties)
+    header = is_true(properties, "druid.parseSpec.hasHeaderRows")
+    skip = int(properties.get("druid.parseSpec.skipHeaderRows", "0")) + (1 if header and columns else 0)
+    result: Json = {"type": "csv" if format_ == "csv" else "tsv"}
+    result |= {"columns": columns} if columns else {}
+    result |= {"findColumnsFromHeader": header and not columns, "skipHeaderRows": skip}
+    for name in ("listDelimiter", "delimiter"):
+        value = properties.get("druid.parseSpec." + name)
+        if value is not None and not (name == "delimiter" and format_ == "csv"):
+            result[name] = value
+    return result
+
+
+def consumer_properties(properties: Mapping[str, str]) -> Json:
+    """The Kafka consumer's properties; references to the environment are left to Druid to resolve on its hosts."""
+    consumer: Json = {"bootstrap.servers": properties["kafka.bootstrap.servers"]}
+    variables: dict[str, str] = {}
+    for key, value in sorted(properties.items()):
+        if not key.startswith(CONSUMER_PREFIX):
+            continue
+        name = key.removeprefix(CONSUMER_PREFIX)
+        variable = referenced(value)
+        if variable is None:
+            consumer[name] = masked(name, value)
+        else:
+            variables[name] = variable
+    if variables:
+        consumer[DYNAMIC_PROVIDER] = {"type": "environment", "variables": variables}
+    return consumer
+
+
+def _section(properties: Mapping[str, str], section: Section) -> Json:
+    """The properties that go to that part of the spec, in the order of the table of properties."""
+    keys = (item.key for item in PROPERTIES.values() if item.section == section and item.key in properties)
+    return {key.removeprefix(INGESTION_PREFIX): _typed(key, properties[key]) for key in keys}
+
+
+def _typed(key: str, value: str) -> Any:
+    kind = PROPERTIES[key].type
+    if kind in ("int", "long"):
+        return int(value)
+    if kind == "bool":
+        return value.lower() == "true"
+    return json.loads(value) if kind in ("object", "array") else value
