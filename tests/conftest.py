@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 # told to end has a cluster to stop, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+# The same examples in every run: a new one is for whoever looks for it (HYPOTHESIS_PROFILE=default), not for a build.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 FOLDERS = {"spark": {"q", "equivalence", "spark"}, "cluster": {"equivalence", "integration"}}
 """Marker → the folders whose tests have it; `make check` leaves both out."""

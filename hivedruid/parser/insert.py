@@ -19,6 +19,8 @@ def parse_insert(source: SourceStatement, cursor: Cursor) -> Statement:
     """
     tokens = cursor.rest()
     starts = split_at_depth(tokens, {"INSERT"})
+    if not starts:  # a control character that hangs on to the word
+        cursor.fail("INSERT")
     shared = tokens[: starts[0]]
     targets = []
     for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):

@@ -556,3 +556,8 @@ def test_what_is_not_done_is_refused_with_the_reason_and_what_to_do(text: str, p
         error = refused(prefix + text, UnsupportedError)
         assert error.hint
         assert at(error.span) == place
+
+
+def test_a_control_character_in_a_word_is_no_word() -> None:
+    with pytest.raises(ParseError, match="expected 'INSERT'"):
+        parse(SourceStatement("INSERT\x00 INTO t SELECT 1"))
