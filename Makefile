@@ -40,6 +40,7 @@ quickstart: $(VENV)/.installed
 	$(BIN)/hivedruid sql --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/wikiticker.q --time
 	@echo
 	@echo "The table is still there:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
+	@echo "Spark stays warm for the next job, 20 minutes at most; to end it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
 # The quick half, then what needs Spark, then what needs the real Druid and Kafka, which that run starts and stops.
 test: $(VENV)/.installed-dev
