@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -22,9 +22,9 @@ class Call:
         self._spark = spark
         self._work = work
         self._tag = f"hivedruid-{uuid4().hex}"
-        self._thread = Thread(target=self._run, name="spark-call", daemon=True)
+        self._over = Event()  # a thread whose join() is interrupted says that it is not alive any more
         self.error: BaseException | None = None
-        self._thread.start()
+        Thread(target=self._run, name="spark-call", daemon=True).start()
 
     def _run(self) -> None:
         try:
@@ -32,11 +32,13 @@ class Call:
             self._work()
         except BaseException as error:  # noqa: BLE001 - raised by whoever waits
             self.error = error
+        finally:
+            self._over.set()
 
     def wait(self) -> None:
         """Return when it is over; raise what it failed with. Ctrl-C ends it first."""
         try:
-            self._thread.join()
+            self._over.wait()
         finally:
             self.end()
         if self.error is not None:
@@ -47,7 +49,7 @@ class Call:
 
         Spark is told again and again: a call that is only on its way to the server is not there to be cancelled.
         """
-        while self._thread.is_alive():
+        while not self._over.is_set():
             with suppress(Exception):  # a server that is gone runs nothing
                 self._spark.interruptTag(self._tag)
-            self._thread.join(_PAUSE)
+            self._over.wait(_PAUSE)

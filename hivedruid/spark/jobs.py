@@ -173,7 +173,7 @@ class SparkRunner:
     def _explained(self, error: Exception, job: SparkJob, running: Job | None) -> HiveDruidError:
         """The error in one line. A malformed row becomes the list of all of them, found by a second pass."""
         log = session.log_file(self._home)
-        if running is not None and running.lost():
+        if running is not None and running.lost(error):
             return session.obituary(running)
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable

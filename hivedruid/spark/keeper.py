@@ -115,13 +115,13 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         )  # fmt: skip
         _publish(files, known)
         _answer(None)
-        _watch(files, configuration, jvm)
+        _watch(files, configuration, jvm, known)
     finally:
         files.discovery.unlink(missing_ok=True)
         _end_jvm(jvm)
 
 
-def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes]) -> None:
+def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server) -> None:
     """Return when the server has to end."""
     mark = files.discovery.stat().st_ino
     while jvm.poll() is None:
@@ -132,8 +132,17 @@ def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[byt
                 return
         except OSError:  # the home folder is gone
             return
+        for session, user in server.lost_clients(files):
+            _give_back(files, known, session, user)
         _trim(files.log)
         sleep(POLL)
+
+
+def _give_back(files: Files, known: Server, session: str, user: str) -> None:
+    """End the session of a process that is gone, and its jobs: a short process's work, which needs all of pyspark."""
+    command = [sys.executable, "-m", "hivedruid.spark.client", str(known.port), session, user]
+    with files.log.open("ab") as log:
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
 def _has_idled(files: Files, timeout: float) -> bool:
@@ -252,6 +261,7 @@ def _clear(files: Files) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         former = None
     files.discovery.unlink(missing_ok=True)
+    shutil.rmtree(files.clients, ignore_errors=True)
     if former is None:
         return _note(files, {"keeper": os.getpid()})
     begun = monotonic()

@@ -14,22 +14,25 @@ from hivedruid.secrets import ENVIRONMENT_PREFIX, masked
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.spark.client import Session
+
 PATIENCE = 4
 """Tries beside the first of a call that cannot get through: with pauses that grow fourfold, some ten seconds."""
 
 
-def open_session(settings: Mapping[str, str]) -> SparkSession:
+def open_session(settings: Mapping[str, str]) -> Session:
     """A session at the server. Raises UsageError for a URL or token that cannot be one."""
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
-    from pyspark.sql.connect.session import SparkSession
+
+    from hivedruid.spark.client import Session
 
     url = _checked(settings["spark.remote"])
     builder = DefaultChannelBuilder(url)
     token = _token(settings.get("spark.remote.token", ""))
     if token:
         builder.set("token", token)
-    spark = SparkSession(builder)
+    spark = Session(builder)
     spark.client.set_retry_policies([DefaultPolicy(max_retries=PATIENCE)])
     return spark
 

@@ -6,6 +6,7 @@ that is known of them is in the folder `spark` of the home, which nobody but its
     server.json   where the server listens, its token, and what it was started with; there while it serves
     starting.lock held by whoever starts, replaces or ends a server: one at a time
     alive.lock    held by the keeper for as long as it lives; a crash lets go of it
+    clients/      a file for each session, named by it and held by its process: one that nobody holds has lost its process
     jobs.lock     held, shared, by every command while it runs a job; its time is that of the last job
 
 The locks are flock's, which go with the process that holds them: what a killed process leaves behind is never believed.
@@ -102,6 +103,10 @@ class Files:
         return self.folder / "jobs.lock"
 
     @property
+    def clients(self) -> Path:
+        return self.folder / "clients"
+
+    @property
     def log(self) -> Path:
         return self.home / LOG_FILE
 
@@ -109,8 +114,8 @@ class Files:
 class Lock:
     """An open lock file; closing it lets go."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self._file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | os.O_CLOEXEC, 0o600)
         self.path = path
 
     def take(self, *, shared: bool = False) -> bool:
@@ -131,6 +136,37 @@ class Lock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class ClientMark:
+    """Says that a session's process lives: a file that is locked for as long as it does. Spark does not see a process go
+    that waits for the end of a write, and would go on with it."""
+
+    def __init__(self, files: Files, session: str, user: str) -> None:
+        files.clients.mkdir(mode=0o700, exist_ok=True)
+        fresh = files.clients / f".{session}"
+        self._lock = Lock(fresh)
+        self._lock.take()
+        fresh.write_text(user, encoding="utf-8")
+        self._path = fresh.rename(files.clients / session)
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._lock.close()
+
+
+def lost_clients(files: Files) -> Iterator[tuple[str, str]]:
+    """The session and user of each process that ended without giving its session back; told once."""
+    if not files.clients.is_dir():
+        return
+    for path in files.clients.iterdir():
+        if path.name.startswith("."):
+            continue
+        with suppress(FileNotFoundError), Lock(path, create=False) as lock:
+            if lock.take() and path.exists():
+                user = path.read_text(encoding="utf-8")
+                path.unlink(missing_ok=True)
+                yield path.name, user
 
 
 def shared_home(home: Path) -> Path:

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import time
-from typing import TYPE_CHECKING, Any
+from time import sleep, time
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import hivedruid
@@ -31,11 +31,17 @@ from hivedruid.spark.server import Server, Wanted
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.spark.client import Session
+
 ICEBERG = "iceberg"
 CATALOG = "hivedruid"
 
 FORGOTTEN = 1800.0
 """Seconds without a job after which a session is opened anew: the service forgets it after an hour."""
+
+DYING = 30.0
+"""Most seconds that a server may be seen after its connections have ended."""
+_PAUSE = 0.05
 
 Progress = Callable[[str], None]
 
@@ -44,9 +50,10 @@ Progress = Callable[[str], None]
 class _Client:
     """An open session: `service` tells one service from another, `applied` are the settings it has."""
 
-    spark: SparkSession
+    spark: Session
     service: str
     used: float
+    mark: server.ClientMark | None
     applied: dict[str, str] = field(default_factory=dict)
 
 
@@ -59,9 +66,17 @@ class Job:
     home: Path
     shares_files: bool
 
-    def lost(self) -> bool:
-        """Whether the server has ended since the job began."""
-        return self.server is not None and not server.serves(self.home, self.server)
+    def lost(self, error: BaseException) -> bool:
+        """Whether the server has ended since the job began, of which `error` may be the first sign."""
+        if self.server is None:
+            return False
+        broken = remote.is_unreachable(error) or "RPC that terminated" in str(error)  # gRPC's own words
+        deadline = time() + DYING
+        while server.serves(self.home, self.server):
+            if not broken or time() > deadline:
+                return False
+            sleep(_PAUSE)  # its connections end before the rest of it
+        return True
 
 
 _clients: dict[Path, _Client] = {}
@@ -80,7 +95,7 @@ def job(
     """
     with _service(settings, home, iceberg=iceberg, progress=progress) as (where, own):
         progress("")
-        client = _client(own, settings, home)
+        client = _client(where, own, settings, home)
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:
@@ -122,10 +137,9 @@ def release(home: Path) -> None:
     """End the session of a home folder, if it has one."""
     client = _clients.pop(home, None)
     if client is not None:
-        with suppress(Exception):  # the service is gone, or has forgotten it
-            client.spark.client.release_session()
-        client.spark.release_session_on_close = False
-        client.spark.stop()
+        client.spark.close()
+        if client.mark is not None:
+            client.mark.remove()
 
 
 def release_all() -> None:
@@ -200,7 +214,7 @@ def stop_private() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _client(own: Server | None, settings: Mapping[str, str], home: Path) -> _Client:
+def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: Path) -> _Client:
     """The home's session at the service, with the settings of now."""
     service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
@@ -214,40 +228,32 @@ def _client(own: Server | None, settings: Mapping[str, str], home: Path) -> _Cli
         client = None
     if client is None:
         _silence()
-        spark = _open_own(own) if own is not None else remote.open_session(settings)
+        spark, mark = _open(own, where, settings)
         if not _clients:
             atexit.unregister(release_all)
             atexit.register(release_all)  # before the server for a cluster ends: what is registered last runs first
-        client = _clients[home] = _Client(spark, service, time())
+        client = _clients[home] = _Client(spark, service, time(), mark)
     try:
         _apply(client, needed)
     except Exception as error:
         _clients.pop(home, None)
+        client.spark.stop()
+        if client.mark is not None:
+            client.mark.remove()
         if own is None and remote.is_unreachable(error):
             raise remote.unreachable(settings) from error
         raise
     return client
 
 
-def _open_own(known: Server) -> SparkSession:
-    import grpc
-    from pyspark.sql.connect.client import ChannelBuilder
-    from pyspark.sql.connect.session import SparkSession
+def _open(own: Server | None, where: Path, settings: Mapping[str, str]) -> tuple[Session, server.ClientMark | None]:
+    """A new session; at a server of our own with the mark by which its keeper sees us go."""
+    if own is None:
+        return remote.open_session(settings), None
+    from hivedruid.spark.client import open_session
 
-    class OwnServer(ChannelBuilder):  # type: ignore[misc]
-        """gRPC hands a token to no plain connection but one that it knows to stay on this machine."""
-
-        host = "127.0.0.1"
-
-        def toChannel(self) -> Any:  # noqa: N802 - pyspark's name
-            token = grpc.access_token_call_credentials(known.token)
-            local = grpc.local_channel_credentials(grpc.LocalConnectionType.LOCAL_TCP)
-            return self._secure_channel(f"{self.host}:{known.port}", grpc.composite_channel_credentials(local, token))
-
-    spark = SparkSession(OwnServer())
-    spark.client.set_retry_policies([])  # what is not there on this machine does not come back
-    spark.client.disable_reattachable_execute()  # a job ends with the connection of the process that wants its rows
-    return spark
+    spark = open_session(own.port, own.token)
+    return spark, server.ClientMark(server.Files(where), spark.client._session_id, spark.client._user_id or "")
 
 
 def _silence() -> None:

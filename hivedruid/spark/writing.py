@@ -13,6 +13,7 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
+from hivedruid.spark.calls import Call
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
@@ -144,14 +145,15 @@ def _observed(frame: DataFrame, write: Callable[[DataFrame], None], **counts: Co
 
     observation = Observation()
     wanted = {"rows": count(lit(1)), **counts}
-    write(frame.observe(observation, *(column.alias(name) for name, column in wanted.items())))
+    counted = frame.observe(observation, *(column.alias(name) for name, column in wanted.items()))
+    Call(frame.sparkSession, lambda: write(counted)).wait()
     found = observation.get
     return {name: int(found[name]) for name in wanted} if found.get("rows") is not None else {}
 
 
 def _timeless_in(spark: SparkSession, folder: Path) -> int:
     """The rows of staged files that have no `__time`."""
-    staged = spark.read.schema(f"{identifier(TIME_COLUMN)} BIGINT").json(paths.escaped(folder))
+    staged = spark.read.schema(f"{identifier(TIME_COLUMN)} STRING").json(paths.escaped(folder))
     return int(staged.where(f"{identifier(TIME_COLUMN)} IS NULL").count())
 
 

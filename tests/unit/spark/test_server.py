@@ -90,7 +90,13 @@ def test_one_server_for_all_commands(place: Path) -> None:
     assert hivedruid("spark", "stop", "--home", str(place)) == "stopped\n"
     assert not is_there(known.jvm)
     assert server.find(place) is None
-    assert sorted(path.name for path in files.folder.iterdir()) == ["alive.lock", "jobs.lock", "starting.lock"]
+    assert sorted(path.name for path in files.folder.iterdir()) == [
+        "alive.lock",
+        "clients",
+        "jobs.lock",
+        "starting.lock",
+    ]
+    assert list(files.clients.iterdir()) == []
     assert files.log.stat().st_size > 0
     assert known.token not in files.log.read_text()
     assert sorted(path.name for path in place.iterdir()) == ["logs", "spark"]

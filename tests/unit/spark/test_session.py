@@ -17,7 +17,7 @@ from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.errors import ConnectError, SparkError, UsageError
 from hivedruid.plan.physical import SparkJob
 from hivedruid.spark import server, session
-from tests.unit.spark.conftest import SCRIPT, Home, columns, files_table, job, run
+from tests.unit.spark.conftest import Home, columns, files_table, job, run
 
 pytestmark = pytest.mark.spark
 
@@ -80,12 +80,11 @@ def test_killed_client_ends_its_job(home: Home, tmp_path: Path) -> None:
     """Nobody is there any more to say so: the server sees the connection go."""
     home.query("SELECT 1")
     folder = tmp_path / ".data.x"
-    script = SCRIPT.replace(
-        "print(list(runner.rows(",
-        f"runner._running(job).__enter__().sql(job.sql).write.orc({str(folder)!r})\n    print((",
-    ).replace("try:", "job = SparkJob(sql, (), ())\ntry:")
-    assert "write.orc" in script
-    client = subprocess.Popen([sys.executable, "-c", script, str(home.path), slow_job().sql], stderr=subprocess.PIPE)
+    script = (
+        "import sys; from pathlib import Path; from hivedruid.spark import session\n"
+        "home, sql, folder = sys.argv[1:]; session.session({}, Path(home)).sql(sql).write.orc(folder)\n"
+    )
+    client = subprocess.Popen([sys.executable, "-c", script, str(home.path), slow_job().sql, str(folder)])
     try:
         eventually(lambda: writing(tmp_path) or client.poll() is not None)
         assert client.poll() is None

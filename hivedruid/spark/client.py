@@ -1,0 +1,74 @@
+"""pyspark's Connect client, as a server of our own needs it. Importing this loads pyspark, gRPC, pandas and pyarrow."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import suppress
+from typing import Any
+
+import grpc
+from pyspark.sql.connect.client import ChannelBuilder
+from pyspark.sql.connect.session import SparkSession
+
+
+class OwnServer(ChannelBuilder):  # type: ignore[misc]
+    """The way to a server on this machine. pyspark's own hands a token to a plain connection to `localhost` alone."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, port: int, token: str) -> None:
+        super().__init__()
+        self._port, self._secret = port, token
+
+    def toChannel(self) -> Any:  # noqa: N802 - pyspark's name
+        token = grpc.access_token_call_credentials(self._secret)
+        local = grpc.local_channel_credentials(grpc.LocalConnectionType.LOCAL_TCP)
+        return self._secure_channel(f"{self.host}:{self._port}", grpc.composite_channel_credentials(local, token))
+
+
+class Session(SparkSession):  # type: ignore[misc]
+    """A session that is closed by `close` and by nothing else."""
+
+    def __init__(self, connection: ChannelBuilder) -> None:
+        super().__init__(connection)
+        atexit.unregister(self.client._cleanup_ml_cache)  # a call at the end, for caches that we do not have
+        self.release_session_on_close = False  # pyspark's way to do it warns where the service is gone
+
+    def close(self) -> None:
+        """Give the session back, if the service is there, and close the connection."""
+        with suppress(Exception):
+            self.client.release_session()
+        self.stop()
+
+    def __del__(self) -> None:
+        """pyspark's closes the channel, in whatever thread collects garbage: one of gRPC's own would wait for itself."""
+
+
+def open_session(port: int, token: str) -> Session:
+    """A session at a server of our own."""
+    spark = Session(OwnServer(port, token))
+    spark.client.set_retry_policies([])  # what is not there on this machine does not come back
+    # One connection for all of an answer: to come again for the rest is for networks, and costs threads.
+    spark.client.disable_reattachable_execute()
+    return spark
+
+
+def give_back(port: int, token: str, session: str, user: str) -> None:
+    """End a session that another process has left behind, and the jobs in it."""
+    from pyspark.sql.connect.proto import ReleaseSessionRequest, SparkConnectServiceStub, UserContext
+
+    with OwnServer(port, token).toChannel() as channel:
+        request = ReleaseSessionRequest(session_id=session, user_context=UserContext(user_id=user))
+        SparkConnectServiceStub(channel).ReleaseSession(request, timeout=60)
+
+
+def main(port: str, session: str, user: str) -> None:
+    import os
+
+    give_back(int(port), os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"], session, user)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(*sys.argv[1:])
