@@ -165,6 +165,15 @@ def check(key: str, value: str, span: Span | None = None) -> str:
         raise error.at(span) from None
 
 
+def seconds(period: str) -> float:
+    """The length of an ISO 8601 period that `check` has let pass; a month counts as 30 days, a year as 365."""
+    match = PERIOD.fullmatch(period)
+    assert match is not None
+    parts = [float((match[number] or "0_")[:-1].replace(",", ".")) for number in (1, 2, 3, 4, 6, 7, 8)]
+    days = parts[0] * 365 + parts[1] * 30 + parts[2] * 7 + parts[3]
+    return days * 86_400 + parts[4] * 3600 + parts[5] * 60 + parts[6]
+
+
 def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple[str, str]]:
     """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked."""
     return sorted(

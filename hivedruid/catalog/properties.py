@@ -15,7 +15,7 @@ from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_value
 from hivedruid.catalog.table import TableKind
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_secret, masked, referenced, secret_in
-from hivedruid.settings import PERIOD
+from hivedruid.settings import PERIOD, seconds
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import Property
@@ -360,14 +360,6 @@ def _duration(known: TableProperty, value: str) -> str | None:
     if known.key == TASK_DURATION and seconds(value) < 60:
         return _AT_LEAST_A_MINUTE
     return None
-
-
-def seconds(duration: str) -> float:
-    """The length of an ISO 8601 period without years and months, in seconds."""
-    match = PERIOD.fullmatch(duration)
-    assert match is not None
-    weeks, days, hours, minutes, rest = (float((match[i] or "0_")[:-1].replace(",", ".")) for i in (3, 4, 6, 7, 8))
-    return (weeks * 7 + days) * 86_400 + hours * 3_600 + minutes * 60 + rest
 
 
 def _datetime(_: TableProperty, value: str) -> str | None:

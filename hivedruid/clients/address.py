@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, UsageError
 from hivedruid.secrets import ENVIRONMENT_PREFIX
-from hivedruid.settings import PERIOD
+from hivedruid.settings import seconds
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -91,16 +91,6 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
         query_timeout=seconds(settings["druid.query.timeout"]),
         tries=max(1, int(settings["hive.druid.maxTries"])),
     )
-
-
-def seconds(period: str) -> float:
-    """The length of an ISO 8601 period; a month counts as 30 days, a year as 365."""
-    match = PERIOD.fullmatch(period)
-    if match is None:
-        raise UsageError(f"'{period}' is no ISO 8601 period")
-    years, months, weeks, days, hours, minutes = (int((match[n] or "0")[:-1] or 0) for n in (1, 2, 3, 4, 6, 7))
-    whole_days = years * 365 + months * 30 + weeks * 7 + days
-    return whole_days * 86_400 + hours * 3600 + minutes * 60 + float((match[8] or "0S")[:-1].replace(",", "."))
 
 
 def secret(key: str, reference: str) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from hivedruid.errors import UsageError
-from hivedruid.settings import PERIOD
 from hivedruid.spark.keeper import Configuration
 from hivedruid.spark.server import Wanted
 
@@ -113,13 +111,3 @@ def _memory(text: str) -> str:
     """Java's way to write Spark's size: a bare number is MiB, and units have one letter."""
     text = text.strip().lower()
     return f"{text}m" if text.isdigit() else text.removesuffix("b")
-
-
-def seconds(period: str) -> float:
-    """The length of an ISO 8601 period; a month counts as 30 days, a year as 365."""
-    match = PERIOD.fullmatch(period)
-    if match is None:
-        raise UsageError(f"'{period}' is no ISO 8601 period")
-    parts = [float((match[number] or "0_")[:-1].replace(",", ".")) for number in (1, 2, 3, 4, 6, 7, 8)]
-    days = parts[0] * 365 + parts[1] * 30 + parts[2] * 7 + parts[3]
-    return days * 86_400 + parts[4] * 3600 + parts[5] * 60 + parts[6]

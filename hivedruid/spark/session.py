@@ -25,6 +25,7 @@ import hivedruid
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
+from hivedruid.settings import seconds
 from hivedruid.spark import failures, launch, remote, server
 from hivedruid.spark.server import Server, Wanted
 
@@ -180,7 +181,7 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
         return Wanted(version(), launch.start_settings(settings), str(jar or ""), needs_iceberg=iceberg)
 
     def begin(required: Wanted) -> Server:
-        idle = launch.seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
+        idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         told = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
         return server.start(where, told, secrets.token_urlsafe(32), progress)
 

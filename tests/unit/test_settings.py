@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hivedruid.errors import SemanticError, Span
-from hivedruid.settings import OWN_PREFIXES, SETTINGS, Settings, check, listing, resolve_zone
+from hivedruid.settings import OWN_PREFIXES, SETTINGS, Settings, check, listing, resolve_zone, seconds
 
 DEFAULTS = {
     "hive.local.time.zone": "LOCAL",
@@ -150,3 +150,11 @@ def test_zone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_own_keys_are_all_in_the_table() -> None:
     assert all(any(key.startswith(prefix) for key in SETTINGS) for prefix in OWN_PREFIXES)
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [("PT0S", 0), ("PT1.5S", 1.5), ("PT0,5S", 0.5), ("P1W", 604_800), ("P2DT3H4M5S", 183_845), ("P1Y1M", 34_128_000)],
+)
+def test_seconds(period: str, expected: float) -> None:
+    assert seconds(period) == expected

@@ -13,7 +13,6 @@ from hivedruid.catalog.properties import (
     check_value,
     find,
     parse_mapping,
-    seconds,
     validate,
 )
 from hivedruid.catalog.table import Column, Table, TableKind
@@ -183,14 +182,6 @@ def test_the_reason_of_the_shortest_task_duration() -> None:
     with pytest.raises(SemanticError) as error:
         validate([prop("druid.kafka.ingestion.taskDuration", "PT30S")])
     assert "whole minutes" in (error.value.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("duration", "expected"),
-    [("PT0S", 0), ("PT1.5S", 1.5), ("PT0,5S", 0.5), ("P1W", 604_800), ("P2DT3H4M5S", 183_845), ("PT90M", 5_400)],
-)
-def test_seconds(duration: str, expected: float) -> None:
-    assert seconds(duration) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.clients.address import address, seconds, secret
+from hivedruid.clients.address import address, secret
 from hivedruid.errors import ConnectError, UsageError
 from hivedruid.local.state import LocalServices
 from hivedruid.settings import Settings
@@ -44,13 +44,6 @@ def test_times_and_tries() -> None:
     })  # fmt: skip
     found = address(settings)
     assert (found.query_timeout, found.read_timeout, found.tries) == (3600.5, 86_460.0, 1)
-
-
-@pytest.mark.parametrize(
-    ("period", "expected"), [("PT5M", 300.0), ("P1W", 604_800.0), ("PT0S", 0.0), ("P1Y1M", 34_128_000.0)]
-)
-def test_periods(period: str, expected: float) -> None:
-    assert seconds(period) == expected
 
 
 def test_a_password_in_the_url_is_refused_and_not_shown() -> None:

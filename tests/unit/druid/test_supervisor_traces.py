@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from hivedruid.catalog.definition import define_table
-from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, seconds
+from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
+from hivedruid.settings import seconds
 
 TRACES = Path(__file__).parents[4] / "shared" / "cases" / "hive" / "kafka_supervisor_traces.json"
 

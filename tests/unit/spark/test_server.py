@@ -17,7 +17,6 @@ import pytest
 from hivedruid.catalog.types import INT
 from hivedruid.errors import SparkError
 from hivedruid.spark import server, session
-from hivedruid.spark.launch import seconds
 from hivedruid.spark.server import Files, Server
 from tests.unit.spark.conftest import Home, columns, iceberg_table, run, start
 from tests.unit.spark.test_session import slow_job
@@ -225,8 +224,3 @@ def test_log_begins_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session.start({}, place, lambda _: None)
     assert 0 < log.stat().st_size < 100_000
     assert log.with_name("spark.log.1").stat().st_size == server.LOG_LIMIT + 1
-
-
-@pytest.mark.parametrize(("period", "length"), [("PT20M", 1200), ("PT0.5S", 0.5), ("P1DT1H", 90_000), ("PT0S", 0)])
-def test_seconds(period: str, length: float) -> None:
-    assert seconds(period) == length
