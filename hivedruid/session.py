@@ -163,6 +163,8 @@ class Session:
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _placed(statement):
             snapshot = gather(parsed, self._facts())
+            if self.settings["hivedruid.pushdown"] == "scans":
+                snapshot = replace(snapshot, scans_only=True)
             self._note_facts(snapshot)
             if type(parsed).__name__ == "Explain":
                 from hivedruid.actions.explain import explain

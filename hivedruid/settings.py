@@ -87,6 +87,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("spark.remote.token", "reference", "", "Token for that server: env:NAME or file:PATH."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
+        Setting("hivedruid.pushdown", "enum", "all", "What Druid computes: all that it computes exactly, or scans, with Spark for everything above them.", ("ALL", "SCANS")),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
     )
 }  # fmt: skip

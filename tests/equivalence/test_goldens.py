@@ -1,0 +1,30 @@
+"""Every SELECT of the goldens in tests/q, computed by Spark over plain scans: the same rows as pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivedruid.qtest.runner import transcribe
+
+SCRIPTS = sorted((Path(__file__).parents[1] / "q").glob("*.q"))
+
+
+def answers(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Statement, columns and sorted rows of each query in a `.q.out`."""
+    for block in text.split("-- !statement ")[1:]:
+        statement, found, output = block.partition("\n")[2].partition("-- !schema ")
+        query = statement.strip()
+        if found and query.split()[0].upper() in ("SELECT", "WITH", "FROM", "VALUES", "("):
+            schema, _, rows = output.partition("\n-- !output\n")
+            yield query, schema, sorted(rows.rstrip("\n").split("\n"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_nothing_but_scans_pushed(script: Path, tmp_path: Path) -> None:
+    expected = list(answers(script.with_name(f"{script.name}.out").read_text(encoding="utf-8")))
+    transcript = transcribe(script, scratch=tmp_path, settings={"hivedruid.pushdown": "scans"})
+    assert transcript.bugs == ()
+    assert list(answers(transcript.text)) == expected
