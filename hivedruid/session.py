@@ -60,7 +60,8 @@ class Session:
         progress: Callable[[str], None] = _quiet,
     ) -> None:
         self.home = home.absolute()
-        self.settings = Settings({**defaults.read(self.home), **(hiveconf or {})})
+        self._defaults = defaults.read(self.home)
+        self.settings = Settings({**self._defaults, **(hiveconf or {})})
         self._initial = self.settings.copy()
         self.variables: dict[str, str] = dict(hivevar or {})
         self.database = "default"
@@ -206,7 +207,7 @@ class Session:
         """What may surprise in the plan or the answer."""
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog alone: {snapshot.unreachable}")
-        url, begun_with = self.settings["druid.url"], defaults.read(self.home).get("druid.url", "embedded:")
+        url, begun_with = self.settings["druid.url"], self._defaults.get("druid.url", "embedded:")
         for data_source in snapshot.absent:
             if url == "embedded:" and begun_with != url:
                 self._note(

@@ -136,7 +136,9 @@ def logs(*, name: str, follow: bool, home: Path | None) -> int:
 
 
 def _home(home: Path | None) -> Path:
-    return home or Path.home() / ".hivedruid"
+    from hivedruid.cli import default_home
+
+    return home or default_home()
 
 
 def _this(command: str, home: Path | None) -> str:

@@ -97,7 +97,9 @@ def _guarded(run: Callable[[Diagnostics], int]) -> int:
 
 
 def _folder(home: Path | None) -> Path:
-    return (home or Path.home() / ".hivedruid").absolute()
+    from hivedruid.cli import default_home
+
+    return (home or default_home()).absolute()
 
 
 def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
