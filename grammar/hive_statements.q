@@ -125,6 +125,29 @@ EXPLAIN DROP TABLE t;
 EXPLAIN FORMATTED SELECT 1;
 EXPLAIN CBO INSERT INTO t SELECT 1;
 
+-- rule: alter_ingestion
+START INGESTION wiki;
+HANDOFF INGESTION db.wiki;
+-- rule: reset_ingestion
+RESET INGESTION wiki;
+-- rule: reset_target
+RESET INGESTION wiki TO EARLIEST;
+RESET INGESTION db.wiki TO TIMESTAMP '2024-01-01 00:00:00';
+-- rule: partition_offset
+RESET INGESTION wiki TO OFFSETS (0:10, 1:20);
+-- rule: rollback_ingestion
+ALTER TABLE wiki ROLLBACK INGESTION;
+-- rule: show_ingestions
+SHOW INGESTIONS LIKE 'wiki*';
+-- rule: show_tasks
+SHOW TASKS FOR wiki WHERE STATE = 'RUNNING';
+-- rule: show_task
+SHOW TASK 'index_kafka_default.wiki_0123456789abcde_abcdefgh';
+-- rule: show_problems
+SHOW PROBLEMS;
+-- rule: kill_task
+KILL TASK 'index_kafka_default.wiki_0123456789abcde_abcdefgh';
+
 -- rule: query
 SELECT 1;
 -- rule: explainable

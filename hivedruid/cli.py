@@ -46,9 +46,11 @@ def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str
 
 COMMANDS = {
     "doctor": "what is missing on this machine, feature by feature",
+    "import-hive": "DDL written for Hive's Druid and Kafka tables, corrected",
     "local": "a real Druid and a real Kafka on this machine",
     "sample": "fetch a real data set",
     "spark": "the warm Spark server of this home",
+    "top": "the ingestions from Kafka, live, and their problems",
 }
 """Commands that have a module of their own in `commands`, each with its line of `--help`."""
 
@@ -67,7 +69,8 @@ class _Group(click.Group):
             return super().get_command(ctx, name)
         from importlib import import_module
 
-        command = getattr(import_module(f"hivedruid.commands.{name}"), name)
+        module = name.replace("-", "_")
+        command = getattr(import_module(f"hivedruid.commands.{module}"), module)
         assert isinstance(command, click.Command)
         return command
 
@@ -109,6 +112,7 @@ def cli(ctx: click.Context) -> int | None:
 @click.option("--druid", metavar="URL", help="The Druid to use: embedded:, local, or the URL of a router.")
 @click.option("--dry-run", is_flag=True, help="Show what each statement would do; nothing is done.")
 @click.option("--fail-at-end", is_flag=True, help="Go on after an error; the exit code is that of the first.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before records get lost, or are read again.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
 @click.option("--time", is_flag=True, help="Tell how long each statement took.")
 @click.pass_context
@@ -125,6 +129,7 @@ def sql(
     druid: str | None,
     dry_run: bool,
     fail_at_end: bool,
+    yes: bool,
     quiet: bool,
     time: bool,
 ) -> int:
@@ -147,7 +152,8 @@ def sql(
         inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
         folder = home or default_home()
         settings = hiveconf | ({"druid.url": druid} if druid else {})
-        session = _open_session(folder, settings, hivevar, diagnostics, dry_run=dry_run)
+        confirm = diagnostics.yes if yes else diagnostics.ask
+        session = _open_session(folder, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
         try:
             if interactive:
                 from hivedruid.repl import run_repl
@@ -267,7 +273,13 @@ def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
 
 
 def _open_session(
-    home: Path, hiveconf: Mapping[str, str], hivevar: Mapping[str, str], diagnostics: Diagnostics, *, dry_run: bool
+    home: Path,
+    hiveconf: Mapping[str, str],
+    hivevar: Mapping[str, str],
+    diagnostics: Diagnostics,
+    confirm: Callable[[str], bool],
+    *,
+    dry_run: bool,
 ) -> Session:
     """A session with the settings of the command line. Raises UsageError for one that is unknown or mistyped."""
     from hivedruid.errors import SemanticError, UsageError
@@ -276,7 +288,7 @@ def _open_session(
     try:
         return Session(
             home, hiveconf=hiveconf, hivevar=hivevar, dry_run=dry_run,
-            note=diagnostics.note, progress=diagnostics.progress,
+            note=diagnostics.note, progress=diagnostics.progress, confirm=confirm,
         )  # fmt: skip
     except SemanticError as error:
         raise UsageError(error.message, hint=error.hint) from None
@@ -289,12 +301,12 @@ def _inputs(
     remaining_files, remaining_texts = iter(files), iter(texts)
     given = [name for name in order if name in ("files", "texts")]
     for name in given:
-        yield _read(next(remaining_files)) if name == "files" else (next(remaining_texts), None)
+        yield read_script(next(remaining_files)) if name == "files" else (next(remaining_texts), None)
     if not given:
-        yield _read("-")
+        yield read_script("-")
 
 
-def _read(path: str) -> tuple[str, str | None]:
+def read_script(path: str) -> tuple[str, str | None]:
     """A script's text and its file name; UTF-8, with or without a byte order mark.
 
     Raises UsageError where it cannot be read.

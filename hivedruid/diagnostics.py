@@ -85,6 +85,19 @@ class Diagnostics:
             self._put(_ERASE_LINE)
         self._progress_shown = bool(text)
 
+    def ask(self, text: str) -> bool:
+        """Ask a person on the terminal; without one the answer is no."""
+        if not (self._terminal and sys.stdin and sys.stdin.isatty()):
+            return False
+        self.progress("")
+        self._put(f"{one_line(text)}. Go on? [y/N] ")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def yes(self, text: str) -> bool:
+        """What would have been asked is only told."""
+        self.note(text)
+        return True
+
     def timing(self, seconds: float, rows: int | None) -> None:
         """Hive's closing line; `rows` is None for a statement without an answer."""
         fetched = "" if rows is None else f", Fetched: {rows} row(s)"

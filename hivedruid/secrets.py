@@ -10,9 +10,13 @@ MASK = "******"
 ENVIRONMENT_PREFIX = "env:"
 """What a secret property's value begins with: the rest names the environment variable that holds the secret."""
 
+SESSION_PREFIX = "session:"
+"""What a reference to a secret that only a session knows begins with (`kept_secrets`)."""
+
+_KEPT = re.compile(SESSION_PREFIX + r"[0-9a-f]{12}")
 _REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
 _SECRET_KEY = re.compile(
-    r"password|passwd|secret|token|jaas|credential|auth\.user\.info"
+    r"authorization|password|passwd|secret|token|jaas|credential|auth\.user\.info"
     r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|truststore)[._-]?key$"
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
@@ -39,6 +43,11 @@ def referenced(value: str) -> str | None:
     return (match[1] or match[2]) if match else None
 
 
+def is_kept(value: str) -> bool:
+    """Whether a value refers to a secret in the memory of a session."""
+    return _KEPT.fullmatch(value) is not None
+
+
 def secret_in(text: str) -> str | None:
     """The first key in a JSON text that holds a secret in clear (an object below it is a reference), or None."""
     import json
@@ -61,9 +70,9 @@ def secret_in(text: str) -> str | None:
 def masked(key: str, value: str) -> str:
     """The value as it may be shown: a secret as stars, a URL without its user and password.
 
-    A reference to an environment variable is no secret.
+    A reference to an environment variable, or to a secret that a session keeps, is no secret.
     """
-    if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX):
+    if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX) and not is_kept(value):
         return MASK
     return _URL_TOKEN.sub(rf"\1{MASK}", _USER_INFO.sub(rf"\1{MASK}@", value))
 

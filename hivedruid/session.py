@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.druid.engine import DruidEngine
     from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.kept_secrets import KeptSecrets
     from hivedruid.parser.statements import Statement
     from hivedruid.plan.physical import DruidRead
     from hivedruid.spark.jobs import SparkRunner
@@ -39,13 +40,18 @@ def _quiet(_text: str) -> None:
     pass
 
 
+def _no(_text: str) -> bool:
+    return False
+
+
 class Session:
     """Runs statements against one home folder.
 
     With `dry_run` it plans: every statement answers with its plan, the catalog is a copy in memory, so that what a script
     creates is there for the rest of it, and nothing is read, written or sent but questions to Druid about its data sources.
 
-    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it).
+    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it). `confirm`
+    is asked before records get lost, or are read again.
     Not for several threads at once. Close it; it is a context manager, too.
     """
 
@@ -58,6 +64,7 @@ class Session:
         dry_run: bool = False,
         note: Callable[[str], None] = _quiet,
         progress: Callable[[str], None] = _quiet,
+        confirm: Callable[[str], bool] = _no,
     ) -> None:
         self.home = home.absolute()
         self._defaults = defaults.read(self.home)
@@ -67,6 +74,7 @@ class Session:
         self.database = "default"
         self._note = note
         self._progress = progress
+        self._confirm = confirm
         self._log = None if dry_run else QueryLog(self.home, note)
         self._dry_run = dry_run
         self._connection = copy_database(self.home) if dry_run else open_database(self.home)
@@ -75,6 +83,7 @@ class Session:
         self._cluster: DruidCluster | None = None
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
+        self._kept: KeptSecrets | None = None
         self._unreadable = "SOURCE is a statement of a script"
 
     def __enter__(self) -> Session:
@@ -159,7 +168,7 @@ class Session:
         from hivedruid.actions.gather import gather
         from hivedruid.parser import parse
 
-        parsed = self._anchored(parse(statement))
+        parsed = self._without_secrets(self._anchored(parse(statement)))
         if type(parsed).__name__ == "SourceScript":
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _placed(statement):
@@ -229,6 +238,18 @@ class Session:
         folder = os.path.dirname(statement.source.file) if statement.source.file else ""  # noqa: PTH120
         return replace(statement, location=str(Path(folder, location).absolute()))  # type: ignore[call-arg]
 
+    def _without_secrets(self, statement: Statement) -> Statement:
+        """With references for secrets in clear, where these may be given; elsewhere they are refused later."""
+        if not self.settings.get_bool("hivedruid.clear.text.secrets"):
+            return statement
+        if self._kept is None:
+            from hivedruid.kept_secrets import KeptSecrets
+
+            self._kept = KeptSecrets()
+            if self._cluster is not None:
+                self._cluster.kept = self._kept
+        return self._kept.without_secrets(statement)
+
     def _warn(self, message: str, span: Span | None) -> None:
         self._note(message if span is None else f"line {span.line}: {message}")
 
@@ -254,7 +275,7 @@ class Session:
         if self._cluster is None or self._cluster.address != found:
             if self._cluster is not None:
                 self._cluster.close()
-            self._cluster = DruidCluster(found, progress=self._progress, note=self._note)
+            self._cluster = DruidCluster(found, progress=self._progress, note=self._note, kept=self._kept)
         return self._cluster
 
     def now(self) -> datetime:
@@ -266,7 +287,9 @@ class Session:
         from hivedruid.actions.gather import Facts
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
-        return Facts(self.catalog, self.druid, settings, self.now(), self.database, self.variables, self._dry_run)
+        return Facts(
+            self.catalog, self.druid, settings, self.now(), self.database, self.home, self.variables, self._dry_run
+        )
 
     def _get_services(self) -> Services:
         if self._services is None:
@@ -275,7 +298,7 @@ class Session:
             self._services = Services(
                 self.home, self.catalog, self.druid, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
-                self._query_context,
+                self._query_context, lambda key: self.settings[key], self._note, self._confirm,
             )  # fmt: skip
         return self._services
 

@@ -86,8 +86,11 @@ SETTINGS: dict[str, Setting] = {
         Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
         Setting("spark.remote.token", "reference", "", "Token for that server: env:NAME or file:PATH."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
+        Setting("hivedruid.ingestion.timeout", "period", "PT5M", "How long START, STOP and their kind wait until Druid has done it (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
         Setting("hivedruid.pushdown", "enum", "all", "What Druid computes: all that it computes exactly, or scans, with Spark for everything above them.", ("ALL", "SCANS")),
+        Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE of a table fed from Kafka does where its ingestion could not start, for tables without druid.kafka.ingestion.check; off: it does not look.", ("WARN", "REFUSE", "OFF")),
+        Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in clear: they are kept in the memory of the session alone, and sent to Druid."),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
     )
 }  # fmt: skip

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Note = Callable[[str, Span | None], None]
 
+_WATCHING = frozenset({"ShowIngestions", "ShowTasks", "ShowTask", "ShowProblems", "KillTask"})
+"""By name, so that other statements do not load these."""
+
 
 @dataclass(frozen=True)
 class Built:
@@ -38,6 +41,14 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
         return Built((query_action(plan),), (plan,))
     if isinstance(statement, Explain):
         return build(statement.statement, snapshot, note)
+    if type(statement).__name__ in _WATCHING:
+        from hivedruid.actions import watch
+
+        return Built(watch.build(statement, snapshot))
+    if type(statement).__name__ == "AlterIngestion":
+        from hivedruid.actions import ingestion
+
+        return Built(ingestion.build(statement, snapshot))
     from hivedruid.parser.statements.ddl import CreateTable
     from hivedruid.parser.statements.dml import Insert
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
+from hivedruid.ingestion.lifecycle import IngestionChange
 from hivedruid.results import ResultColumn
 
 
@@ -20,11 +21,35 @@ class AddTable(Action):
 
 
 @dataclass(frozen=True)
+class ChangeIngestion(Action):
+    """Start, stop or change what feeds a table from Kafka, and remember it in the catalog."""
+
+    change: IngestionChange
+
+    @property
+    def table(self) -> Table:
+        return self.change.table
+
+
+@dataclass(frozen=True)
+class ForgetSpecs(Action):
+    """ROLLBACK INGESTION: the specs that were sent after `version` are as if they had not been."""
+
+    table: Table
+    version: int
+
+
+@dataclass(frozen=True)
 class RemoveTable(Action):
-    """Take a table out of the catalog; with `delete_data` what it stores goes as well."""
+    """Take a table out of the catalog; with `delete_data` what it stores goes as well.
+
+    `ingestion` ends before that. With `purge` Druid's segments are deleted, not only marked as unused.
+    """
 
     table: Table
     delete_data: bool
+    ingestion: ChangeIngestion | None = None
+    purge: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,9 +114,11 @@ def names_only(actions: Iterable[Action]) -> Iterator[Action]:
     """What of the actions concerns the catalog, the settings and answers from them: no data is read, written or deleted."""
     for action in actions:
         if isinstance(action, RemoveTable):
-            yield replace(action, delete_data=False)
+            yield replace(action, delete_data=False, ingestion=None)
         elif isinstance(action, RemoveDatabase):
-            yield replace(action, tables=tuple(replace(removal, delete_data=False) for removal in action.tables))
+            yield replace(
+                action, tables=tuple(replace(removal, delete_data=False, ingestion=None) for removal in action.tables)
+            )
         elif isinstance(action, _ABOUT_NAMES):
             yield action
 

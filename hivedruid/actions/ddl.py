@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
+from hivedruid.actions import ingestion
 from hivedruid.actions.changes import (
     AddDatabase,
     AddTable,
@@ -19,11 +20,13 @@ from hivedruid.actions.changes import (
     ResetSetting,
     UseDatabaseAction,
 )
+from hivedruid.actions.check_ingestion import checks
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog import definition, druid_tables, hive_tables
 from hivedruid.catalog.kafka_feed import check_kafka_feed
-from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed, validate
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed
+from hivedruid.catalog.property_checks import validate
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import PlanError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import Statement, TableName
@@ -62,7 +65,6 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
         table = _like(statement, statement.like, database, snapshot)
     else:
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
-    _refuse_ingestion(statement.properties, snapshot)
     return table
 
 
@@ -104,7 +106,14 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     if statement.query is not None:
         raise PlanError("CREATE TABLE … AS SELECT reached the builder of plain DDL")
     table = new_table(statement, snapshot)
-    return (AddTable(table),) if table else ()
+    if table is None:
+        return ()
+    checked = checks(table, snapshot.settings)
+    verb = ingestion.verb_of(statement.properties)
+    if verb is None:
+        return *checked, AddTable(table)
+    table = replace(table, table_id=snapshot.fresh_id)
+    return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
 
 
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
@@ -150,19 +159,22 @@ def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...
     table = find_table(statement.name, snapshot)
     if table.kind == "view":
         raise SemanticError("Cannot drop a view with DROP TABLE", span=statement.name.span, hint="use DROP VIEW")
-    return (removal(table),)
+    return (removal(table, snapshot, purge=statement.purge),)
 
 
-def removal(table: Table) -> RemoveTable:
+def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveTable:
     """DROP: what goes besides the name.
 
     A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if the table
     made it: Hive marks its segments unused in any case. One that the table was put over with druid.datasource
-    stays. PURGE alone skips Hive's trash.
+    stays. PURGE alone skips Hive's trash; of a table fed from Kafka it deletes segments and offsets for good.
     """
-    purge = table.properties.get("external.table.purge", "false").lower() == "true"
-    delete_data = table.kind != "view" and (not table.external or purge or table.owns_data_source)
-    return RemoveTable(table, delete_data=delete_data)
+    always = table.properties.get("external.table.purge", "false").lower() == "true"
+    delete_data = table.kind != "view" and (not table.external or always or table.owns_data_source)
+    purge = purge and (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
+    return RemoveTable(
+        table, delete_data=delete_data, ingestion=ingestion.dropped(table, snapshot, purge=purge), purge=purge
+    )
 
 
 def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -171,7 +183,7 @@ def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
     table = find_table(statement.name, snapshot)
     if table.kind != "view":
         raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
-    return (removal(table),)
+    return (removal(table, snapshot),)
 
 
 def _altered(name: TableName, snapshot: Snapshot) -> Table:
@@ -190,17 +202,16 @@ def _set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tupl
     if "druid.datasource" in given:
         druid_tables.check_data_source(given["druid.datasource"], spans["druid.datasource"])
     definition.check_verb(properties, spans.get(KAFKA_INGESTION))
-    started = properties.pop(KAFKA_INGESTION, None) is not None
-    changes = _with_properties(statement.name, table, properties)
-    _refuse_ingestion(statement.properties, snapshot)
-    return changes or ((ReplaceTable(table, table),) if started else ())
-
-
-def _refuse_ingestion(properties: Iterable[s.Property], snapshot: Snapshot) -> None:
-    """EXPLAIN shows what START would submit; nothing else can be done with druid.kafka.ingestion."""
-    for item in properties:
-        if item.key == KAFKA_INGESTION and not (snapshot.plan_only and item.value.upper() == "START"):
-            definition.refuse_ingestion(item.value, snapshot.settings, item.value_span)
+    properties.pop(KAFKA_INGESTION, None)
+    changes = _with_properties(statement.name, table, properties, snapshot)
+    changed = changes[0].after if changes and isinstance(changes[0], ReplaceTable) else table
+    verb = ingestion.verb_of(statement.properties)
+    if verb is None:
+        return changes
+    verbs = ingestion.with_verb(changed, verb, snapshot)
+    if verb.value.upper() in ("START", "STOP"):  # these see to the whole spec themselves
+        changes = changes[:1]
+    return (*changes, *verbs) or (ReplaceTable(table, table),)
 
 
 def _unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -222,10 +233,12 @@ def _unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> 
     gone = {item.key for item in statement.properties}
     rest = {key: value for key, value in table.properties.items() if key not in gone}
     comment = {"comment": ""} if "comment" in gone else {}
-    return _with_properties(statement.name, table, {**rest, **comment})
+    return _with_properties(statement.name, table, {**rest, **comment}, snapshot)
 
 
-def _with_properties(name: TableName, table: Table, properties: dict[str, str]) -> tuple[Action, ...]:
+def _with_properties(
+    name: TableName, table: Table, properties: dict[str, str], snapshot: Snapshot
+) -> tuple[Action, ...]:
     """The table with these properties, checked together; `comment` among them is the table's comment."""
     if table.kind == "druid":
         check_kafka_feed(properties, table.columns, name.span)
@@ -239,7 +252,8 @@ def _with_properties(name: TableName, table: Table, properties: dict[str, str]) 
     if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
         columns = tuple(replace(column, field=None) for column in columns)  # looked up again when first needed
     after = replace(table, properties=properties, comment=comment, columns=columns)
-    return (ReplaceTable(table, after),) if after != table else ()
+    changes = (ReplaceTable(table, after),) if after != table else ()
+    return *changes, *ingestion.altered(table, after, name.span, snapshot)
 
 
 def _add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -256,7 +270,8 @@ def _add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, .
         columns = hive_tables.kafka_columns(own + added, spans)
     else:
         columns = table.columns + hive_tables.as_serde_reads(added, table.serde)
-    return (ReplaceTable(table, replace(table, columns=columns)),)
+    after = replace(table, columns=columns)
+    return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
 
 
 def _rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -315,7 +330,9 @@ def _drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Actio
             hint="DROP DATABASE … CASCADE drops them, too",
         )
     views_first = sorted(tables, key=lambda table: (table.kind != "view", table.name))
-    actions: tuple[Action, ...] = (RemoveDatabase(statement.name, tuple(removal(table) for table in views_first)),)
+    actions: tuple[Action, ...] = (
+        RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
+    )
     if snapshot.database == statement.name:
         actions += (UseDatabaseAction("default"),)
     return actions

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Services:
-    """What actions act on. `druid` and `spark` are only called where they are needed; the callbacks change the session."""
+    """What actions act on. `druid` and `spark` are only called where they are needed; the callbacks change the session.
+
+    `confirm` asks a person whether what it is told may be done.
+    """
 
     home: Path
     catalog: Catalog
@@ -34,6 +37,9 @@ class Services:
     reset_setting: Callable[[str | None], None]
     zone: Callable[[], str]
     query_context: Callable[[], Mapping[str, Any]]
+    setting: Callable[[str], str]
+    note: Callable[[str], None]
+    confirm: Callable[[str], bool]
 
 
 Instead = Callable[[ResourceError], Sequence[Action]]
@@ -227,8 +233,10 @@ def _remove_table(action: c.RemoveTable, services: Services) -> None:
     Druid comes before the catalog: where it cannot be reached nothing is done, and DROP can be said again.
     """
     in_druid = action.table.kind == "druid"
+    if action.ingestion is not None:
+        _change_ingestion(action.ingestion, services)
     if action.delete_data and in_druid:
-        _delete_data(action.table, services)
+        services.druid().drop(action.table.data_source, purge=action.purge)
     services.catalog.remove(action.table)
     if action.delete_data and not in_druid:
         _delete_data(action.table, services)
@@ -239,6 +247,18 @@ def _delete_data(table: Any, services: Services) -> None:
         services.druid().drop(table.data_source)
     elif table.kind in ("iceberg", "files"):
         services.spark().drop(table)
+
+
+def _change_ingestion(action: c.ChangeIngestion, services: Services) -> None:
+    from hivedruid.actions.run_ingestion import change_ingestion
+
+    change_ingestion(action, services)
+
+
+def _forget_specs(action: c.ForgetSpecs, services: Services) -> None:
+    from hivedruid.actions.run_ingestion import forget_specs
+
+    forget_specs(action, services)
 
 
 def _replace_table(action: c.ReplaceTable, services: Services) -> None:
@@ -271,8 +291,20 @@ def _reset_setting(action: c.ResetSetting, services: Services) -> None:
     services.reset_setting(action.key)
 
 
+def _check_ingestion(action: Any, services: Services) -> None:
+    from hivedruid.actions.check_ingestion import run
+
+    run(action, services)
+
+
 def _show(action: c.Show, _services: Services) -> Result:
     return Result(action.columns, iter(action.rows), action.is_text)
+
+
+def _watch(action: Action, services: Services) -> Result | None:
+    from hivedruid.actions import watch
+
+    return watch.execute(action, services)
 
 
 # by name, so that a query does not load the actions of DDL
@@ -282,6 +314,7 @@ _EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
     "AnswerRows": _answer_rows,
     "IngestDruid": _ingest_druid,
     "WriteTable": _write_table,
+    "CheckIngestion": _check_ingestion,
     "AddTable": _add_table,
     "RemoveTable": _remove_table,
     "ReplaceTable": _replace_table,
@@ -292,4 +325,8 @@ _EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
     "ChangeSetting": _change_setting,
     "ResetSetting": _reset_setting,
     "Show": _show,
+    "ChangeIngestion": _change_ingestion,
+    "ForgetSpecs": _forget_specs,
+    "Watch": _watch,
+    "ShutDownTask": _watch,
 }

@@ -56,6 +56,10 @@ def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
         kind = "Replace" if action.overwrite else "Append"
         head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
         return [*head, "    Stage-1", *_indent(_spark(action.job), 6)]
+    if type(action).__name__ == "ChangeIngestion":
+        from hivedruid.actions import explain_ingestion
+
+        return explain_ingestion.lines(action)  # type: ignore[arg-type]
     from hivedruid.actions import explain_ddl
 
     return [*explain_ddl.lines(action), *_supervisor(action, settings)]
@@ -195,6 +199,10 @@ def _action_document(action: Action, settings: Mapping[str, str]) -> dict[str, A
             "overwrite": action.overwrite,
             **_job_document(action.job),
         }
+    if type(action).__name__ == "ChangeIngestion":
+        from hivedruid.actions import explain_ingestion
+
+        return {"action": "ChangeIngestion", **explain_ingestion.document(action)}  # type: ignore[arg-type]
     from hivedruid.actions import explain_ddl
 
     supervisor = _supervisor_spec(action, settings)

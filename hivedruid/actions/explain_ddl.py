@@ -17,20 +17,29 @@ Fields = list[tuple[str, Any]]
 
 def lines(action: Action) -> list[str]:
     """The lines of one action: `Stage-0`, the operator, and what it will do, indented. Secrets are shown as stars."""
-    describer = _DESCRIBERS.get(type(action))
-    if describer is None:
-        raise PlanError(f"no EXPLAIN text for {type(action).__name__}")
-    operator, fields = describer(action)
+    operator, fields = _described(action)
     return ["Stage-0", f"  {operator}:", *_indented(fields, 4)]
 
 
 def document(action: Action) -> dict[str, Any]:
     """The same as one JSON value, for EXPLAIN FORMATTED."""
+    operator, fields = _described(action)
+    return {"operator": operator, **{key: _plain(value) for key, value in fields if _present(value)}}
+
+
+def _described(action: Action) -> tuple[str, Fields]:
+    if type(action).__name__ in ("Watch", "ShutDownTask"):
+        from hivedruid.actions import watch
+
+        return watch.describe(action)
+    if type(action).__name__ == "CheckIngestion":
+        from hivedruid.actions import check_ingestion
+
+        return check_ingestion.describe(action)  # type: ignore[arg-type]
     describer = _DESCRIBERS.get(type(action))
     if describer is None:
         raise PlanError(f"no EXPLAIN text for {type(action).__name__}")
-    operator, fields = describer(action)
-    return {"operator": operator, **{key: _plain(value) for key, value in fields if _present(value)}}
+    return describer(action)
 
 
 def _plain(value: Any) -> Any:
@@ -102,7 +111,13 @@ def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
         ("name", table.full_name),
         ("data source", table.data_source if table.kind == "druid" else None),
         ("delete data", action.delete_data),
+        ("for good", action.purge or None),
+        ("ingestion", [step.text for step in _steps(action)]),
     ]
+
+
+def _steps(action: c.RemoveTable) -> tuple[Any, ...]:
+    return action.ingestion.change.steps if action.ingestion else ()
 
 
 def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
@@ -158,4 +173,5 @@ _DESCRIBERS: dict[type[Action], Callable[[Any], tuple[str, Fields]]] = {
     ),
     c.ResetSetting: lambda a: ("Reset Settings Operator", [("key", a.key or "(all)")]),
     c.Show: _show,
+    c.ForgetSpecs: lambda a: ("Rollback Ingestion Operator", [("name", a.table.full_name)]),
 }

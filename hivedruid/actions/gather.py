@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -19,7 +21,22 @@ from hivedruid.errors import ConnectError
 from hivedruid.parser.statements import Explain, Query, Statement, TableName
 
 if TYPE_CHECKING:
+    from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.parser.statements.ddl import CreateTable
+
+
+_MAY_CHANGE_INGESTION = frozenset(
+    (
+        "CreateTable",
+        "SetTableProperties",
+        "UnsetTableProperties",
+        "AddColumns",
+        "DropTable",
+        "DropDatabase",
+        "AlterIngestion",
+    )
+)
+"""Statements by name, so that the others load nothing of it."""
 
 
 @dataclass
@@ -34,6 +51,7 @@ class Facts:
     settings: Mapping[str, str]
     now: datetime
     database: str
+    home: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     plan_only: bool = False
 
@@ -49,11 +67,21 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
     else:
         reader.statement(statement)
     databases = facts.catalog.databases()
+    ingestions: Mapping[tuple[str, str], IngestionFacts] = {}
+    if type(statement).__name__ in _MAY_CHANGE_INGESTION:
+        from hivedruid.actions.gather_ingestion import gather_ingestions
+
+        ingestions = gather_ingestions(statement, tables, reader.all_tables, facts)
+    elif getattr(statement, "mode", "plain") != "plain" and type(statement).__name__ == "DescribeTable":
+        from hivedruid.actions.describe_ingestion import gather_runtime
+
+        ingestions, reader.unreachable = gather_runtime(tables, facts)
     return Snapshot(
         facts.settings, facts.now, facts.database, databases, tables,
         discovered=reader.discovered, all_tables=tuple(reader.all_tables),
         database_comments=reader.comments, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
+        ingestions=ingestions, fresh_id=os.urandom(8).hex(),
     )  # fmt: skip
 
 

@@ -78,9 +78,20 @@ def _describe(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
     if statement.mode == "plain":
         return _show(names, columns)
     if statement.mode == "extended":
-        return _show(names, [*columns, ("", "", ""), ("Detailed Table Information", _detail(table), "")])
+        detail = ("Detailed Table Information", _detail(table), "")
+        return _show(names, [*columns, ("", "", ""), detail, *_runtime(table, snapshot)])
     header = ("# col_name", "data_type", "comment")
-    return _show(names, [header, *columns, ("", "", ""), *_formatted(table)])
+    return _show(names, [header, *columns, ("", "", ""), *_formatted(table), *_runtime(table, snapshot)])
+
+
+def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    """What Druid says of a table's ingestion, where it was asked."""
+    known = snapshot.ingestions.get((table.database, table.name))
+    if known is None and snapshot.unreachable is None:
+        return []
+    from hivedruid.actions.describe_ingestion import rows
+
+    return rows(table, known, snapshot.unreachable)
 
 
 def _comment(table: Table, column: Column) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
 from hivedruid.druid.engine import NO_LIMITS, DruidLimits
+
+if TYPE_CHECKING:
+    from hivedruid.ingestion.lifecycle import IngestionFacts
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,9 @@ class Snapshot:
     `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, `variables` the hivevars.
     `limits` are the Druid's own; `absent` are the data sources of named tables that it does not have; `unreachable` is
     why it could not be asked, where the statement can do without. `scans_only` keeps everything but scans out of Druid.
-    `plan_only`: the actions are shown, not run.
+    `plan_only`: the actions are shown, not run. `ingestions` are what is known of the ingestion into the tables that
+    are fed from Kafka and may change with the statement, by (database, name); none where nothing can be ingested.
+    `fresh_id` is for a table that is made and started by the same statement.
     """
 
     settings: Mapping[str, str]
@@ -36,6 +42,8 @@ class Snapshot:
     unreachable: str | None = None
     scans_only: bool = False
     plan_only: bool = False
+    ingestions: Mapping[tuple[str, str], IngestionFacts] = field(default_factory=dict)
+    fresh_id: str = ""
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -42,6 +42,22 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX segments_by_source ON segments (data_source, used);
     """,
+    """
+    CREATE TABLE ingestions (
+        table_id TEXT PRIMARY KEY,         -- of a table fed from Kafka
+        started INTEGER NOT NULL,          -- whether its supervisor should be there: between START and STOP
+        pending TEXT NOT NULL DEFAULT ''   -- what was begun and is not finished, as JSON
+    );
+    CREATE TABLE ingestion_specs (
+        table_id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        definition TEXT NOT NULL,          -- the Table as JSON
+        spec TEXT NOT NULL,                -- what was sent to Druid, as JSON, without secrets
+        submitted TEXT NOT NULL,           -- when, ISO 8601 in UTC
+        worked INTEGER NOT NULL DEFAULT 0, -- whether its tasks were seen running
+        PRIMARY KEY (table_id, version)
+    );
+    """,
 )
 """Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from hivedruid.catalog import druid_tables, hive_tables
 from hivedruid.catalog.kafka_feed import check_kafka_feed
-from hivedruid.catalog.properties import KAFKA_INGESTION, check_secret, is_fed, validate
+from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.property_checks import check_secret, validate
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table, TableKind
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 
@@ -185,16 +186,12 @@ def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
         )
 
 
-def refuse_ingestion(verb: str, settings: Mapping[str, str], span: Span | None) -> None:
+def refuse_ingestion(verb: str, span: Span | None) -> NoReturn:
     """START, STOP and RESET act on a supervisor, which needs a Druid cluster."""
-    if settings.get("druid.url", "embedded:") == "embedded:":
-        raise UnsupportedError(
-            f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
-            span=span,
-            hint="this needs a Druid cluster: SET druid.url to its router",
-        )
     raise UnsupportedError(
-        f"cannot {verb.upper()} the ingestion: this is not supported yet", span=span, hint="use Druid's web console"
+        f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
+        span=span,
+        hint="this needs a Druid cluster: hivedruid local up starts one, or SET druid.url to its router",
     )
 
 

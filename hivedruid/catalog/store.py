@@ -81,7 +81,7 @@ class Catalog:
     def tables(self, database: str) -> tuple[Table, ...]:
         """All tables and views of a database, by name."""
         query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? ORDER BY name"
-        return tuple(_table(*row) for row in self.connection.execute(query, (database,)))
+        return tuple(from_json(*row) for row in self.connection.execute(query, (database,)))
 
     def table_names(self, database: str) -> tuple[str, ...]:
         query = "SELECT name FROM tables WHERE database = ? ORDER BY name"
@@ -90,7 +90,7 @@ class Catalog:
     def find(self, database: str, name: str) -> Table | None:
         query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? AND name = ?"
         row = self.connection.execute(query, (database.lower(), name.lower())).fetchone()
-        return _table(*row) if row else None
+        return from_json(*row) if row else None
 
     def get(self, database: str, name: str) -> Table:
         """The table of that name. Raises SemanticError, with the closest name, where there is none."""
@@ -147,6 +147,8 @@ class Catalog:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
             if removed.rowcount == 0:
                 raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
+            for of_it in ("ingestions", "ingestion_specs"):
+                connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
 
     def _require_database(self, name: str) -> None:
         if self.database_comment(name) is None:
@@ -209,7 +211,8 @@ def _type_json(hive: HiveType) -> Any:
     return result
 
 
-def _table(table_id: str, database: str, name: str, definition: str) -> Table:
+def from_json(table_id: str, database: str, name: str, definition: str) -> Table:
+    """The table that `to_json` made a text of."""
     value = json.loads(definition)
     return Table(
         database=database,

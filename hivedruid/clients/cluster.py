@@ -17,9 +17,12 @@ from hivedruid.clients.segments import wait_until
 from hivedruid.clients.stream import JsonStream, TruncatedError
 from hivedruid.druid.engine import DruidLimits
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
+from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.clients.tasks import IngestReport
+    from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
+    from hivedruid.ingestion.offsets import Move
     from hivedruid.plan.physical import DruidRead
 
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
@@ -41,7 +44,10 @@ class ServiceStatus:
 
 
 class DruidCluster:
-    """`progress` gets the status line of what takes long and "" when it is over, `note` what a person should know."""
+    """`progress` gets the status line of what takes long and "" when it is over, `note` what a person should know.
+
+    `kept` are the session's secrets, which specs that are sent are filled with.
+    """
 
     def __init__(
         self,
@@ -50,8 +56,10 @@ class DruidCluster:
         progress: Callable[[str], None],
         note: Callable[[str], None],
         patience: float = PATIENCE,
+        kept: KeptSecrets | None = None,
     ) -> None:
         self.address = address
+        self.kept = kept or KeptSecrets()
         self.client = DruidClient(address)
         self.patience = patience
         self.progress = progress
@@ -223,8 +231,11 @@ class DruidCluster:
         finally:
             self.progress("")
 
-    def drop(self, data_source: str) -> None:
-        """Mark all segments of a data source unused; returns when the broker knows none of them any more."""
+    def drop(self, data_source: str, *, purge: bool = False) -> None:
+        """Mark all segments of a data source unused; returns when the broker knows none of them any more.
+
+        With `purge` a kill task then deletes them.
+        """
         self._check()
         self.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
         try:
@@ -237,6 +248,36 @@ class DruidCluster:
                 f"{data_source} is dropped, and after {self.patience:g} s the broker still has segments of it",
                 hint="look at the logs of Druid's coordinator and historicals",
             )
+        if purge:
+            from hivedruid.clients.tasks import delete_unused
+
+            delete_unused(self, data_source)
+
+    # --- ingestion from Kafka ----------------------------------------------------------------------------------
+
+    def ingestion_facts(
+        self, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None = None, moment: int | None = None
+    ) -> IngestionFacts:
+        """What is known of a supervisor; see `DruidEngine.ingestion_facts`."""
+        from hivedruid.clients.lifecycle import read_facts
+
+        self._check()
+        return read_facts(self, data_source, whole=whole, feed=feed, moment=moment)
+
+    def change_ingestion(
+        self,
+        change: IngestionChange,
+        *,
+        patience: float,
+        moving: Callable[[Mapping[int, int]], None],
+        on_step: Callable[[], None],
+    ) -> tuple[Move, ...]:
+        """Start, stop or change a supervisor; see `DruidEngine.change_ingestion`."""
+        from hivedruid.clients.lifecycle import IngestionRunner
+
+        runner = IngestionRunner(self, patience, moving)
+        runner.run(change, on_step)
+        return runner.moved
 
 
 def _number(text: Any) -> int | None:

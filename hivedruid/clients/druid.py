@@ -48,9 +48,14 @@ class DruidClient:
             return missing
         return self._value(service, response)
 
-    def post(self, service: Service, path: str, body: Any = None, *, repeatable: bool = True) -> Any:
-        """What the service answers. `repeatable`: whether doing it twice is the same as doing it once."""
-        return self._value(service, self._send("POST", service, path, body, repeatable=repeatable))
+    def post(
+        self, service: Service, path: str, body: Any = None, *, repeatable: bool = True, missing: Any = None
+    ) -> Any:
+        """What the service answers; `missing`, where given, for 404. `repeatable`: whether doing it twice is doing it once."""
+        response = self._send("POST", service, path, body, repeatable=repeatable)
+        if response.status_code == 404 and missing is not None:
+            return missing
+        return self._value(service, response)
 
     def delete(self, service: Service, path: str) -> None:
         response = self._send("DELETE", service, path)

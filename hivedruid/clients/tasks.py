@@ -27,6 +27,8 @@ TASKS = "/druid/indexer/v1/task"
 MOST_BUCKETS, MOST_TOMBSTONES = 20_000, 500
 """Segment intervals that one task may lock, and how many of them it may leave empty, which takes 25 ms for each; what
 is more is emptied afterwards, by segment."""
+ALL_TIME = "0000-01-01T00:00:00Z/5000-01-01T00:00:00Z"
+"""What a kill task may be given: of an interval without end the overlord counts the days."""
 LOST_WORKER = 20.0
 """Seconds without a worker after which a task is given up."""
 
@@ -291,6 +293,28 @@ class _Ingestion:
         except (DruidError, ConnectError) as error:
             problem = error.message
         self.cluster.note(f"what the ingestion task {self.id} wrote was not taken back: {problem}")
+
+
+def delete_unused(cluster: DruidCluster, data_source: str) -> None:
+    """Delete the segments of a data source that are marked as unused, from deep storage, too: a kill task."""
+    from hivedruid.clients.overlord import Overlord
+
+    overlord = Overlord(cluster.client)
+    task_id = f"hivedruid_kill_{uuid4().hex}"
+    task = {"type": "kill", "id": task_id, "dataSource": data_source, "interval": ALL_TIME}
+    cluster.client.post("overlord", TASKS, task)
+    end = monotonic() + cluster.patience
+    while True:
+        found = overlord.task(task_id)
+        if found is not None and found.is_complete:
+            break
+        if monotonic() >= end:
+            raise DruidError(f"the segments of {data_source} are not deleted yet", hint=f"SHOW TASK '{task_id}'")
+        cluster.progress(f"Druid: deleting the segments of {data_source}")
+        sleep(0.2)
+    cluster.progress("")
+    if found.state != "SUCCESS":
+        raise DruidError(f"the segments of {data_source} were not deleted: {found.error or task_id}")
 
 
 def _check_counts(report: Mapping[str, Any], expected: int, task: str) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from hivedruid.ingestion.feed import Feed
     from hivedruid.settings import Settings
 
 OK, MISSING, LATER = "ok", "missing", "later"
@@ -205,6 +206,88 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
             )  # fmt: skip
 
 
+def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
+    """What the tables that are fed from Kafka need: topics as seen from here, and variables on Druid's hosts."""
+    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.properties import is_fed
+    from hivedruid.catalog.store import Catalog
+    from hivedruid.druid.supervisor import supervisor_spec
+    from hivedruid.ingestion.feed import feed_of
+    from hivedruid.secrets import masked
+
+    connection = copy_database(home)
+    try:
+        catalog = Catalog(connection)
+        tables = [table for database in catalog.databases() for table in catalog.tables(database)]
+    finally:
+        connection.close()
+    fed = [table for table in tables if table.kind == "druid" and is_fed(table.properties)]
+    if not fed:
+        yield Check(feature, OK, "no table is fed from it")
+        return
+    names = ", ".join(table.full_name for table in fed)
+    if settings["druid.url"] == "embedded:":
+        yield Check(feature, LATER, f"feeds {names}, but not into the embedded store", "SET druid.url to a cluster")
+        return
+    yield Check(feature, OK, f"feeds {names}")
+    feeds = [feed_of(supervisor_spec(table, settings)) for table in fed]
+    for bootstrap, properties in dict.fromkeys(feed.kafka for feed in feeds):
+        same = [feed for feed in feeds if feed.kafka == (bootstrap, properties)]
+        yield from _topics(f"{feature}: {masked('kafka.bootstrap.servers', bootstrap)}", same)
+    variables = {name for feed in feeds for name in feed.variables}
+    if variables:
+        yield from _variables(f"{feature}: environment of Druid", home, settings, variables)
+
+
+def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
+    """The topics of one Kafka, with the credentials of the tables, over one connection."""
+    from hivedruid.clients.kafka import Kafka, OnlyDruidError
+    from hivedruid.errors import ConnectError, KafkaError
+
+    try:
+        with Kafka(feeds[0].bootstrap, dict(feeds[0].properties)) as kafka:
+            patterns = {feed.topic for feed in feeds if feed.is_pattern}
+            matched = {pattern: kafka.topics(pattern) for pattern in sorted(patterns)}
+            wanted = {feed.topic for feed in feeds if not feed.is_pattern}.union(*matched.values())
+            found = kafka.offsets(wanted)
+    except OnlyDruidError as error:
+        yield Check(feature, LATER, f"not asked from here: {error.message}", error.hint or "")
+        return
+    except (KafkaError, ConnectError) as error:
+        yield Check(feature, MISSING, error.message, error.hint or "")
+        return
+    good = sorted(name for name, item in found.items() if not isinstance(item, KafkaError))
+    if good:
+        yield Check(feature, OK, f"topics that can be read: {', '.join(good)}")
+    for name, item in sorted(found.items()):
+        if isinstance(item, KafkaError):
+            yield Check(f"{feature}: {name}", MISSING, item.message, item.hint or "")
+    for pattern, names in matched.items():
+        if not names:
+            yield Check(f"{feature}: {pattern}", MISSING, "no topic matches it", "create one, or set another pattern")
+
+
+def _variables(feature: str, home: Path, settings: Settings, variables: set[str]) -> Iterator[Check]:
+    from hivedruid.clients.address import address
+    from hivedruid.clients.druid import DruidClient
+    from hivedruid.clients.sampler import unset_variables
+    from hivedruid.local.state import running
+
+    client = DruidClient(address(settings, running(home)))
+    try:
+        unset = unset_variables(client, variables)
+    finally:
+        client.close()
+    given = sorted(variables - set(unset))
+    if given:
+        yield Check(feature, OK, f"set for the overlord: {', '.join(given)}")
+    for name in unset:
+        yield Check(
+            f"{feature}: {name}", MISSING, f"{name} is not set for the overlord",
+            "set it on all hosts of Druid, and start its services again",
+        )  # fmt: skip
+
+
 _NOT_EXTENSIONS = frozenset({"druid-processing", "druid-server", "druid-services", "druid-indexing-service"})
 """Druid's own modules, in every service."""
 
@@ -215,5 +298,6 @@ CHECKS: dict[str, Callable[[str, Path, Settings], Iterator[Check]]] = {
     "downloads": _artifacts,
     "local cluster": _local_cluster,
     "Druid": _druid,
+    "Kafka": _kafka,
 }
 """What is looked at, by the name it is shown under."""

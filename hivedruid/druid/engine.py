@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
+    from hivedruid.ingestion.offsets import Move
     from hivedruid.plan.physical import DruidRead
 
 
@@ -61,8 +63,30 @@ class DruidEngine(Protocol):
     def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> Any:
         """Run an `index_parallel` task and wait until its rows can be queried; `also` changes the catalog with it."""
 
-    def drop(self, data_source: str) -> None:
-        """Drop all segments of a data source; returns when no query sees them any more."""
+    def drop(self, data_source: str, *, purge: bool = False) -> None:
+        """Drop all segments of a data source; returns when no query sees them any more.
+
+        A cluster keeps them as unused, and gives them back when asked; with `purge` it deletes them.
+        """
+
+    def ingestion_facts(
+        self, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None = None, moment: int | None = None
+    ) -> IngestionFacts | None:
+        """What is known of the supervisor of a data source; None where nothing can be ingested from Kafka.
+
+        `whole`: its status and the workers, too. With `feed`, a supervisor's spec, Kafka is asked for the offsets of
+        the topic, also for those at a `moment` in ms; where it cannot be asked they are left out.
+        """
+
+    def change_ingestion(
+        self,
+        change: IngestionChange,
+        *,
+        patience: float,
+        moving: Callable[[Mapping[int, int]], None],
+        on_step: Callable[[], None],
+    ) -> tuple[Move, ...]:
+        """Do it step by step, and wait until it is so; the offsets that were moved. `moving` is told before they are."""
 
     def close(self) -> None:
         """Let go of files and connections."""

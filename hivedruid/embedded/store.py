@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
-from hivedruid.errors import DruidError
+from hivedruid.errors import DruidError, UnsupportedError
 
 if TYPE_CHECKING:
     from hivedruid.embedded.duck import Duck
     from hivedruid.embedded.ingest import IngestReport
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
+    from hivedruid.ingestion.lifecycle import IngestionChange
+    from hivedruid.ingestion.offsets import Move
     from hivedruid.plan.physical import DruidRead
 
 
@@ -109,10 +111,16 @@ class EmbeddedStore:
         self._reconcile()
         return ingest(spec, self._storage, self._manifest, also)
 
-    def drop(self, data_source: str) -> None:
+    def drop(self, data_source: str, *, purge: bool = False) -> None:  # noqa: ARG002 - nothing is kept
         """Drop all segments of a data source."""
         self._manifest.drop(data_source)
         self._storage.clean()
+
+    def ingestion_facts(self, data_source: str, **_: object) -> None:
+        """Nothing is ingested from Kafka here."""
+
+    def change_ingestion(self, change: IngestionChange, **_: object) -> tuple[Move, ...]:
+        raise UnsupportedError(f"the embedded store does not ingest from Kafka: {change.table.full_name}")
 
     def close(self) -> None:
         if self._duck is not None:

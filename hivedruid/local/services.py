@@ -258,6 +258,8 @@ def _indexer(home: Path, heap: Heap) -> dict[str, object]:
         "druid.indexer.task.baseTaskDir": data(home, "tasks"),
         # Else a stop waits five minutes for running tasks.
         "druid.indexer.task.gracefulShutdownTimeout": "PT3S",
+        # A task that has published its segments ends when it sees them loaded; else it looks once a minute.
+        "druid.segment.handoff.pollDuration": "PT1S",
         **_processing(heap),
     }
 

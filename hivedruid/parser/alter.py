@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hivedruid.errors import ParseError, UnsupportedError
+from hivedruid.errors import ParseError, UnsupportedError, did_you_mean
+from hivedruid.parser.commands import INGESTION_VERBS
 from hivedruid.parser.create import column_list, property_list
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
@@ -30,6 +31,15 @@ _OTHER_ALTERS = {
     "EXECUTE": "leave it out",
     "RECOVER": "tables have no partitions",
 }
+
+
+def _hint(word: str, name: TableName) -> str:
+    if word in (*INGESTION_VERBS, "RESET"):
+        table = f"{name.database}.{name.name}" if name.database else name.name
+        return f"write {word} INGESTION {table}"
+    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK")
+    close = did_you_mean(word, words) if word not in words else None
+    return _OTHER_ALTERS.get(word) or close or "create a new table, and INSERT INTO it from this one"
 
 
 def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
@@ -70,19 +80,29 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         cursor.accept_one("CASCADE", "RESTRICT")
     elif cursor.accept("RENAME", "TO"):
         statement = _rename(source, cursor, name)
+    elif cursor.accept("ROLLBACK"):
+        cursor.expect("INGESTION")
+        statement = _rollback(source, cursor, name)
     else:
         word = cursor.word()
         if not word.isidentifier():
-            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS or RENAME TO")
+            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO or ROLLBACK INGESTION")
         rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
         what = " ".join(t.upper() for t in rest if t.isidentifier())
         raise UnsupportedError(
-            f"ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS and RENAME TO, not for {what}",
+            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO and"
+            f" ROLLBACK INGESTION, not for {what}",
             span=cursor.span(start),
-            hint=_OTHER_ALTERS.get(word, "create a new table, and INSERT INTO it from this one"),
+            hint=_hint(word, name),
         )
     cursor.end()
     return statement
+
+
+def _rollback(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    from hivedruid.parser.statements.ingestion import AlterIngestion
+
+    return AlterIngestion(source, name, "ROLLBACK", None, cursor.span_from(cursor.index - 2))
 
 
 def _rename(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:

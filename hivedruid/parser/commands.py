@@ -11,6 +11,8 @@ from hivedruid.script import SourceStatement
 
 Parser = Callable[[SourceStatement, Cursor], Statement]
 
+INGESTION_VERBS = ("START", "STOP", "SUSPEND", "RESUME", "HANDOFF")
+
 # First word -> (module below hivedruid.parser, function).
 _PARSERS: dict[str, tuple[str, str]] = {
     "CREATE": ("create", "parse_create"),
@@ -22,7 +24,11 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "DESCRIBE": ("utility", "parse_describe"),
     "DESC": ("utility", "parse_describe"),
     "SHOW": ("utility", "parse_show"),
+    "KILL": ("ingestion", "parse_kill"),
+    **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
 }
+_FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS)
+"""Their parsers read the first word, too."""
 # These read the raw text: their values are no SQL.
 _RAW: dict[str, tuple[str, str]] = {
     "SET": ("utility", "parse_set"),
@@ -30,12 +36,21 @@ _RAW: dict[str, tuple[str, str]] = {
     "SOURCE": ("utility", "parse_source"),
 }
 _OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
+_INSTEAD = {
+    "PAUSE": "SUSPEND INGESTION table pauses, RESUME INGESTION table goes on",
+    "TERMINATE": "STOP INGESTION table ends an ingestion",
+}
 
 
 def parse_command(source: SourceStatement, word: str, start: int, end: int) -> Statement:
     """The statement that begins at `start` with `word`, which ends at `end`."""
     from importlib import import_module
 
+    if word == "RESET":
+        from hivedruid.parser.ingestion import is_reset, parse_ingestion
+
+        if is_reset(source, end):
+            return parse_ingestion(source, Cursor(source, tokenize(source, start)))
     if word in _RAW:
         module, function = _RAW[word]
         return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, end)  # type: ignore[no-any-return]
@@ -46,7 +61,7 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
     if word in _PARSERS:
         module, function = _PARSERS[word]
         # sqlglot's tokenizer swallows what follows a SHOW or EXPLAIN as one string, so the first word stays outside.
-        offset = start if word == "INSERT" else end
+        offset = start if word in _FROM_FIRST_WORD else end
         cursor = Cursor(source, tokenize(source, offset))
         return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, cursor)  # type: ignore[no-any-return]
     raise _no_statement(source, word, start, end)
@@ -59,7 +74,7 @@ def _no_statement(source: SourceStatement, word: str, start: int, end: int) -> P
         return ParseError(f"expected a statement, found {found}", span=source.span(offset))
     begin = source.text.upper().rfind(word, start, end)
     begin = begin if begin >= 0 else start
-    hint = did_you_mean(word, (*_PARSERS, *_RAW, *_OTHERS))
+    hint = _INSTEAD.get(word) or did_you_mean(word, (*_PARSERS, *_RAW, *_OTHERS))
     return ParseError(
         f"expected a statement, found '{source.text[begin:end]}'", span=source.span(begin, end), hint=hint
     )

@@ -221,10 +221,13 @@ class Cursor:
         """The place from the token at `index` to the one just read."""
         return self.span(self.tokens[index], self.tokens[max(index, self.index - 1)])
 
-    def fail(self, expected: str) -> NoReturn:
-        """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what stands there."""
+    def fail(self, expected: str, hint: str | None = None) -> NoReturn:
+        """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what stands there.
+
+        Without a hint, the keyword that is closest to what stands there is one.
+        """
         candidates = re.findall(r"[A-Z]{3,}", expected)
-        hint = did_you_mean(self.word(), candidates) if self.word() else None
+        hint = hint or (did_you_mean(self.word(), candidates) if self.word() else None)
         message = f"expected {_quoted(expected)}, found {describe(self.source, self.current)}"
         raise ParseError(message, span=self.span(), hint=hint)
 

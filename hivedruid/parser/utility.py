@@ -68,27 +68,34 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         return ShowCreateTable(source, name)
     if cursor.accept("TBLPROPERTIES"):
         return _properties(source, cursor)
+    if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS"):
+        from hivedruid.parser.ingestion import parse_show_ingestion
+
+        return parse_show_ingestion(source, cursor)
     cursor.accept("SORTED")
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
-    return cursor.fail("TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE or TBLPROPERTIES")
+    return cursor.fail(
+        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, TBLPROPERTIES, INGESTIONS, TASKS, TASK or PROBLEMS"
+    )
 
 
 def _names(source: SourceStatement, cursor: Cursor, kind: str) -> ShowNames:
-    database, span, like = None, None, None
+    database, span = None, None
     if kind in ("TABLES", "VIEWS") and cursor.accept_one("IN", "FROM"):
         database, token = cursor.name("a database name")
         span = cursor.span(token)
-    if cursor.accept("LIKE"):
-        like = cursor.string("a pattern in quotes")[0]
-    elif not cursor.at_end and kind != "DATABASES":
-        like = _pattern(cursor)
+    like = like_pattern(cursor) if kind != "DATABASES" or cursor.word() == "LIKE" else None
     cursor.end()
     return ShowNames(source, cast("ShowKind", kind.lower()), database, like, span)
 
 
-def _pattern(cursor: Cursor) -> str:
-    """Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
+def like_pattern(cursor: Cursor) -> str | None:
+    """`[LIKE] 'pattern'`. Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
+    if cursor.accept("LIKE"):
+        return cursor.string("a pattern in quotes")[0]
+    if cursor.at_end:
+        return None
     if cursor.word():
         return cursor.name("a pattern")[0]
     return cursor.string("a pattern in quotes")[0]

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
     from hivedruid.session import Session
 
-PINNED = {"hive.local.time.zone": "UTC", "hivedruid.now": "2026-01-01 00:00:00"}
-"""Settings of every test; a script may SET its own."""
+PINNED = {
+    "hive.local.time.zone": "UTC",
+    "hivedruid.now": "2026-01-01 00:00:00",
+    "hivedruid.kafka.check": "off",
+}
+"""Settings of every test, whose answers hang on no clock and no Kafka; a script may SET its own."""
 
 MAX_JOBS = 4
 SCRIPTS_PER_JOB = 8
@@ -152,6 +156,7 @@ def transcribe(script: Path, *, scratch: Path | None = None, settings: Mapping[s
             hivevar={"home": str(home), "dir": str(folder)},
             note=notes.append,
             progress=lambda _: None,
+            confirm=lambda _: True,
         )
         try:
             with _no_new_data_sources(session) if _on_cluster(settings) else nullcontext():

@@ -11,6 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
 
 
 @pytest.fixture
@@ -33,3 +34,12 @@ def new_data_source(druid: DruidCluster) -> Iterator[Callable[[str], str]]:
     yield new
     for name in set(names) & set(druid.data_sources()):
         druid.drop(name)
+
+
+@pytest.fixture
+def topics(cluster: Cluster) -> Iterator[Topics]:
+    """Makes topics in the real Kafka; they go with the test."""
+    from tests.support.kafka import topics_of
+
+    with topics_of(cluster.services.kafka) as made:
+        yield made

@@ -1,8 +1,16 @@
+"""What hides secrets in text of others and in specs."""
+
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
-from hivedruid.redaction import redact
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivedruid.redaction import redact, redact_spec
+from hivedruid.secrets import MASK, is_secret
 
 CANARY = "hunter2"
 
@@ -46,3 +54,108 @@ def test_what_stands_around_a_secret_stays() -> None:
     assert (
         redact("TBLPROPERTIES ('a.password' = 'x', 'b' = 'y')") == "TBLPROPERTIES ('a.password' = '******', 'b' = 'y')"
     )
+
+
+SPEC: dict[str, Any] = {
+    "type": "kafka",
+    "spec": {
+        "dataSchema": {"dataSource": "edits", "dimensionsSpec": {"dimensions": [{"type": "string", "name": "page"}]}},
+        "ioConfig": {
+            "topic": "edits",
+            "consumerProperties": {
+                "bootstrap.servers": "h1:9092,h2:9092",
+                "security.protocol": "SASL_SSL",
+                "fetch.min.bytes": 5,
+                "druid.dynamic.config.provider": {
+                    "type": "environment",
+                    "variables": {"sasl.jaas.config": "KAFKA_JAAS", "ssl.key.password": "KAFKA_KEY"},
+                },
+            },
+            "inputFormat": {"type": "json", "password": {"type": "environment", "variable": "X"}},
+            "useEarliestOffset": True,
+            "lateMessageRejectionPeriod": None,
+        },
+    },
+}
+
+
+def test_a_spec_without_secrets_stays_with_its_references() -> None:
+    assert redact_spec(SPEC) == SPEC
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"sasl.jaas.config": f"x required password={CANARY};"},
+        {"password": {"type": "default", "password": CANARY}},
+        {"password": {"type": "vault", "path": CANARY}},
+        {"ssl.key.password": [CANARY, {"a": CANARY}]},
+        {"note": f'Plain.LoginModule required user_me="{CANARY}";'},
+        {"a": f"-----BEGIN RSA PRIVATE KEY-----\n{CANARY}"},
+        {"a": {"type": "mapString", "config": {"plain": CANARY}}},
+        {"a": {"type": "environment", "variables": {"password": f"{CANARY}!"}, "password": CANARY}},
+        {"url": f"https://me:{CANARY}@h/x"},
+        {"url": f"https://me:a/b@{CANARY}@h/x"},
+        {"url": [f"http://h1,http://me:{CANARY}@h2"]},
+        {"url": f"http://h/?api_key={CANARY}"},
+        {"headers": {"Authorization": CANARY, "X-API-Key": CANARY}},
+        {"a": json.dumps({"b": [{"password": CANARY}]})},
+        {"a": json.dumps({"b": json.dumps({"token": CANARY})})},
+        {"a": json.dumps(json.dumps({"token": CANARY}))},
+        {"a": f'{{"password": "{CANARY}", broken'},
+        {"a": f"cannot read {json.dumps(json.dumps({'password': CANARY}))}"},
+        {"a": f"Bearer {CANARY}"},
+    ],
+)
+def test_secrets_in_a_spec_are_masked(part: dict[str, Any]) -> None:
+    for value in (part, {"spec": [part]}, [json.dumps(part)], {"a": json.dumps({"spec": part})}):
+        assert CANARY in json.dumps(value)
+        shown = redact_spec(value)
+        assert CANARY not in json.dumps(shown)
+        assert redact_spec(shown) == shown
+
+
+def test_a_number_may_be_a_secret_and_false_is_none() -> None:
+    assert redact_spec({"password": 1234, "token": False, "secret": None, "passwd": ""}) == {
+        "password": MASK, "token": False, "secret": None, "passwd": "",
+    }  # fmt: skip
+
+
+_SECRET_NAMES = st.sampled_from(
+    ["password", "ssl.key.password", "sasl.jaas.config", "token", "secretKey", "basic.auth.user.info", "druid.x.key"]
+)
+_NAMES = st.text("abcxyz.", max_size=8).filter(lambda name: not is_secret(name))
+_PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=10)
+
+
+@st.composite
+def _specs(draw: st.DrawFn) -> Any:
+    """JSON with the canary in it, anywhere that a secret may be, as it is and as JSON in strings."""
+    value: Any = CANARY + draw(st.text(max_size=5))
+    for _ in range(draw(st.integers(0, 2))):
+        value = [value] if draw(st.booleans()) else {draw(_NAMES): value}
+    value = {draw(_SECRET_NAMES): value, **draw(st.dictionaries(_NAMES, _PLAIN, max_size=2))}
+    for _ in range(draw(st.integers(0, 3))):
+        value = draw(
+            st.sampled_from(
+                [[value, 1], {"a": value, "b": "c"}, {"type": "kafka", "spec": value}, {"a": json.dumps(value)}]
+            )
+        )
+    return value
+
+
+@given(_specs())
+def test_no_secret_gets_through(spec: Any) -> None:
+    assert CANARY not in json.dumps(redact_spec(spec))
+
+
+@given(
+    st.recursive(_PLAIN.filter(lambda v: v != CANARY), lambda inner: st.lists(inner) | st.dictionaries(_NAMES, inner))
+)
+def test_what_is_no_secret_keeps_its_shape(value: Any) -> None:
+    def shape(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: shape(inner) for key, inner in item.items()}
+        return [shape(inner) for inner in item] if isinstance(item, list) else type(item)
+
+    assert shape(redact_spec(value)) == shape(value)

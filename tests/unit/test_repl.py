@@ -147,6 +147,10 @@ def test_exit(word: str, prompt: Prompt) -> None:
         ("SELECT * FROM edi\t", "SELECT * FROM edits"),
         ("SELECT * FROM edits WHERE delt\t", "SELECT * FROM edits WHERE delta"),
         ("SELECT * FROM edits e WHERE e.delt\t", "SELECT * FROM edits e WHERE e.delta"),
+        ("SUSP\t", "SUSPEND"),
+        ("reset ing\t", "reset ingestion"),
+        ("RESET INGESTION edi\t", "RESET INGESTION edits"),
+        ("SHOW TASKS FOR edi\t", "SHOW TASKS FOR edits"),
     ],
 )
 def test_completion(typed: str, completed: str, prompt: Prompt) -> None:

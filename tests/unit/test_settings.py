@@ -22,6 +22,8 @@ DEFAULTS = {
     "druid.url": "embedded:",
     "spark.master": "local[*]",
     "hivedruid.now": "",
+    "hivedruid.kafka.check": "warn",
+    "hivedruid.clear.text.secrets": "false",
     "hivedruid.malformed.rows": "fail",
 }
 

@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from hivedruid.catalog.names import columns_by_field, with_field_names
-from hivedruid.catalog.properties import (
-    PROPERTIES,
-    TableProperty,
-    check_value,
-    find,
-    parse_mapping,
-    validate,
-)
+from hivedruid.catalog.properties import PROPERTIES, TableProperty, find, parse_mapping
+from hivedruid.catalog.property_checks import check_value, validate
 from hivedruid.catalog.table import Column, Table, TableKind
 from hivedruid.catalog.types import STRING, TIMESTAMP
 from hivedruid.errors import SemanticError, Span
@@ -162,7 +156,7 @@ def test_unknown_keys(key: str, hint: str) -> None:
         ("druid.columns.multivalue", "a", "SORTED_ARRAY, SORTED_SET, ARRAY"),
         ("druid.columns.multivalue", "a:ARRAY,A:ARRAY", "every column once"),
         ("druid.columns.multivalue", ",", "column:handling"),
-        ("druid.kafka.ingestion", "PAUSE", "START, STOP or RESET"),
+        ("druid.kafka.ingestion", "PAUSE", "START, STOP, RESET, SUSPEND, RESUME or HANDOFF"),
         ("druid.parseSpec.format", "parquet", "JSON, CSV, DELIMITED, TSV, AVRO"),
         ("druid.parseSpec.columns", " , ", "names"),
         ("avro.schema.literal", "{", "JSON"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hivedruid.catalog import types as t
 from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, open_database
-from hivedruid.catalog.store import Catalog, _table, to_json, write_error
+from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError
 
@@ -90,7 +90,7 @@ TYPES = st.recursive(
     )
 )
 def test_json_round_trip(table: Table) -> None:
-    assert _table("x", "d", "n", to_json(table)) == table
+    assert from_json("x", "d", "n", to_json(table)) == table
 
 
 def test_names_are_unique(catalog: Catalog) -> None:

@@ -16,7 +16,7 @@ from lark.lexer import PatternStr
 
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse, statements
-from hivedruid.parser.statements import Statement, ddl, dml, utility  # noqa: F401 - attributes of `statements`
+from hivedruid.parser.statements import Statement, ddl, dml, ingestion, utility  # noqa: F401 - attributes of `statements`
 from hivedruid.script import SourceStatement, split
 
 GRAMMAR = Path(__file__).parents[3] / "grammar"
@@ -63,6 +63,8 @@ WORDS = {
     "TYPED_NUMBER": st.sampled_from(["1L", "2S", "3Y", "1.5BD", "2.5D"]),
     "SETTING_KEY": st.sampled_from(["hive.druid.rollup", "hivevar:x", "a.b"]),
     "SETTING_VALUE": st.sampled_from(["true", "a b", "x=y", "2015-09-12"]),
+    "TASK_STATE": st.sampled_from(["'RUNNING'", "'failed'"]),
+    "TIME_STRING": st.sampled_from(["'2024-01-01'", "'2024-01-01 00:00:00'", "'2024-02-30'"]),
     "PATH": st.sampled_from(["a.q", "dir/b c.q"]),
     "DRUID_HANDLER": st.just("'org.apache.hadoop.hive.druid.DruidStorageHandler'"),
     "KAFKA_HANDLER": st.just("'org.apache.hadoop.hive.kafka.KafkaStorageHandler'"),
@@ -203,7 +205,7 @@ def test_the_generator_reaches_every_statement() -> None:
 
 
 def statement_kinds() -> list[type[Statement]]:
-    modules = (statements, statements.ddl, statements.dml, statements.utility)
+    modules = (statements, statements.ddl, statements.dml, statements.ingestion, statements.utility)
     values = [value for module in modules for value in vars(module).values()]
     return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]
 

@@ -12,7 +12,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, UnsupportedError
 from hivedruid.parser import parse
-from hivedruid.parser.statements import Explain, Query, TableName, ddl, dml, utility
+from hivedruid.parser.statements import Explain, Query, TableName, ddl, dml, ingestion, utility
 from hivedruid.script import SourceStatement, split
 
 
@@ -332,7 +332,7 @@ def test_constraints() -> None:
         ("INSERT INTO t SELECT 1 INSERT INTO u SELECT 2", "expected the end of the statement, found 'INSERT'"),
         ("FROM t INSERT INTO u WHERE a", "expected 'SELECT', found 'WHERE'"),
         ("USE", "expected a database name, found the end of the statement"),
-        ("SHOW INGESTIONS", "expected TABLES, VIEWS"),
+        ("SHOW INGESTION", "expected TABLES, VIEWS"),
         ("EXPLAIN", "expected a statement, found the end of the statement"),
         ("EXPLAIN EXPLAIN SELECT 1", "expected a statement to explain, found EXPLAIN"),
         ("SOURCE", "expected the path of a script"),
@@ -504,6 +504,11 @@ def test_set_verbose_reset_and_source() -> None:
         ("SHOW TABLES", utility.ShowNames),
         ("DESCRIBE t", utility.DescribeTable),
         ("SET a=b", utility.SetSetting),
+        ("RESET a", utility.ResetSettings),
+        ("RESET INGESTION t", ingestion.AlterIngestion),
+        ("STOP INGESTION t", ingestion.AlterIngestion),
+        ("KILL TASK 'a'", ingestion.KillTask),
+        ("SHOW PROBLEMS", ingestion.ShowProblems),
     ],
 )
 def test_explain(text: str, mode: str, statement: str, kind: type) -> None:
@@ -537,6 +542,9 @@ def test_other_explains_are_refused() -> None:
         ("SET ROLE admin", "ROLE"),
         ("SHOW ROLES", "SHOW ROLES"),
         ("LOCK TABLE t EXCLUSIVE", "LOCK"),
+        ("START TRANSACTION READ ONLY", "START TRANSACTION"),
+        ("ROLLBACK INGESTION t", "ROLLBACK INGESTION"),
+        ("KILL QUERY 'hive_1'", "KILL QUERY"),
         ("CREATE FUNCTION f AS 'x.Y'", "CREATE FUNCTION"),
         ("CREATE TEMPORARY MACRO m(x int) x + 1", "CREATE TEMPORARY MACRO"),
         ("CREATE INDEX i ON TABLE t (a) AS 'x'", "CREATE INDEX"),

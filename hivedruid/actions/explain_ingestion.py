@@ -1,0 +1,81 @@
+"""EXPLAIN of what starts, stops and changes an ingestion: the spec, what differs from what runs, slots, offsets, requests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hivedruid.actions.changes import ChangeIngestion
+from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, IngestionChange, Json
+from hivedruid.ingestion.offsets import Move, summary
+from hivedruid.redaction import redact_spec
+
+
+def lines(action: ChangeIngestion) -> list[str]:
+    """In the shape of Hive's DDL operators. Secrets are shown as stars."""
+    change = action.change
+    found = ["Stage-0", f"  Kafka Ingestion Operator ({change.verb}):", *_fields(document(action))]
+    if change.spec is not None:
+        found += [
+            f"    {line}"
+            for line in ("supervisor: " + json.dumps(_shown(change.spec), indent=2, ensure_ascii=False)).split("\n")
+        ]
+    return found
+
+
+def _fields(found: dict[str, Any]) -> list[str]:
+    result = []
+    for key in ("table", "data source", "extensions", "task slots"):
+        if found.get(key):
+            value = found[key]
+            result.append(f"    {key}: {', '.join(value) if isinstance(value, list) else value}")
+    for key in ("differs from what runs", "offsets", "steps"):
+        if found.get(key):
+            result += [f"    {key}:", *(f"      {line}" for line in found[key])]
+    return result
+
+
+def document(action: ChangeIngestion) -> dict[str, Any]:
+    """The same as one JSON value, for EXPLAIN FORMATTED."""
+    from hivedruid.druid.supervisor import extensions
+
+    change = action.change
+    found: dict[str, Any] = {
+        "operator": f"Kafka Ingestion Operator ({change.verb})",
+        "table": change.table.full_name,
+        "data source": change.table.data_source,
+        "task slots": _slots(change),
+        "differs from what runs": [
+            f"{item.path} {_value(item.path, item.running)} -> {_value(item.path, item.wanted)}"
+            for item in change.differences
+        ],
+        "offsets": [*map(_move, change.moves), *([summary(change.moves)] if change.moves else [])],
+        "steps": [step.text for step in change.steps] or ["nothing to do"],
+    }
+    if change.spec is not None:
+        found |= {"extensions": list(extensions(change.spec)), "supervisor": _shown(change.spec)}
+    return {key: value for key, value in found.items() if value}
+
+
+def _slots(change: IngestionChange) -> str:
+    slots = change.slots
+    return f"{slots.needed} needed, {slots.free} of {slots.capacity} free" if slots else ""
+
+
+def _value(path: str, value: Any) -> str:
+    return (
+        "(absent)"
+        if value is None
+        else json.dumps(redact_spec({path.rpartition(".")[2]: value})[path.rpartition(".")[2]])
+    )
+
+
+def _move(move: Move) -> str:
+    return f"partition {move.partition}: {'unknown' if move.before is None else move.before} -> {move.after}"
+
+
+def _shown(spec: Json) -> Json:
+    """Without what is this home's own, and without secrets."""
+    context = {key: value for key, value in spec.get("context", {}).items() if key not in (OWNER_ID, OWNER_HOME)}
+    shown: Json = redact_spec({**spec, "context": context})
+    return shown

@@ -1,0 +1,184 @@
+"""Statements that start, stop and change the ingestion from Kafka to actions. Pure: what runs now is in the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs, ReplaceTable
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.definition import refuse_ingestion
+from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.errors import KafkaError, SemanticError, Span
+from hivedruid.ingestion import lifecycle
+from hivedruid.ingestion.compare import differences
+from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
+from hivedruid.ingestion.model import Offsets
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.ddl import Property
+from hivedruid.parser.statements.ingestion import AlterIngestion, ResetTarget
+
+
+def build(statement: Statement, snapshot: Snapshot) -> tuple[Action, ...]:
+    """START | STOP | SUSPEND | RESUME | HANDOFF | RESET INGESTION, and ALTER TABLE … ROLLBACK INGESTION."""
+    assert isinstance(statement, AlterIngestion)
+    from hivedruid.actions.ddl import find_table
+
+    table = find_table(statement.name, snapshot)
+    if table.kind != "druid" or not is_fed(table.properties):
+        raise SemanticError(
+            f"cannot {statement.verb} the ingestion: {table.full_name} is not a Druid table with kafka.topic",
+            span=statement.name.span,
+            hint="set kafka.topic and kafka.bootstrap.servers",
+        )
+    facts = _facts(table, statement.verb, statement.span, snapshot)
+    if statement.verb == "ROLLBACK":
+        return _roll_back(table, facts, statement.span, snapshot)
+    return (ChangeIngestion(_change(statement.verb, table, facts, snapshot, statement.target, statement.span)),)
+
+
+def verb_of(properties: Iterable[Property]) -> Property | None:
+    """The property druid.kafka.ingestion, where it is given; of two the last counts."""
+    found = [item for item in properties if item.key == KAFKA_INGESTION]
+    return found[-1] if found else None
+
+
+def with_verb(table: Table, verb: Property, snapshot: Snapshot) -> tuple[Action, ...]:
+    """What druid.kafka.ingestion asks for. Empty for an EXPLAIN of START where nothing can be ingested."""
+    name = verb.value.upper()
+    if snapshot.plan_only and name == "START" and _is_embedded(snapshot):
+        return ()
+    facts = _facts(table, name, verb.value_span, snapshot)
+    return (ChangeIngestion(_change(name, table, facts, snapshot, None, verb.value_span)),)
+
+
+def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
+    """What an ALTER means for a supervisor that runs: the new spec, where it says something else.
+
+    Raises SemanticError where the supervisor would be left behind.
+    """
+    facts = snapshot.ingestions.get((before.database, before.name))
+    if facts is None or facts.running is None or not is_fed(before.properties):
+        return ()
+    if not is_fed(after.properties) or after.data_source != before.data_source:
+        what = "moves to another data source" if is_fed(after.properties) else "is fed from Kafka no more"
+        raise SemanticError(
+            f"the ingestion of {before.full_name} runs, and the table {what}",
+            span=span,
+            hint=f"STOP INGESTION {before.full_name} first",
+        )
+    change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
+    return (ChangeIngestion(change),) if change else ()
+
+
+def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
+    """How the ingestion into a table that is dropped ends; another home's supervisor is left alone."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is None or table.kind != "druid":
+        return None
+    owner = ((facts.running or {}).get("context") or {}).get(lifecycle.OWNER_ID)
+    if owner is not None and owner != table.table_id:
+        return None
+    spec = supervisor_spec(table, snapshot.settings)
+    if purge:
+        return ChangeIngestion(lifecycle.purge(table, spec, facts))
+    change = lifecycle.stop(table, spec, facts, "DROP")
+    return ChangeIngestion(change) if change.steps else None
+
+
+def _facts(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> IngestionFacts:
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is None:
+        if _is_embedded(snapshot) or not snapshot.plan_only:
+            refuse_ingestion(verb, span)
+        return IngestionFacts()  # an EXPLAIN without Druid: what would be done if nothing ran
+    return facts
+
+
+def _is_embedded(snapshot: Snapshot) -> bool:
+    return snapshot.settings.get("druid.url", "embedded:") == "embedded:"
+
+
+def _change(
+    verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
+    spec = supervisor_spec(table, snapshot.settings)
+    if verb == "START":
+        return lifecycle.start(table, spec, facts)
+    if verb == "RESET":
+        return _reset(table, spec, facts, target, span)
+    if verb == "STOP":
+        return lifecycle.stop(table, spec, facts)
+    build_change = {
+        "SUSPEND": lifecycle.suspend,
+        "RESUME": lifecycle.resume,
+        "HANDOFF": lifecycle.handoff,
+    }[verb]
+    try:
+        return build_change(table, facts)
+    except SemanticError as error:
+        raise error.at(span) from None
+
+
+def _reset(
+    table: Table, spec: Json, facts: IngestionFacts, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
+    io = spec["spec"]["ioConfig"]
+    if "topic" not in io:
+        raise SemanticError(
+            "offsets of a pattern of topics cannot be moved", span=span, hint="name one topic: kafka.topic"
+        )
+    to = target.to if target else ("EARLIEST" if io.get("useEarliestOffset") else "LATEST")
+    if target is not None and to == "OFFSETS":
+        offsets: Offsets = dict(target.offsets)
+        _check_offsets(offsets, facts, target.span)
+    elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
+        raise KafkaError(
+            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are not known here",
+            span=span,
+            hint="give them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
+        )
+    else:
+        offsets = {"EARLIEST": facts.topic.earliest, "LATEST": facts.topic.latest}.get(to) or facts.moment or {}
+    return lifecycle.reset(table, spec, facts, offsets, forward_only=to == "LATEST")
+
+
+def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -> None:
+    """Offsets that Kafka does not have would stop every task."""
+    if facts.topic is None:
+        return
+    for partition, offset in offsets.items():
+        if partition not in facts.topic.latest:
+            raise SemanticError(
+                f"topic {facts.topic.topic} has no partition {partition}",
+                span=span,
+                hint=f"it has {', '.join(map(str, sorted(facts.topic.latest)))}",
+            )
+        low, high = facts.topic.earliest[partition], facts.topic.latest[partition]
+        if not low <= offset <= high:
+            raise SemanticError(
+                f"partition {partition} of topic {facts.topic.topic} has the offsets {low} to {high}, not {offset}",
+                span=span,
+            )
+
+
+def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
+    """Back to the newest spec whose tasks ran and that says something else than the table does now."""
+    now = supervisor_spec(table, snapshot.settings)
+    for sent in facts.specs:
+        if sent.worked and differences(sent.spec, now):
+            after = replace(
+                table,
+                columns=sent.table.columns,
+                properties={**sent.table.properties, "druid.datasource": table.data_source},
+            )
+            change = None if facts.running is None else lifecycle.alter(after, dict(sent.spec), facts)
+            resubmitted = (ChangeIngestion(change),) if change else ()
+            return ReplaceTable(table, after), ForgetSpecs(after, sent.version), *resubmitted
+    raise SemanticError(
+        f"there is no other ingestion spec of {table.full_name} that has worked", span=span,
+        hint="only specs whose tasks were seen running are returned to",
+    )  # fmt: skip

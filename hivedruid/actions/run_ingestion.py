@@ -1,0 +1,86 @@
+"""Run `ChangeIngestion`: ask where records get lost, leave word in the catalog, do it, and remember how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs
+from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.errors import ExecutionError
+from hivedruid.ingestion.lifecycle import Await, IngestionChange
+from hivedruid.ingestion.offsets import summary
+from hivedruid.redaction import redact_spec
+from hivedruid.settings import seconds
+
+if TYPE_CHECKING:
+    from hivedruid.actions.execute import Services
+
+TIMEOUT = "hivedruid.ingestion.timeout"
+
+
+def change_ingestion(action: ChangeIngestion, services: Services) -> None:
+    change = action.change
+    _tell(change, services)
+    _ask(change, services)
+    ingestions = Ingestions(services.catalog)
+    table_id = change.table.table_id
+    pending: dict[str, Any] = {"verb": change.verb, **change.pending}
+    if change.spec is not None:
+        bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
+        ingestions.sending(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def moving(offsets: Mapping[int, int]) -> None:
+        ingestions.begin(table_id, {**pending, "offsets": {str(p): offset for p, offset in offsets.items()}})
+
+    if change.steps:
+        ingestions.begin(table_id, pending)
+    engine = services.druid()
+    progress = Progress()
+    try:
+        moved = engine.change_ingestion(
+            change, patience=seconds(services.setting(TIMEOUT)), moving=moving, on_step=progress.step
+        )
+    except ExecutionError:
+        if all(isinstance(step, Await) for step in change.steps[progress.done :]):
+            ingestions.finish(table_id, started=change.started)  # all is said; Druid goes on by itself, or says why not
+        raise
+    ingestions.finish(table_id, started=change.started)
+    if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
+        ingestions.worked(table_id)
+    if moved:
+        places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
+        services.note(f"{change.table.full_name} is read from {places} on; {summary(moved)}")
+
+
+class Progress:
+    """How many steps are behind us."""
+
+    done = 0
+
+    def step(self) -> None:
+        self.done += 1
+
+
+def _tell(change: IngestionChange, services: Services) -> None:
+    """What changes in a spec that runs."""
+    for item in change.differences:
+        before, after = (
+            json.dumps(redact_spec({item.path: value})[item.path]) for value in (item.running, item.wanted)
+        )
+        services.note(f"supervisor {change.table.data_source}: {item.path} {before} -> {after}")
+
+
+def _ask(change: IngestionChange, services: Services) -> None:
+    """Raises ExecutionError where nobody says yes."""
+    if not change.needs_consent:
+        return
+    told = f"RESET of {change.table.full_name}: {summary(change.moves)}"
+    if not services.confirm(told):
+        raise ExecutionError(f"{told}; nothing was done", hint="say yes at the prompt, or give --yes")
+
+
+def forget_specs(action: ForgetSpecs, services: Services) -> None:
+    Ingestions(services.catalog).roll_back(action.table.table_id, action.version)

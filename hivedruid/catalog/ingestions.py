@@ -1,0 +1,128 @@
+"""What the catalog remembers of ingestions from Kafka: what was started, what was begun, and every spec that was sent.
+
+It goes with the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivedruid.catalog.store import Catalog, from_json, to_json
+from hivedruid.catalog.table import Table
+
+MOST_VERSIONS = 20
+"""Specs that are kept of a table."""
+
+
+@dataclass(frozen=True)
+class SentSpec:
+    """A spec that was sent to Druid, and the table that it was made of; `worked`: its tasks were seen running."""
+
+    version: int
+    table: Table
+    spec: Mapping[str, Any]
+    submitted: str
+    worked: bool
+
+
+@dataclass(frozen=True)
+class IngestionRecord:
+    """`started`: between START and STOP. `pending` is what was begun and is not finished: its `verb`, and what it needs to know."""
+
+    started: bool = False
+    pending: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Ingestions:
+    """Every change is one transaction. Raises ExecutionError where the catalog cannot be written."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def find(self, table_id: str) -> IngestionRecord:
+        """What is remembered of a table; of one that was never started, nothing."""
+        query = "SELECT started, pending FROM ingestions WHERE table_id = ?"
+        row = self._catalog.connection.execute(query, (table_id,)).fetchone()
+        return IngestionRecord(bool(row[0]), json.loads(row[1]) if row[1] else {}) if row else IngestionRecord()
+
+    def all(self) -> dict[str, IngestionRecord]:
+        """By table_id."""
+        rows = self._catalog.connection.execute("SELECT table_id, started, pending FROM ingestions")
+        return {id_: IngestionRecord(bool(started), json.loads(text) if text else {}) for id_, started, text in rows}
+
+    def begin(self, table_id: str, pending: Mapping[str, Any]) -> None:
+        """Before the first call: whoever dies on the way leaves word of it."""
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "INSERT INTO ingestions (table_id, started, pending) VALUES (?, 0, ?) "
+                "ON CONFLICT (table_id) DO UPDATE SET pending = excluded.pending",
+                (table_id, json.dumps(pending)),
+            )
+
+    def finish(self, table_id: str, *, started: bool) -> None:
+        """After the last call."""
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "INSERT INTO ingestions (table_id, started) VALUES (?, ?) "
+                "ON CONFLICT (table_id) DO UPDATE SET started = excluded.started, pending = ''",
+                (table_id, started),
+            )
+
+    # --- specs -------------------------------------------------------------------------------------------------
+
+    def specs(self, table_id: str) -> tuple[SentSpec, ...]:
+        """What was sent, newest first."""
+        query = (
+            "SELECT s.version, s.definition, s.spec, s.submitted, s.worked, t.database, t.name "
+            "FROM ingestion_specs s JOIN tables t ON t.table_id = s.table_id WHERE s.table_id = ? ORDER BY s.version DESC"
+        )
+        return tuple(
+            SentSpec(
+                version, from_json(table_id, database, name, definition), json.loads(spec), submitted, bool(worked)
+            )
+            for version, definition, spec, submitted, worked, database, name in self._catalog.connection.execute(
+                query, (table_id,)
+            )
+        )
+
+    def newest_specs(self) -> dict[str, Mapping[str, Any]]:
+        """The spec that was sent last, by table_id."""
+        query = "SELECT table_id, spec, MAX(version) FROM ingestion_specs GROUP BY table_id"
+        return {table_id: json.loads(spec) for table_id, spec, _ in self._catalog.connection.execute(query)}
+
+    def sending(self, table: Table, spec: Mapping[str, Any], submitted: str) -> None:
+        """A spec is about to be sent; the one that was sent last is not kept twice."""
+        text = json.dumps(spec)
+        with self._catalog.transaction() as connection:
+            query = (
+                "SELECT version, spec, definition FROM ingestion_specs WHERE table_id = ? ORDER BY version DESC LIMIT 1"
+            )
+            last = connection.execute(query, (table.table_id,)).fetchone()
+            if last and (last[1], last[2]) == (text, to_json(table)):
+                return
+            version = last[0] + 1 if last else 1
+            connection.execute(
+                "INSERT INTO ingestion_specs (table_id, version, definition, spec, submitted) VALUES (?, ?, ?, ?, ?)",
+                (table.table_id, version, to_json(table), text, submitted),
+            )
+            connection.execute(
+                "DELETE FROM ingestion_specs WHERE table_id = ? AND version <= ?",
+                (table.table_id, version - MOST_VERSIONS),
+            )
+
+    def worked(self, table_id: str) -> None:
+        """The tasks of the spec that was sent last run."""
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "UPDATE ingestion_specs SET worked = 1 WHERE table_id = ? AND version = "
+                "(SELECT MAX(version) FROM ingestion_specs WHERE table_id = ?)",
+                (table_id, table_id),
+            )
+
+    def roll_back(self, table_id: str, version: int) -> None:
+        """The specs after `version` are as if they had not been."""
+        with self._catalog.transaction() as connection:
+            connection.execute("DELETE FROM ingestion_specs WHERE table_id = ? AND version > ?", (table_id, version))

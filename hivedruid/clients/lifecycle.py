@@ -1,0 +1,283 @@
+"""Change what runs: the steps of an `IngestionChange` one after the other, each waited for until Druid really did it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hivedruid.clients.overlord import Overlord, supervisor_path
+from hivedruid.errors import ConnectError, DruidError, KafkaError
+from hivedruid.ingestion.lifecycle import (
+    SUPERVISOR,
+    Await,
+    Call,
+    IngestionChange,
+    IngestionFacts,
+    MoveOffsets,
+    check_owner,
+)
+from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.offsets import Move, moves
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+T = TypeVar("T")
+
+RECONNECT = 90.0
+"""Seconds without an answer after which the overlord is given up: it may be started anew in between."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+FAILED_TASKS = 2
+"""Tasks that have to fail before START gives up: one may be an accident, and Druid starts another."""
+BAD_RUNS = 20.0
+"""Seconds that a supervisor may tell errors before START gives up."""
+TASK_TYPE = "index_kafka"
+INFORMED = 45.0
+"""Seconds to wait for a supervisor to ask its tasks for offsets: Druid's offsetFetchPeriod, and a little."""
+KNOWN_TASKS = 50
+"""Completed tasks that are looked at before a change: those that failed then say nothing of it."""
+
+
+def read_facts(
+    cluster: DruidCluster, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None, moment: int | None
+) -> IngestionFacts:
+    """Two requests, four where the `whole` is wanted; and Kafka, where it can be asked from here."""
+    overlord = Overlord(cluster.client)
+    facts = IngestionFacts(
+        cluster.kept.hidden(overlord.spec(data_source)), tasks=overlord.tasks(data_source, most=KNOWN_TASKS)
+    )
+    if whole:
+        status = _informed_status(cluster, overlord, data_source, {task.id for task in facts.reading})
+        facts = replace(facts, status=status, workers=overlord.workers())
+    if feed is None:
+        return facts
+    try:
+        topic, at = _topic_offsets(cluster.kept.filled(feed), moment)
+    except (KafkaError, ConnectError) as error:
+        cluster.note(f"Kafka was not asked for offsets: {error.message}")
+        return facts
+    return replace(facts, topic=topic, moment=at)
+
+
+def _informed_status(
+    cluster: DruidCluster, overlord: Overlord, data_source: str, reading: set[str]
+) -> SupervisorStatus | None:
+    """A supervisor's status when it knows where its tasks are: it asks them once they have run for some seconds."""
+    end = monotonic() + INFORMED
+    try:
+        while True:
+            status = overlord.status(data_source)
+            if status is None or status.suspended or monotonic() >= end:
+                return status
+            known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
+            if reading <= known:
+                return status
+            cluster.progress(f"Druid: asking the tasks of {data_source} how far they have read")
+            sleep(LONGEST_PAUSE)
+    finally:
+        cluster.progress("")
+
+
+def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOffsets | None, Offsets | None]:
+    from hivedruid.clients.kafka import Kafka
+    from hivedruid.ingestion.feed import feed_of
+
+    feed = feed_of(spec)
+    if feed.is_pattern:
+        return None, None
+    with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
+        found = kafka.offsets([feed.topic])[feed.topic]
+        if isinstance(found, KafkaError):
+            raise found
+        return found, None if moment is None else kafka.offsets_at(feed.topic, moment)
+
+
+@dataclass
+class IngestionRunner:
+    """Runs changes of one Druid. `patience` is how long it waits for one state, in seconds.
+
+    `moving` is told the offsets before they are sent. Raises DruidError where Druid refuses or does not get there, and
+    ConnectError where the overlord stays away; every change can then be asked for again.
+    """
+
+    cluster: DruidCluster
+    patience: float
+    moving: Callable[[Mapping[int, int]], None]
+    moved: tuple[Move, ...] = ()
+    read: dict[int, int] = field(default_factory=dict)
+    """Where each partition was read to, as the tasks that ended said."""
+
+    def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
+        self.overlord = Overlord(self.cluster.client)
+        self.change = change
+        self.data_source = change.table.data_source
+        try:
+            for step in change.steps:
+                if isinstance(step, Call):
+                    self._call(step)
+                elif isinstance(step, MoveOffsets):
+                    self._move(step)
+                else:
+                    self._await(step)
+                on_step()
+        finally:
+            self.cluster.progress("")
+
+    # --- calls -------------------------------------------------------------------------------------------------
+
+    def _call(self, call: Call) -> None:
+        """Whether an answer that did not come means that it was done nobody knows: all calls may be repeated."""
+        ends = call.path.endswith("/terminate")
+        body = self.cluster.kept.filled(call.body)
+        missing: Any = {} if ends else None
+        self._patiently(lambda: self.cluster.client.post("overlord", call.path, body, missing=missing))
+        if call.path == SUPERVISOR:
+            # two homes may do this at once: the last one wins, and the other one is told
+            check_owner(self.change.table, self._patiently(lambda: self.overlord.spec(self.data_source)))
+
+    def _move(self, step: MoveOffsets) -> None:
+        planned = moves({**_before(step.moves), **self.read}, step.offsets, None)
+        if step.forward_only:
+            planned = moves(_before(planned), {m.partition: max(m.after, m.before or 0) for m in planned}, None)
+        offsets = {move.partition: move.after for move in planned}
+        self.moving(offsets)
+        partitions = {
+            "type": "end",
+            "stream": step.topic,
+            "partitionOffsetMap": {str(p): o for p, o in offsets.items()},
+        }
+        body: dict[str, Any] = {"type": "kafka", "partitions": partitions}
+        self._call(Call(supervisor_path(self.data_source, "resetOffsets"), body))
+        self.moved = planned
+
+    def _patiently(self, ask: Callable[[], T]) -> T:
+        """The answer, also of an overlord that is away for a while."""
+        end = monotonic() + RECONNECT
+        while True:
+            try:
+                return ask()
+            except ConnectError:
+                if monotonic() >= end:
+                    raise
+                self.cluster.progress("Druid: waiting for the overlord to come back")
+                sleep(LONGEST_PAUSE)
+
+    # --- waiting -----------------------------------------------------------------------------------------------
+
+    def _await(self, step: Await) -> None:
+        reached = {
+            "running": _Running(self, step.tasks).is_reached,
+            "stopped": self._is_stopped,
+            "suspended": self._is_suspended,
+            "handed off": lambda: not any(task.id in step.tasks for task in self._active()),
+        }[step.state]
+        end = monotonic() + self.patience
+        pause = FIRST_PAUSE
+        while not self._patiently(reached):
+            if monotonic() >= end:
+                raise DruidError(
+                    f"after {self.patience:g} s the ingestion of {self.change.table.full_name} is not {step.state}: {self._state()}",
+                    hint="it goes on by itself where it can; SHOW PROBLEMS says what is wrong",
+                )
+            sleep(pause)
+            pause = min(pause * 1.3, LONGEST_PAUSE)
+
+    def _active(self) -> list[Task]:
+        tasks = self.overlord.tasks(self.data_source, most=0)
+        return [task for task in tasks if task.type == TASK_TYPE and not task.is_complete]
+
+    def _is_stopped(self) -> bool:
+        active = self._active()
+        if active:
+            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.data_source} publish what they read")
+        return not active and self.overlord.spec(self.data_source) is None
+
+    def _is_suspended(self) -> bool:
+        status = self.overlord.status(self.data_source)
+        active = self._active()
+        if status is None:
+            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
+        if status.suspended and status.state == "SUSPENDED":
+            for task in status.publishing:
+                self.read.update({**task.starting_offsets, **task.current_offsets})
+        self.cluster.progress(
+            f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
+        )
+        return status.state == "SUSPENDED" and not active
+
+    def _state(self) -> str:
+        """What there is instead of what was waited for, in a few words."""
+        status = self.overlord.status(self.data_source)
+        active = self._active()
+        waiting = sum(task.state in ("PENDING", "WAITING") for task in active)
+        parts = [f"its supervisor is {status.detailed_state}" if status else "it has no supervisor"]
+        parts.append(f"{len(active)} task(s)")
+        if waiting:
+            workers = self.overlord.workers()
+            parts.append(
+                f"{waiting} of them wait for a slot ({sum(w.used for w in workers)} of {sum(w.capacity for w in workers)} are taken)"
+            )
+        if status and status.errors:
+            parts.append(status.errors[-1].message)
+        return ", ".join(parts)
+
+
+class _Running:
+    """As many tasks read as the spec wants, or why they do not."""
+
+    def __init__(self, runner: IngestionRunner, known: tuple[str, ...]) -> None:
+        self.runner = runner
+        self.known = frozenset(known)
+        self.errors_since: float | None = None
+
+    def is_reached(self) -> bool:
+        runner = self.runner
+        status = runner.overlord.status(runner.data_source)
+        tasks = [
+            task
+            for task in runner.overlord.tasks(runner.data_source, most=20)
+            if task.type == TASK_TYPE and task.id not in self.known
+        ]
+        if status is None:
+            raise DruidError(f"the supervisor of {runner.data_source} is gone: somebody has stopped it")
+        self._check(status, [task for task in tasks if task.state == "FAILED"])
+        publishing = {task.id for task in status.publishing}
+        reading = [task for task in tasks if task.state == "RUNNING" and task.id not in publishing]
+        wanted = self._wanted(status)
+        runner.cluster.progress(
+            f"Druid: {runner.data_source} {status.detailed_state.lower()}, {len(reading)} task(s) of {wanted or '?'}"
+        )
+        if status.state == "IDLE":
+            return True
+        return status.detailed_state == "RUNNING" and bool(wanted) and len(reading) >= wanted
+
+    def _wanted(self, status: SupervisorStatus) -> int:
+        spec = self.runner.change.spec
+        if spec is None or not status.partitions:
+            return 1 if status.partitions else 0
+        io = spec["spec"]["ioConfig"]
+        count = 1 if io.get("autoScalerConfig") else int(io.get("taskCount") or 1)
+        return min(count, status.partitions) * int(io.get("replicas") or 1)
+
+    def _check(self, status: SupervisorStatus, failed: list[Task]) -> None:
+        table = self.runner.change.table.full_name
+        if len(failed) >= FAILED_TASKS:
+            raise DruidError(
+                f"the tasks that ingest {table} fail: {failed[0].error or failed[0].id}",
+                hint=f"Druid starts them again and again: SHOW TASK '{failed[0].id}' tells more, STOP INGESTION {table} ends it",
+            )
+        if not status.errors or status.detailed_state == "RUNNING":
+            self.errors_since = None
+            return
+        self.errors_since = self.errors_since or monotonic()
+        if monotonic() - self.errors_since > BAD_RUNS or status.state.startswith("UNHEALTHY"):
+            raise DruidError(
+                f"Druid cannot ingest {table}: {status.errors[-1].message}",
+                hint=f"the supervisor goes on trying; STOP INGESTION {table} ends it",
+            )
+
+
+def _before(planned: tuple[Move, ...]) -> Offsets:
+    return {move.partition: move.before for move in planned if move.before is not None}

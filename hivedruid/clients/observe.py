@@ -1,0 +1,247 @@
+"""Read an `ingestion.overview.Overview`: a handful of requests, and two for each supervisor whose tasks run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from hivedruid.catalog.ingestions import IngestionRecord
+from hivedruid.catalog.table import Table
+from hivedruid.clients.address import DruidAddress
+from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.overlord import BASE, SUPERVISOR, Overlord, supervisor_path, tasks_path
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
+from hivedruid.ingestion.feed import Feed, feed_of
+from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
+from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match, told
+
+THREADS = 8
+"""Connections over which supervisors are asked, and Kafkas."""
+LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
+REQUESTS = {
+    f"GET {SUPERVISOR}?full": "every supervisor with its spec",
+    f"GET {tasks_path()}": "all tasks",
+    f"GET {supervisor_path('ID', 'status')}": "for each supervisor but those that are suspended, idle or pending",
+    f"GET {supervisor_path('ID', 'stats')}": "for each supervisor whose tasks run",
+}
+"""What SHOW INGESTIONS asks, and what for."""
+REQUESTS_FOR_PROBLEMS = {
+    f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have met records they cannot parse",
+    f"GET {BASE}/workers": "task slots",
+    f"GET {LOAD_STATUS}": "segments that are not loaded",
+    "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka",
+}
+
+_Asked = TypeVar("_Asked")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the home knows: its tables, what it remembers of their ingestions by table_id, and its name in supervisors."""
+
+    tables: tuple[Table, ...] = ()
+    records: Mapping[str, IngestionRecord] = field(default_factory=dict)
+    home: str = ""
+
+
+class Observer:
+    """Looks at one Druid, again and again over the same connections. Close it; it is a context manager, too.
+
+    Not for several threads at once.
+    """
+
+    def __init__(self, address: DruidAddress) -> None:
+        self._address = address
+        self._made: list[DruidClient] = []
+
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for client in self._made:
+            client.close()
+
+    def ingestions(self, known: Known) -> Overview:
+        """What SHOW INGESTIONS shows. Raises DruidError and ConnectError where the overlord does not tell."""
+        overlord = Overlord(self._clients(1)[0])
+        supervisors, tasks = overlord.supervisors(), overlord.tasks()
+        found = self._with_status(match(known.tables, supervisors, tasks))
+        return Overview(datetime.now(UTC), known.home, found, tasks)
+
+    def everything(self, known: Known) -> Overview:
+        """What SHOW PROBLEMS judges. A service that does not tell is part of the answer."""
+        client = self._clients(1)[0]
+        overlord = Overlord(client)
+        unreachable: dict[str, Unreachable] = {}
+
+        def tried(service: str, ask: Callable[[], _Asked]) -> _Asked | None:
+            if service in unreachable:
+                return None
+            try:
+                return ask()
+            except ExecutionError as error:
+                unreachable[service] = Unreachable(service, error.message, error.hint or "")
+                return None
+
+        supervisors = tried("Druid's overlord", overlord.supervisors)
+        tasks = tried("Druid's overlord", overlord.tasks)
+        slots = tried("Druid's overlord", lambda: _slots(overlord))
+        unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS))
+        found = match(known.tables, supervisors or (), tasks or ())
+        found = self._with_status(tuple(_remembered(one, known.records) for one in found))
+        found, kafkas = _with_offsets(self._with_parse_errors(found))
+        return Overview(
+            datetime.now(UTC), known.home, found, tasks or (), slots, unavailable or {},
+            (*unreachable.values(), *kafkas), has_supervisors=supervisors is not None,
+        )  # fmt: skip
+
+    # --- supervisor by supervisor ------------------------------------------------------------------------------
+
+    def _with_status(self, found: Sequence[Ingestion]) -> tuple[Ingestion, ...]:
+        return self._each(found, _needs_status, _with_status)
+
+    def _with_parse_errors(self, found: Sequence[Ingestion]) -> tuple[Ingestion, ...]:
+        return self._each(found, _has_bad_rows, _with_parse_errors)
+
+    def _each(
+        self,
+        found: Sequence[Ingestion],
+        chosen: Callable[[Ingestion], bool],
+        ask: Callable[[Overlord, Ingestion], Ingestion],
+    ) -> tuple[Ingestion, ...]:
+        """The ingestions, those that are chosen asked for more. What goes wrong with one leaves it as it is."""
+
+        def tried(one: Ingestion) -> Callable[[DruidClient], Ingestion]:
+            def run(client: DruidClient) -> Ingestion:
+                try:
+                    return ask(Overlord(client), one)
+                except (DruidError, ConnectError):  # it has ended meanwhile, or its tasks are out of reach
+                    return one
+
+            return run
+
+        places = [place for place, one in enumerate(found) if chosen(one)]
+        answers = dict(zip(places, self._in_threads([tried(found[place]) for place in places]), strict=True))
+        return tuple(answers.get(place, one) for place, one in enumerate(found))
+
+    def _in_threads(self, asked: Sequence[Callable[[DruidClient], _Asked]]) -> list[_Asked]:
+        """The answers in order. A client is used by one thread at a time."""
+        if len(asked) == 0:
+            return []
+
+        clients: SimpleQueue[DruidClient] = SimpleQueue()
+        count = min(THREADS, len(asked))
+        for client in self._clients(count):
+            clients.put(client)
+
+        def run(ask: Callable[[DruidClient], _Asked]) -> _Asked:
+            client = clients.get()
+            try:
+                return ask(client)
+            finally:
+                clients.put(client)
+
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(run, asked))
+
+    def _clients(self, count: int) -> list[DruidClient]:
+        while len(self._made) < count:
+            self._made.append(DruidClient(self._address))
+        return self._made[:count]
+
+
+def _slots(overlord: Overlord) -> Slots:
+    workers = overlord.workers()
+    return Slots(sum(worker.capacity for worker in workers), sum(worker.used for worker in workers))
+
+
+def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Ingestion:
+    record = records.get(one.table.table_id) if one.table is not None else None
+    if record is None:
+        return one
+    return replace(one, started=record.started, pending=str(record.pending.get("verb", "")))
+
+
+def _needs_status(one: Ingestion) -> bool:
+    """Of all others the list of supervisors tells everything."""
+    return one.supervisor is not None and one.supervisor.state not in ("SUSPENDED", "IDLE", "PENDING", "STOPPING")
+
+
+def _with_status(overlord: Overlord, one: Ingestion) -> Ingestion:
+    assert one.supervisor is not None
+    status = overlord.status(one.supervisor.id)
+    counts = overlord.counts(one.supervisor.id) if any(task.state == "RUNNING" for task in one.tasks) else None
+    return told(one, status, counts, datetime.now(UTC))
+
+
+def _has_bad_rows(one: Ingestion) -> bool:
+    return one.counts is not None and one.counts.unparseable + one.counts.processed_with_error > 0
+
+
+def _with_parse_errors(overlord: Overlord, one: Ingestion) -> Ingestion:
+    assert one.supervisor is not None
+    return replace(one, parse_errors=overlord.parse_errors(one.supervisor.id))
+
+
+def _feed(supervisor: Supervisor | None) -> Feed | None:
+    """None where there is no supervisor, or where only Druid can speak to its Kafka."""
+    if supervisor is None or supervisor.type != "kafka":
+        return None
+    try:
+        return feed_of(supervisor.spec)
+    except KafkaError:
+        return None
+
+
+def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tuple[Unreachable, ...]]:
+    """Kafka's own offsets of the topics that supervisors read; each Kafka is asked once for all of its topics."""
+    feeds = {place: feed for place, one in enumerate(found) if (feed := _feed(one.supervisor)) is not None}
+    if not feeds:
+        return tuple(found), ()
+    kafkas: dict[Any, list[Feed]] = {}
+    for feed in feeds.values():
+        kafkas.setdefault(feed.kafka, []).append(feed)
+    with ThreadPoolExecutor(min(THREADS, len(kafkas))) as pool:
+        answers = dict(zip(kafkas, pool.map(_ask_kafka, kafkas.values()), strict=True))
+    result = list(found)
+    readers: dict[Any, list[str]] = {}
+    for place, feed in feeds.items():
+        answer = answers[feed.kafka]
+        readers.setdefault(feed.kafka, []).append(found[place].name)
+        known = None if isinstance(answer, Unreachable) else answer.get(feed.topic)
+        if isinstance(known, KafkaError):
+            result[place] = replace(found[place], topic_problem=known.message)
+        elif known is not None:
+            result[place] = replace(found[place], offsets=known)
+    away = (
+        replace(answer, evidence=f"read by {', '.join(readers[kafka])}")
+        for kafka, answer in answers.items()
+        if isinstance(answer, Unreachable)
+    )
+    return tuple(result), tuple(away)
+
+
+def _ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError] | Unreachable:
+    """The offsets of the feeds' topics at their one Kafka; of patterns only whether a topic matches."""
+    from hivedruid.clients.kafka import Kafka, OnlyDruidError
+
+    bootstrap, properties = asked[0].kafka
+    answer: dict[str, TopicOffsets | KafkaError] = {}
+    try:
+        with Kafka(bootstrap, dict(properties)) as kafka:
+            answer |= kafka.offsets(feed.topic for feed in asked if not feed.is_pattern)
+            for feed in asked:
+                if feed.is_pattern and not kafka.topics(feed.topic):
+                    answer[feed.topic] = KafkaError(f"no topic of Kafka at {bootstrap} matches '{feed.topic}'")
+    except OnlyDruidError:
+        return {}
+    except (ConnectError, KafkaError) as error:
+        return Unreachable(f"Kafka at {bootstrap}", error.message, error.hint or "")
+    return answer

@@ -1,0 +1,123 @@
+"""Druid's sampler: the overlord reads some records of a topic with the spec of a supervisor, and says what becomes of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hivedruid.clients.druid import DruidClient
+from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
+from hivedruid.errors import DruidError
+from hivedruid.ingestion.checks import Sample
+from hivedruid.ingestion.feed import feed_of
+from hivedruid.ingestion.model import ParseError
+from hivedruid.redaction import redact
+
+SAMPLER = "/druid/indexer/v1/sampler"
+ROWS = 50
+"""Records in a sample."""
+READ_TIMEOUT = 3000
+"""Milliseconds that reading them may take. A topic with fewer records than are asked for takes all of it."""
+
+_HASTE = {
+    "default.api.timeout.ms": "6000",
+    "request.timeout.ms": "5000",
+    "socket.connection.setup.timeout.ms": "3000",
+    "allow.auto.create.topics": "false",
+}
+"""Consumer properties with which a wrong address is told in seconds. And to look at a topic must not make it, as Kafka would."""
+
+_NO_SUPPLIER = "Unable to create RecordSupplier: null"
+"""What Druid 33 says where its environment provider finds a variable unset: a null among the consumer's properties."""
+
+_CAUSES = (
+    (r"Consumer is not subscribed to any topics", "Druid finds no topic {topic}", "create the topic, or set kafka.topic"),
+    (r"No resolvable bootstrap urls", "Druid cannot resolve kafka.bootstrap.servers {servers}", "give names that Druid's hosts know"),
+    (r"Timeout expired while fetching topic metadata|Timeout of \d+ms expired|Failed to get offsets by times",
+     "Druid cannot reach Kafka at {servers}", "see whether it runs, and whether Druid's hosts can connect to it"),
+    (r"type '([\w$-]+)' on '[^']*' service", "Druid does not know the type '{0}'", "add its extension to druid.extensions.loadList of all services"),
+)  # fmt: skip
+"""Part of an answer of Druid's, what it means, and the next step."""
+
+
+def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) -> Sample:
+    """What Druid makes of the oldest `rows` records of the topic; 0 reads none, and is about the spec alone.
+
+    Raises DruidError where Druid cannot read the topic with this spec, in words that say why, and ConnectError.
+    """
+    inner = spec["spec"]
+    io = {**inner["ioConfig"], "useEarliestOffset": True}
+    io["consumerProperties"] = {**io["consumerProperties"], **_HASTE}
+    try:
+        answer = _ask(client, {**inner, "ioConfig": io}, max(1, rows), READ_TIMEOUT if rows else 1)
+    except DruidError as error:
+        raise _explained(client, spec, error) from error
+    data = answer.get("data") or ()
+    errors = tuple(_parse_error(row) for row in data if row.get("unparseable"))
+    return Sample(int(answer.get("numRowsRead") or 0), int(answer.get("numRowsIndexed") or 0), errors)
+
+
+def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the environment variables that Druid's overlord does not have. One question each; Kafka is not asked."""
+    return tuple(name for name in sorted(set(names)) if not _is_set(client, name))
+
+
+def _is_set(client: DruidClient, variable: str) -> bool:
+    """Let the overlord make a consumer that has nowhere to go: it fails, and earlier where the variable is not set.
+
+    The variable goes to a property that Kafka takes for a password, so that its value is not in Druid's log.
+    """
+    provider = {"type": "environment", "variables": {"ssl.key.password": variable}}
+    schema = {
+        "dataSource": "hivedruid",
+        "timestampSpec": {},
+        "dimensionsSpec": {},
+        "granularitySpec": {"segmentGranularity": "ALL"},
+    }
+    io = {
+        "topic": "hivedruid",
+        "consumerProperties": {"bootstrap.servers": "", DYNAMIC_PROVIDER: provider},
+        "inputFormat": {"type": "json"},
+    }
+    try:
+        _ask(client, {"dataSchema": schema, "ioConfig": io}, 1, 1)
+    except DruidError as error:
+        return _NO_SUPPLIER not in error.message
+    return True
+
+
+def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> Mapping[str, Any]:
+    body = {"type": "kafka", "spec": {**spec, "type": "kafka"}}
+    answer = client.post("overlord", SAMPLER, {**body, "samplerConfig": {"numRows": rows, "timeoutMs": timeout}})
+    if not isinstance(answer, dict):
+        raise DruidError("Druid's sampler does not answer as it should")
+    return answer
+
+
+def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) -> DruidError:
+    """The error with what it means, where that is known."""
+    feed = feed_of(spec)
+    if _NO_SUPPLIER in error.message and (unset := unset_variables(client, feed.variables)):
+        is_or_are = "variable {} is" if len(unset) == 1 else "variables {} are"
+        return DruidError(
+            f"the environment {is_or_are.format(', '.join(unset))} not set on Druid's overlord",
+            hint="set it on all hosts of Druid, and start its services again",
+        )
+    for pattern, meaning, hint in _CAUSES:
+        if match := re.search(pattern, error.message):
+            groups = [group for group in match.groups() if group]
+            return DruidError(meaning.format(*groups, topic=feed.topic, servers=feed.bootstrap), hint=hint)
+    return DruidError(f"Druid cannot read the topic: {redact(error.message)}", hint=error.hint)
+
+
+def _parse_error(row: Mapping[str, Any]) -> ParseError:
+    details = str(row.get("error") or "")
+    if found := re.search(r"exceptions: \[(.*)\]\Z", details, re.S):
+        details = found[1]
+    details = re.sub(r" Event: \{.*\Z", "", details, flags=re.S)
+    given = row.get("input")
+    unread = re.search(r"row \[(.*)\] into", details, re.S)
+    text = json.dumps(given, ensure_ascii=False) if given is not None else unread[1] if unread else ""
+    return ParseError(text, details, 0)

@@ -1,0 +1,93 @@
+"""`hivedruid import-hive`: old Hive DDL as hivedruid takes it, with what has changed as comments."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from hivedruid.hive_ddl import Imported
+
+_OUTCOMES = ("as it is", "rewritten", "left out", "cannot be mapped")
+
+
+@click.command("import-hive")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--check", is_flag=True, help="Only report; print no statements.")
+@click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
+def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:
+    """Rewrite scripts for Hive's Druid and Kafka handlers as hivedruid takes them.
+
+    FILEs are scripts, or what SHOW CREATE TABLE printed; - is standard input. Standard output is a script: each statement
+    corrected, with comments above it that say what has changed. What cannot be mapped is a comment as well.
+
+    Exit codes: 0 all statements are mapped, 1 some are not.
+    """
+    from hivedruid.cli import guarded, read_script
+    from hivedruid.diagnostics import FAILED, OK, Diagnostics
+
+    diagnostics = Diagnostics(quiet=quiet)
+
+    def run() -> int:
+        from hivedruid.hive_ddl import import_script
+
+        texts = [read_script(name) for name in files]
+        imported = [item for text, file in texts for item in import_script(text, file)]
+        sys.stdout.writelines(f"{line}\n" for line in (report(imported) if check else script(imported)))
+        counts = Counter(outcome(item) for item in imported)
+        diagnostics.tell(f"{len(imported)} statements: " + ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES))
+        return FAILED if counts["cannot be mapped"] else OK
+
+    return guarded(run, diagnostics)
+
+
+def outcome(item: Imported) -> str:
+    """One of as it is, rewritten, left out, cannot be mapped."""
+    if item.text is None:
+        return "cannot be mapped"
+    if not item.text:
+        return "left out"
+    return "as it is" if item.text == item.source.text else "rewritten"
+
+
+def report(imported: Iterable[Imported]) -> Iterator[str]:
+    """What is to be said of each statement, a line for the statement and one for each finding."""
+    from hivedruid.diagnostics import one_line
+
+    for item in imported:
+        file = f"{item.source.file}:" if item.source.file else "line "
+        what = f" ({item.summary})" if item.summary else ""
+        yield one_line(f"{file}{item.source.line}: {_begin(item.source.text)}{what}: {outcome(item)}")
+        for finding in item.findings:
+            yield f"  {one_line(f'{finding.kind}: {finding.text}')}"
+
+
+def script(imported: Iterable[Imported]) -> Iterator[str]:
+    """A script of the statements, each below its report."""
+    from hivedruid.redaction import redact
+    from hivedruid.secrets import mask_text
+
+    for item in imported:
+        if item.comments:
+            yield redact(mask_text(item.comments))
+        for line in report([item]):
+            yield f"-- {line}"
+        if item.text is None:
+            yield from (f"--| {line}".rstrip() for line in redact(mask_text(item.source.text)).splitlines())
+        elif item.text:
+            text = item.text if item.text != item.source.text else item.source.original or item.text
+            yield f"{text}\n;" if "--" in text.rpartition("\n")[2] else f"{text};"
+        yield ""
+
+
+def _begin(text: str) -> str:
+    """The words that a statement begins with, up to the first sign: they name it, and hold no value."""
+    import re
+
+    match = re.match(r"(?:[\w`.]+\s*){1,8}", text)
+    words = " ".join(match[0].split()) if match else ""
+    return words if len(words) <= 60 else words[:59] + "…"

@@ -1,0 +1,155 @@
+"""DDL that was written for Hive's Druid and Kafka handlers, as hivedruid takes it: pure, from text to values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import TokenType
+
+from hivedruid.catalog.properties import KIND_NAMES, is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
+from hivedruid.hive_ddl.acceptance import Tables
+from hivedruid.hive_ddl.create import read_shape, revise_table
+from hivedruid.hive_ddl.draft import Draft
+from hivedruid.hive_ddl.findings import Finding, FindingKind, Imported
+from hivedruid.hive_ddl.properties import revised
+from hivedruid.hive_ddl.script import statements
+from hivedruid.hive_ddl.settings import revise_set
+from hivedruid.parser import parse
+from hivedruid.parser.statements import TableName
+from hivedruid.parser.statements.utility import SetSetting
+from hivedruid.parser.tokens import next_word
+from hivedruid.redaction import redact
+from hivedruid.script import SourceStatement
+from hivedruid.secrets import is_secret, referenced
+
+__all__ = ["Finding", "FindingKind", "Imported", "import_script"]
+
+
+def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
+    """Every statement of a script, or of what Hive's SHOW CREATE TABLE printed, as hivedruid takes it.
+
+    Raises ParseError, when it gets there, for a string, name or comment that is never closed.
+    """
+    tables = Tables()
+    for comments, source in statements(text, file):
+        yield replace(_imported(source, tables), comments=comments)
+
+
+def _imported(source: SourceStatement, tables: Tables) -> Imported:
+    try:
+        text, findings = _revised(source, tables)
+    except ParseError as error:
+        return Imported(source, None, (_refused(error),))
+    if text == "":
+        return Imported(source, "", tuple(findings))
+    changed = source if text == source.text else SourceStatement(text, source.line, source.column, source.file)
+    if (key := _secret_in(changed)) is not None:
+        why = f"the value of '{key}' is a secret, and stands there in clear; give the name of an environment variable, env:NAME"
+        return Imported(source, None, (*findings, Finding("refused", why)))
+    try:
+        table = tables.take(parse(changed))
+    except HiveDruidError as error:
+        if _is_needless(changed, error):
+            return Imported(source, "", (*findings, Finding("dropped", _told(error, hint=False))))
+        if "${" in text:
+            return Imported(
+                source, text, (*findings, Finding("note", f"not checked, for it holds variables: {_told(error)}"))
+            )
+        return Imported(source, None, (*findings, _refused(error)))
+    return Imported(source, text, tuple(findings), _summary(table) if table else "")
+
+
+def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding]]:
+    """The statement's text with the edits it needs; empty where nothing is left of it."""
+    word = next_word(source.text)[0]
+    if word == "SET":
+        statement = parse(source)
+        assert isinstance(statement, SetSetting)
+        text, findings = revise_set(statement)
+        return source.text if text is None else text, findings
+    if word == "CREATE":
+        draft = Draft(source)
+        if (shape := read_shape(draft)) is not None:
+            revise_table(shape)
+        else:
+            _without_database_clauses(draft)
+        return draft.text, draft.findings
+    if word == "ALTER":
+        draft = Draft(source)
+        left = _revise_alter(draft, tables)
+        return draft.text if left else "", draft.findings
+    return source.text, []
+
+
+def _secret_in(source: SourceStatement) -> str | None:
+    """The key of a secret that DDL gives in clear, wherever it stands, or None."""
+    if next_word(source.text)[0] not in ("CREATE", "ALTER"):
+        return None
+    tokens = Draft(source).tokens
+    for key, equals, value in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        strings = key.token_type == value.token_type == TokenType.STRING
+        if strings and equals.text == "=" and is_secret(key.text) and value.text and referenced(value.text) is None:
+            return key.text
+    return None
+
+
+def _without_database_clauses(draft: Draft) -> None:
+    """SHOW CREATE DATABASE prints where Hive keeps it."""
+    if draft.cursor(1).word() not in ("DATABASE", "SCHEMA"):
+        return
+    for index in range(2, len(draft.tokens)):
+        cursor = draft.cursor(index)
+        if cursor.accept_one("LOCATION", "MANAGEDLOCATION") or cursor.accept("WITH", "DBPROPERTIES"):
+            draft.remove(draft.tokens[index].start, draft.tokens[-1].end + 1)
+            draft.say("dropped", "LOCATION and DBPROPERTIES (databases are names alone)")
+            return
+
+
+def _revise_alter(draft: Draft, tables: Tables) -> bool:
+    """Make the edits that ALTER TABLE … SET TBLPROPERTIES needs; whether anything of it is left."""
+    cursor = draft.cursor()
+    if not cursor.accept("ALTER", "TABLE"):
+        return True
+    name: TableName = cursor.table_name()
+    if not cursor.accept("SET", "TBLPROPERTIES"):
+        return True
+    start = cursor.index
+    read = draft.pairs(start)
+    if read is None:
+        return True
+    pairs, end = read
+    table = tables.find(name)
+    kept, findings = revised(pairs, table.kind if table else None, table.properties if table else None)
+    draft.findings += findings
+    if kept and kept != pairs:
+        draft.replace_pairs(start, end, kept)
+    return bool(kept)
+
+
+_LOOKS = ("SHOW", "DESCRIBE", "DESC", "EXPLAIN")
+"""Statements that only look: a script goes on without them."""
+_NEEDLESS = (*_LOOKS, "MSCK")
+_KEPT = ("CREATE", "INSERT", "FROM", "WITH", "SELECT")
+
+
+def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
+    """Whether what hivedruid does not do has no meaning here either: locks, statistics, jars."""
+    word = next_word(source.text)[0]
+    if not isinstance(error, UnsupportedError) or word in _KEPT:
+        return False
+    return word in _NEEDLESS or (error.hint or "").startswith("leave it out")
+
+
+def _refused(error: HiveDruidError) -> Finding:
+    return Finding("refused", redact(_told(error)))
+
+
+def _told(error: HiveDruidError, *, hint: bool = True) -> str:
+    return f"{error.message}; {error.hint}" if error.hint and hint else error.message
+
+
+def _summary(table: Table) -> str:
+    return KIND_NAMES[table.kind] + (" fed from Kafka" if table.kind == "druid" and is_fed(table.properties) else "")

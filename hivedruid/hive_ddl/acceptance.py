@@ -1,0 +1,86 @@
+"""Whether hivedruid takes a statement: it is parsed, and tables are defined as CREATE TABLE would, without a catalog or Druid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from hivedruid.catalog.definition import define_table, table_kind
+from hivedruid.catalog.druid_tables import check_columns
+from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.property_checks import validate
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.types import STRING, TIMESTAMP_LTZ
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties, UseDatabase
+
+_SETTINGS = {"druid.url": "embedded:"}
+
+
+class _AnyDataSource(Mapping[str, Mapping[str, str]]):
+    """Every data source is there, with a time column: its real columns are known when the statement runs."""
+
+    def __getitem__(self, name: str) -> Mapping[str, str]:
+        return {TIME_COLUMN: "LONG"}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Tables:
+    """The tables that the statements so far have made."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, Table] = {}
+        self._database = "default"
+
+    def find(self, name: TableName) -> Table | None:
+        return self._tables.get(f"{name.database or self._database}.{name.name}")
+
+    def take(self, statement: Statement) -> Table | None:
+        """Check a statement; the table that it makes or changes. Raises HiveDruidError where it would be refused."""
+        if isinstance(statement, UseDatabase):
+            self._database = statement.name
+        elif isinstance(statement, CreateTable) and statement.like is None:
+            table = self._define(statement)
+            self._tables[table.full_name] = table
+            return table
+        elif isinstance(statement, SetTableProperties):
+            return self._altered(statement)
+        return None
+
+    def _define(self, statement: CreateTable) -> Table:
+        database = statement.name.database or self._database
+        given = any(item.key == "druid.datasource" for item in statement.properties)
+        discovered = _AnyDataSource() if given and not statement.columns else {}
+        return define_table(statement, database, _SETTINGS, discovered, _query_columns(statement))
+
+    def _altered(self, statement: SetTableProperties) -> Table | None:
+        table = self.find(statement.name)
+        given = validate(statement.properties, table.kind if table else None)
+        if table is None:
+            return None
+        properties = {**table.properties, **given}
+        if table.kind == "druid":
+            check_kafka_feed(properties, table.columns, statement.name.span)
+            if is_fed(properties):
+                check_columns(table.columns, span=statement.name.span)
+        properties.pop(KAFKA_INGESTION, None)
+        self._tables[table.full_name] = replace(table, properties=properties)
+        return table
+
+
+def _query_columns(statement: CreateTable) -> tuple[Column, ...] | None:
+    """The columns of AS SELECT as far as its text tells: their names. Types are known when the statement runs."""
+    if statement.query is None:
+        return None
+    names = [name.lower() for name in statement.query.named_selects if name]  # type: ignore[attr-defined]
+    if "*" in names or (not names and table_kind(statement) == "druid"):
+        names = [TIME_COLUMN, *(name for name in names if name not in ("*", TIME_COLUMN))]
+    if statement.columns:
+        names = [column.name for column in statement.columns]
+    return tuple(Column(name, TIMESTAMP_LTZ if name == TIME_COLUMN else STRING) for name in names)

@@ -1,0 +1,317 @@
+"""CREATE TABLE as Hive wrote it: its clauses, and what each of them has become, as a table of rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from hivedruid.catalog.hive_tables import KAFKA_COLUMNS, SERDE_FORMATS
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TIME_COLUMN, TableKind
+from hivedruid.errors import ParseError
+from hivedruid.hive_ddl.avro import avro_columns
+from hivedruid.hive_ddl.draft import Draft, Pair
+from hivedruid.hive_ddl.properties import revised
+from hivedruid.parser.create import STORAGE_HANDLERS
+
+_CLAUSES = (
+    "COMMENT", "PARTITIONED BY", "CLUSTERED BY", "SKEWED BY", "ROW FORMAT", "STORED BY", "STORED AS",
+    "WITH SERDEPROPERTIES", "LOCATION", "TBLPROPERTIES", "LIKE", "AS",
+)  # fmt: skip
+_DRUID_HANDLER = re.compile(r"org\.apache\.hadoop\.hive\.druid\.\w*DruidStorageHandler\w*")
+"""The handler, and the ones that Hive's own tests put over it."""
+_INPUT_FORMATS = {"OrcInputFormat": "ORC", "MapredParquetInputFormat": "PARQUET", "TextInputFormat": "TEXTFILE"}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause: where it begins and ends in the text, and the token after its words."""
+
+    start: int
+    end: int
+    index: int
+
+
+@dataclass
+class Shape:
+    """What CREATE TABLE is made of, as far as the rules go; `table`, `name` and `columns` are indices of tokens."""
+
+    draft: Draft
+    table: int
+    name: int
+    external: bool
+    columns: list[tuple[int, int]]
+    clauses: dict[str, Clause]
+
+    @property
+    def kind(self) -> TableKind | None:
+        """What is behind the table; None for a storage handler that hivedruid does not have."""
+        handler = self.value("STORED BY")
+        found = STORAGE_HANDLERS.get(handler.lower(), handler)
+        if found:
+            druid = _DRUID_HANDLER.fullmatch(found)
+            return "druid" if druid else "kafka" if found == KAFKA_STORAGE_HANDLER else None
+        return "files" if self.external else "iceberg"
+
+    def value(self, clause: str) -> str:
+        """The word or string behind a clause's words; empty where there is none."""
+        found = self.clauses.get(clause)
+        tokens = self.draft.tokens
+        return tokens[found.index].text if found and found.index < len(tokens) else ""
+
+    @property
+    def properties(self) -> list[Pair]:
+        found = self.clauses.get("TBLPROPERTIES")
+        pairs = self.draft.pairs(found.index) if found else None
+        return pairs[0] if pairs else []
+
+    def drop(self, clause: str, why: str) -> None:
+        if found := self.clauses.get(clause):
+            self.draft.remove(found.start, found.end)
+            self.draft.say("dropped", f"{clause} ({why})")
+
+
+def read_shape(draft: Draft) -> Shape | None:
+    """The parts of a CREATE TABLE; None where it is none, or is one that cannot be read."""
+    cursor = draft.cursor()
+    if not cursor.accept("CREATE"):
+        return None
+    cursor.accept("MANAGED")
+    external = cursor.accept("EXTERNAL")
+    table = cursor.index
+    if not cursor.accept("TABLE"):
+        return None
+    cursor.accept("IF", "NOT", "EXISTS")
+    try:
+        cursor.table_name()
+    except ParseError:
+        return None
+    columns = _columns(draft, cursor.index)
+    start = columns[-1][1] + 2 if columns else cursor.index
+    return Shape(draft, table, cursor.index - 1, external, columns, _clauses(draft, start))
+
+
+def _columns(draft: Draft, index: int) -> list[tuple[int, int]]:
+    """First and last token of each column; the last one ends before the closing bracket."""
+    cursor = draft.cursor(index)
+    if not cursor.accept("("):
+        return []
+    result: list[tuple[int, int]] = []
+    start, depth = cursor.index, 0
+    while not cursor.at_end:
+        word = cursor.word()
+        if depth == 0 and word in (",", ")"):
+            result.append((start, cursor.index - 1))
+            start = cursor.index + 1
+            if word == ")":
+                return result
+        depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(word, 0)
+        cursor.index += 1
+    return []
+
+
+def _clauses(draft: Draft, index: int) -> dict[str, Clause]:
+    """The clauses from token `index` on, each up to the next; AS takes the rest."""
+    cursor = draft.cursor(index)
+    found: list[tuple[str, int, int]] = []
+    depth = 0
+    while not cursor.at_end:
+        start = cursor.index
+        before = draft.tokens[start - 1].text.upper()
+        words = next((w for w in _CLAUSES if depth == 0 and before != "DEFINED" and cursor.accept(*w.split())), None)
+        if words == "STORED AS" and cursor.word() == "DIRECTORIES":  # of SKEWED BY
+            words = None
+        if words is not None:
+            found.append((words, start, cursor.index))
+            if words == "AS":
+                break
+            continue
+        depth += {"(": 1, ")": -1}.get(cursor.word(), 0)
+        cursor.index = max(cursor.index, start + 1)
+    ends = [*(start for _, start, _ in found[1:]), len(draft.tokens)][: len(found)]
+    tokens = draft.tokens
+    return {
+        words: Clause(tokens[start].start, tokens[end - 1].end + 1, inner)
+        for (words, start, inner), end in zip(found, ends, strict=True)
+    }
+
+
+def revise_table(shape: Shape) -> None:
+    """Make the edits that a CREATE TABLE needs."""
+    for rule in RULES:
+        rule(shape)
+
+
+# --- rules --------------------------------------------------------------------------------------------------------
+
+
+def _handler(shape: Shape) -> None:
+    found = shape.value("STORED BY")
+    if shape.kind != "druid" or found.lower() in STORAGE_HANDLERS:
+        return
+    token = shape.draft.tokens[shape.clauses["STORED BY"].index]
+    shape.draft.replace(token.start, token.end + 1, f"'{DRUID_STORAGE_HANDLER}'")
+    shape.draft.say("changed", f"STORED BY '{found}' is '{DRUID_STORAGE_HANDLER}': Hive's tests put the former over it")
+
+
+def _external(shape: Shape) -> None:
+    """EXTERNAL, given as the keyword or (in SHOW CREATE TABLE of older Hives) as a property."""
+    flag = next((pair.value for pair in shape.properties if pair.key.upper() == "EXTERNAL"), "")
+    if shape.external:
+        return
+    if (flag.upper() == "TRUE" and (shape.kind == "druid" or "LOCATION" in shape.clauses)) or shape.kind == "kafka":
+        why = "the property EXTERNAL said so" if flag else "a topic is never Hive's own"
+        _make_external(shape, why)
+    elif shape.kind == "druid":
+        shape.draft.say(
+            "note", "without EXTERNAL, DROP TABLE removes the data source; Hive 3 and later know EXTERNAL alone"
+        )
+
+
+def _make_external(shape: Shape, why: str) -> None:
+    shape.draft.replace(shape.draft.tokens[shape.table].start, shape.draft.tokens[shape.table].start, "EXTERNAL ")
+    shape.draft.say("changed", f"the table is EXTERNAL: {why}")
+    shape.external = True
+
+
+def _kafka_columns(shape: Shape) -> None:
+    """SHOW CREATE TABLE lists what the handler adds by itself."""
+    if shape.kind != "kafka":
+        return
+    added = {column.name for column in KAFKA_COLUMNS}
+    tokens = shape.draft.tokens
+    gone = [pair for pair in shape.columns if tokens[pair[0]].text.lower() in added]
+    kept = [pair for pair in shape.columns if pair not in gone]
+    if not gone or not kept:
+        return
+    text = ", ".join(shape.draft.source.text[tokens[first].start : tokens[last].end + 1] for first, last in kept)
+    start, end = tokens[shape.columns[0][0]].start, tokens[shape.columns[-1][1]].end + 1
+    shape.draft.replace(start, end, text)
+    shape.draft.say("dropped", "columns __key, __partition, __offset and __timestamp (every Kafka table has them)")
+
+
+def _avro_columns(shape: Shape) -> None:
+    """Hive's Kafka tables took their columns from the Avro schema, where none were given."""
+    schema = next((pair.value for pair in shape.properties if pair.key == "avro.schema.literal"), None)
+    if shape.kind == "kafka" and not shape.columns and schema and (columns := avro_columns(schema)):
+        end = shape.draft.tokens[shape.name].end + 1
+        text = ", ".join(f"`{name}` {kind}" for name, kind in columns)
+        shape.draft.replace(end, end, f" ({text})")
+        shape.draft.say("changed", "the columns are those of avro.schema.literal")
+
+
+def _handler_clauses(shape: Shape) -> None:
+    """What SHOW CREATE TABLE prints of tables behind a handler, and CREATE TABLE does not take."""
+    if shape.kind in ("druid", "kafka"):
+        shape.drop("ROW FORMAT", "the storage handler has its own SerDe")
+        shape.drop("LOCATION", "Druid knows its deep storage" if shape.kind == "druid" else "a topic is no folder")
+        found = shape.clauses.get("WITH SERDEPROPERTIES")
+        read = shape.draft.pairs(found.index) if found else None
+        if read and all(pair.key == "serialization.format" for pair in read[0]):
+            shape.drop("WITH SERDEPROPERTIES", "the storage handler has its own SerDe")
+
+
+def _file_format(shape: Shape) -> None:
+    """What is STORED AS. Managed tables are Iceberg tables of ORC files: how else they were laid out is no part of them."""
+    found = shape.clauses.get("STORED AS")
+    if shape.kind not in ("files", "iceberg") or "LIKE" in shape.clauses:
+        return
+    name = _format_name(shape)
+    if shape.kind == "iceberg":
+        why = "managed tables are Iceberg tables of ORC files; declare EXTERNAL and LOCATION to read existing files"
+        shape.drop("ROW FORMAT", why)
+        shape.drop("WITH SERDEPROPERTIES", why)
+        if name not in ("ORC", "ORCFILE", ""):
+            shape.drop("STORED AS", why)
+            return
+    if found is not None and shape.value("STORED AS").upper() == "INPUTFORMAT" and name != "INPUTFORMAT":
+        shape.draft.replace(found.start, found.end, f"STORED AS {name}")
+        shape.draft.say("changed", f"STORED AS INPUTFORMAT … OUTPUTFORMAT … is STORED AS {name}")
+
+
+def _format_name(shape: Shape) -> str:
+    """The word behind STORED AS, also where SHOW CREATE TABLE spells it as INPUTFORMAT 'class' OUTPUTFORMAT 'class'."""
+    word = shape.value("STORED AS").upper()
+    if word != "INPUTFORMAT":
+        return word
+    index = shape.clauses["STORED AS"].index + 1
+    tokens = shape.draft.tokens[index : index + 1]
+    if not tokens or tokens[0].token_type != TokenType.STRING:
+        return word
+    name = _INPUT_FORMATS.get(tokens[0].text.rpartition(".")[2], word)
+    found = shape.clauses.get("ROW FORMAT")
+    serde = shape.draft.tokens[found.index + 1].text if found and found.index + 1 < len(shape.draft.tokens) else ""
+    return "JSONFILE" if name == "TEXTFILE" and SERDE_FORMATS.get(serde) == "jsonfile" else name
+
+
+def _where_files_are(shape: Shape) -> None:
+    """A managed table over files of its own choice reads them only as an external one."""
+    transactional = any(pair.key == "transactional" and pair.value.lower() == "true" for pair in shape.properties)
+    if shape.kind == "iceberg" and "LOCATION" in shape.clauses:
+        if transactional:
+            shape.drop("LOCATION", "the table begins empty: files of Hive's ACID tables cannot be read; copy the rows")
+        else:
+            _make_external(shape, "the files at its LOCATION stay where they are; DROP TABLE leaves them")
+    elif shape.kind == "files" and not {"LOCATION", "LIKE"} & set(shape.clauses):
+        token = shape.draft.tokens[shape.table - 1]
+        shape.draft.replace(token.start, shape.draft.tokens[shape.table].start, "")
+        shape.draft.say("changed", "the table is managed: EXTERNAL needs a LOCATION here; DROP TABLE removes its rows")
+        shape.external = False
+
+
+def _buckets(shape: Shape) -> None:
+    if shape.kind in ("files", "iceberg"):
+        shape.drop("CLUSTERED BY", "tables of files have no buckets")
+        shape.drop("SKEWED BY", "tables of files have no skewed values")
+
+
+def _time_alias(shape: Shape) -> None:
+    """The Hive page's own misprint."""
+    if shape.kind == "druid" and (found := shape.clauses.get("AS")):
+        for token in shape.draft.tokens[found.index :]:
+            if token.text == "___time" and token.token_type != TokenType.STRING:
+                shape.draft.replace(token.start, token.end + 1, "`__time`")
+                shape.draft.say("changed", "`___time` is `__time`, the name of Druid's time column")
+
+
+def _properties(shape: Shape) -> None:
+    found = shape.clauses.get("TBLPROPERTIES")
+    read = shape.draft.pairs(found.index) if found else None
+    if found is None or read is None:
+        return
+    pairs, end = read
+    rest = [pair for pair in pairs if pair.key.upper() != "EXTERNAL"]
+    kept, findings = revised(rest, shape.kind)
+    if len(rest) < len(pairs):
+        shape.draft.say("dropped", "'EXTERNAL' (CREATE EXTERNAL TABLE says it)")
+    shape.draft.findings += findings
+    if not kept:
+        shape.draft.remove(found.start, found.end)
+    elif kept != pairs:
+        shape.draft.replace_pairs(found.index, end, kept)
+
+
+def _field_names(shape: Shape) -> None:
+    """Hive lower-cased the names, so that a field of JSON records with capitals never matched."""
+    given = {pair.key: pair.value for pair in shape.properties}
+    if shape.kind != "druid" or not is_fed(given) or given.get("druid.parseSpec.format", "json").lower() != "json":
+        return
+    names = [shape.draft.tokens[first].text for first, _ in shape.columns]
+    mapping = ", ".join(f"{n}:{n.lower()}" for n in names if n != n.lower() and n.lower() != TIME_COLUMN)
+    if mapping and "druid.columns.mapping" not in given:
+        shape.draft.say(
+            "note",
+            "column names are lower case, fields of records are not; Hive never found a field with capitals:"
+            f" add 'druid.columns.mapping' = '{mapping}' if the records have them",
+        )
+
+
+Rule = Callable[[Shape], None]
+RULES: tuple[Rule, ...] = (
+    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _where_files_are, _file_format, _buckets, _time_alias,
+    _properties, _field_names,
+)  # fmt: skip
+"""In this order: what one decides, such as EXTERNAL, the next ones see."""

@@ -1,0 +1,39 @@
+"""SET as Hive's scripts have it."""
+
+from __future__ import annotations
+
+from hivedruid.errors import HiveDruidError, did_you_mean
+from hivedruid.hive_ddl.findings import Finding
+from hivedruid.parser.statements.utility import SetSetting
+from hivedruid.secrets import is_secret
+from hivedruid.settings import OWN_PREFIXES, SETTINGS, check
+
+_ADDRESSES = {
+    "hive.druid.broker.address.default": "druid.url",
+    "hive.druid.coordinator.address.default": "druid.coordinator.url",
+    "hive.druid.overlord.address.default": "druid.overlord.url",
+}
+_OLD = "Accepted for old scripts; "
+
+
+def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
+    """The statement as it is given now: None where it stays, empty where it has no effect."""
+    key, value = statement.key, statement.value
+    if key is None or value is None:
+        return None, []
+    setting = SETTINGS.get(key)
+    if key in _ADDRESSES and value:
+        url = value if "://" in value else f"http://{value}"
+        try:
+            check(_ADDRESSES[key], url)
+        except HiveDruidError:
+            return "", [Finding("dropped", f"{key} (its value is no address; {_ADDRESSES[key]} says where Druid is)")]
+        return f"SET {_ADDRESSES[key]}={url}", [Finding("changed", f"{key} is {_ADDRESSES[key]}, which takes a URL")]
+    if setting is not None and setting.doc.startswith(_OLD):
+        return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(_OLD).rstrip('.')})")]
+    if is_secret(key) and (setting is None or setting.type != "reference"):
+        return "", [Finding("dropped", f"{key} (it has no effect here, and its value is a secret)")]
+    if setting is None and key.startswith(OWN_PREFIXES):
+        close = did_you_mean(key, SETTINGS)
+        return "", [Finding("dropped", f"{key} (there is no such setting{f'; {close}' if close else ''})")]
+    return None, []

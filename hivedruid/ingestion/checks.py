@@ -1,0 +1,110 @@
+"""What CREATE finds wrong with what feeds a table, before anything is started. Pure: what was seen is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hivedruid.druid.supervisor import extensions
+from hivedruid.errors import HiveDruidError
+from hivedruid.ingestion.model import ParseError, Slots, TopicOffsets
+
+Mode = Literal["WARN", "REFUSE"]
+
+EVIDENCE = 300
+"""Most characters of a record that are shown."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What Druid made of some records: how many it read, how many rows came of them, and those it could not parse.
+
+    Records that are neither are left out by the table's transformSpec.
+    """
+
+    records: int
+    rows: int
+    errors: tuple[ParseError, ...] = ()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of Kafka and Druid; None, or nothing, is what could not be looked at, and no finding comes of it.
+
+    `topics` are those that are read, `kafka` is why this machine cannot see them, `sample` what Druid reads of them or
+    why it cannot. `modules` are what the overlord has loaded, `slots` has room and need of tasks.
+    """
+
+    topics: tuple[TopicOffsets, ...] = ()
+    kafka: HiveDruidError | None = None
+    sample: Sample | HiveDruidError | None = None
+    modules: tuple[str, ...] | None = None
+    slots: Slots | None = None
+
+    @property
+    def records(self) -> int | None:
+        """How many records the topics hold, where that is known; a few less where records were compacted away."""
+        if not self.topics:
+            return None
+        return sum(end - topic.earliest[number] for topic in self.topics for number, end in topic.latest.items())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, the evidence for it, and the next step. `is_fatal`: nothing would be ingested."""
+
+    what: str
+    evidence: str
+    next: str
+    is_fatal: bool = True
+
+    def __str__(self) -> str:
+        told = f"{self.what}: {self.evidence}" if self.evidence else self.what
+        return f"{told} ({self.next})" if self.next else told
+
+
+def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:
+    """What is wrong, for a supervisor's spec. Nothing where all is well; an empty topic is well."""
+    missing = tuple(name for name in extensions(spec) if seen.modules is not None and name not in seen.modules)
+    return (*_unloaded(missing), *_reading(seen, is_understood=not missing), *_room(seen.slots))
+
+
+def _unloaded(missing: tuple[str, ...]) -> Iterator[Finding]:
+    if missing:
+        what = f"Druid's overlord has not loaded {', '.join(missing)}"
+        yield Finding(what, "the supervisor needs it", "add it to druid.extensions.loadList of all services")
+
+
+def _reading(seen: Seen, *, is_understood: bool) -> Iterator[Finding]:
+    """Druid's own view counts: that this machine alone cannot see Kafka is of no harm to the ingestion."""
+    sample, here = seen.sample, seen.kafka
+    if isinstance(sample, Sample):
+        yield from _unparseable(sample)
+    elif sample is not None and is_understood:
+        yield Finding(sample.message, here.message if here is not None else "", sample.hint or "")
+    elif here is not None:
+        yield Finding(here.message, "", here.hint or "")
+
+
+def _unparseable(sample: Sample) -> Iterator[Finding]:
+    """Single malformed records are what topics have; where no record can be read, the table does not say how."""
+    if not sample.errors:
+        return
+    first = sample.errors[0]
+    evidence = f"{first.details}{f', in {first.input}' if first.input and first.input not in first.details else ''}"
+    yield Finding(
+        f"{len(sample.errors)} of {sample.records} sampled records cannot be parsed",
+        evidence if len(evidence) <= EVIDENCE else f"{evidence[: EVIDENCE - 1]}…",
+        "see druid.timestamp.column, druid.timestamp.format and druid.parseSpec.*",
+        is_fatal=len(sample.errors) == sample.records,
+    )
+
+
+def _room(slots: Slots | None) -> Iterator[Finding]:
+    if slots is not None and slots.needed > slots.free:
+        free = f"{slots.free} of {slots.capacity} {'is' if slots.free == 1 else 'are'} free"
+        yield Finding(
+            "there are too few task slots", f"{slots.needed} needed, {free}",
+            "stop another ingestion, lower druid.kafka.ingestion.taskCount or replicas, or add workers to Druid",
+        )  # fmt: skip

@@ -1,0 +1,119 @@
+"""Whether a supervisor runs what its table says: the spec that would be sent, and the one that Druid answers with its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.settings import PERIOD, seconds
+
+ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that differs; `path` is below `spec`, `wanted` or `running` is None where it is not there."""
+
+    path: str
+    wanted: Any
+    running: Any
+
+
+_DEFAULTS: dict[str, Any] = {
+    # KafkaSupervisorIOConfig
+    "ioConfig.replicas": 1, "ioConfig.taskCount": 1, "ioConfig.taskDuration": "PT1H", "ioConfig.pollTimeout": 100,
+    "ioConfig.startDelay": "PT5S", "ioConfig.period": "PT30S", "ioConfig.completionTimeout": "PT30M",
+    "ioConfig.consumerProperties.druid.dynamic.config.provider.type": "environment",
+    # KafkaSupervisorTuningConfig
+    "tuningConfig.type": "kafka", "tuningConfig.maxRowsInMemory": 150000, "tuningConfig.maxRowsPerSegment": 5000000,
+    "tuningConfig.appendableIndexSpec": {"type": "onheap", "preserveExistingMetrics": False},
+    "tuningConfig.intermediatePersistPeriod": "PT10M", "tuningConfig.handoffConditionTimeout": 900000,
+    "tuningConfig.indexSpec.bitmap": {"type": "roaring"}, "tuningConfig.indexSpec.dimensionCompression": "lz4",
+    "tuningConfig.indexSpec.stringDictionaryEncoding": {"type": "utf8"},
+    "tuningConfig.indexSpec.metricCompression": "lz4", "tuningConfig.indexSpec.longEncoding": "longs",
+    "tuningConfig.chatRetries": 8, "tuningConfig.httpTimeout": "PT10S", "tuningConfig.shutdownTimeout": "PT80S",
+    "tuningConfig.offsetFetchPeriod": "PT30S", "tuningConfig.intermediateHandoffPeriod": "P2147483647D",
+    "tuningConfig.maxParseExceptions": 2147483647, "tuningConfig.numPersistThreads": 1,
+    "tuningConfig.maxColumnsToMerge": -1, "tuningConfig.repartitionTransitionDuration": "PT120S",
+    "tuningConfig.maxTotalRows": 20000000,
+    # DataSchema
+    "dataSchema.timestampSpec.format": "auto", "dataSchema.granularitySpec.type": "uniform",
+    "dataSchema.granularitySpec.queryGranularity": "NONE",
+}  # fmt: skip
+_ELEMENT_DEFAULTS: dict[str, Any] = {
+    "multiValueHandling": "SORTED_ARRAY", "useFieldDiscovery": True, "shouldFinalize": True,
+    "size": 16384, "lgK": 12, "tgtHllType": "HLL_4", "k": 128, "maxStreamLength": 1000000000,
+    "stringEncoding": "utf16le", "keepNullColumns": False,
+}  # fmt: skip
+"""What Druid 33 fills in, by path; below lists and inside input formats by the last name."""
+_DERIVED = frozenset(
+    {"ioConfig.stream", "ioConfig.useEarliestSequenceNumber", "dataSchema.dimensionsSpec.dimensionExclusions"}
+)
+"""What Druid adds to its answer out of the rest."""
+_FOLLOWS = ("tuningConfig.indexSpecForIntermediatePersists", ".createBitmapIndex")
+"""What is as something else is, where it is not said: as indexSpec, or by the type of the column."""
+
+
+def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """Where a running supervisor's spec means something else than the one that would be sent. Whose it is does not count."""
+    return tuple(_compare("", wanted.get("spec") or {}, _inner(running)))
+
+
+def _inner(running: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Supervisors made by Druid's older clients, Hive among them, have the parts at the top level."""
+    inner = running.get("spec")
+    return (
+        inner
+        if isinstance(inner, dict)
+        else {name: running.get(name) or {} for name in ("dataSchema", "ioConfig", "tuningConfig")}
+    )
+
+
+def _compare(path: str, wanted: Any, running: Any) -> Iterator[Difference]:
+    if isinstance(wanted, Mapping) and isinstance(running, Mapping):
+        for key in [*wanted, *(key for key in running if key not in wanted)]:
+            inner = f"{path}.{key}" if path else str(key)
+            if inner not in _DERIVED:
+                yield from _compare(inner, wanted.get(key, ABSENT), running.get(key, ABSENT))
+    elif isinstance(wanted, list) and isinstance(running, list) and len(wanted) == len(running):
+        for item, other in zip(wanted, running, strict=True):
+            name = item.get("name") if isinstance(item, Mapping) else None
+            yield from _compare(f"{path}[{name or item}]", _as_object(item, other), other)
+    elif (wanted is ABSENT and _is_default(path, running)) or (running is ABSENT and _is_default(path, wanted)):
+        return
+    elif _plain(wanted) != _plain(running):
+        yield Difference(path, None if wanted is ABSENT else wanted, None if running is ABSENT else running)
+
+
+def _as_object(item: Any, other: Any) -> Any:
+    """A dimension may be its name alone."""
+    return {"type": "string", "name": item} if isinstance(item, str) and isinstance(other, Mapping) else item
+
+
+def _is_default(path: str, value: Any) -> bool:
+    if path.endswith(_FOLLOWS):
+        return True
+    if path in _DEFAULTS:
+        default = _DEFAULTS[path]
+        return value is None or _plain(value) == _plain(default)
+    last = path.rpartition(".")[2]
+    in_element = "]" in path or ".inputFormat" in path
+    if in_element and last in _ELEMENT_DEFAULTS:
+        return value is None or _plain(value) == _plain(_ELEMENT_DEFAULTS[last])
+    return not value or (
+        isinstance(value, Mapping) and all(_is_default(f"{path}.{key}", v) for key, v in value.items())
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Druid writes PT1H as PT3600S, DAY in either case, and NONE as an object."""
+    if isinstance(value, str):
+        if PERIOD.fullmatch(value):
+            return seconds(value)
+        return value
+    if isinstance(value, Mapping):
+        if value.keys() == {"type"} and value["type"] in ("none", "all"):
+            return str(value["type"]).upper()
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,76 @@
+"""What a Kafka supervisor reads, taken out of its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
+from hivedruid.errors import KafkaError
+from hivedruid.secrets import ENVIRONMENT_PREFIX
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A Kafka, how a consumer speaks to it, and the topic, or with `is_pattern` the regular expression for topics.
+
+    `properties` are the consumer's as sorted pairs, without the brokers; what Druid takes from its environment is `env:NAME`.
+    Feeds with the same `kafka` can be asked about over one connection.
+    """
+
+    bootstrap: str
+    properties: tuple[tuple[str, str], ...] = field(repr=False)
+    topic: str
+    is_pattern: bool = False
+
+    @property
+    def kafka(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        return self.bootstrap, self.properties
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that the consumer's properties refer to."""
+        values = (value for _, value in self.properties)
+        return tuple(sorted({v.removeprefix(ENVIRONMENT_PREFIX) for v in values if v.startswith(ENVIRONMENT_PREFIX)}))
+
+
+def feed_of(spec: Mapping[str, Any]) -> Feed:
+    """The feed of a supervisor's spec, one of ours or as Druid gives it back.
+
+    Raises KafkaError where a property comes from a provider that only Druid can ask.
+    """
+    inner = spec.get("spec")
+    io = (inner if isinstance(inner, Mapping) else spec).get("ioConfig") or {}
+    consumer = dict(io.get("consumerProperties") or {})
+    pattern = io.get("topicPattern")
+    topic = str(pattern or io.get("topic") or io.get("stream") or "")
+    provider = consumer.pop(DYNAMIC_PROVIDER, None)
+    values = {name: _value(name, item) for name, item in consumer.items()}
+    if provider is not None:
+        values |= _provided(provider)
+    bootstrap = values.pop("bootstrap.servers", "")
+    return Feed(bootstrap, tuple(sorted(values.items())), topic, pattern is not None)
+
+
+def _provided(provider: Any) -> dict[str, str]:
+    kind = provider.get("type") if isinstance(provider, Mapping) else None
+    if kind == "environment":
+        return {str(name): f"{ENVIRONMENT_PREFIX}{variable}" for name, variable in provider["variables"].items()}
+    if kind == "mapString":
+        return {str(name): str(value) for name, value in provider["config"].items()}
+    raise KafkaError(f"Druid takes consumer properties from a provider of type '{kind}', which only it can ask")
+
+
+def _value(name: str, item: Any) -> str:
+    """A property; Druid's password providers stand for the passwords of ssl (KafkaRecordSupplier)."""
+    if isinstance(item, bool):
+        return str(item).lower()
+    if not isinstance(item, Mapping):
+        return str(item)
+    kind = item.get("type")
+    if kind == "environment":
+        return f"{ENVIRONMENT_PREFIX}{item.get('variable')}"
+    if kind == "default":
+        return str(item.get("password"))
+    raise KafkaError(f"Druid takes '{name}' from a provider of type '{kind}', which only it can ask")

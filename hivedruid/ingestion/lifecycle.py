@@ -1,0 +1,312 @@
+"""START, STOP, RESET and their kind: from what is there to the calls that make it what was asked for. Pure.
+
+Every verb may be said again after an interruption, at whatever point: what is done already is not done twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
+from hivedruid.catalog.table import Table
+from hivedruid.errors import DruidError, SemanticError
+from hivedruid.ingestion.compare import Difference, differences
+from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.offsets import Move, moves
+
+Json = dict[str, Any]
+Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "ALTER", "DROP"]
+Awaited = Literal["running", "stopped", "suspended", "handed off"]
+
+SUPERVISOR = "/druid/indexer/v1/supervisor"
+OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
+"""Keys of a supervisor's context that say whose it is: the table's name and table_id, and the home with the catalog."""
+
+
+@dataclass(frozen=True)
+class IngestionFacts:
+    """What is known of a table's ingestion before it changes. `running` is the spec that Druid has, with its defaults.
+
+    `tasks` are those of its data source, the newest of the complete ones among them. `topic` are Kafka's own offsets, where they are needed; `moment` those at the
+    time of RESET … TO TIMESTAMP. `home` names this home in messages of other homes.
+    """
+
+    running: Mapping[str, Any] | None = None
+    status: SupervisorStatus | None = None
+    tasks: tuple[Task, ...] = ()
+    workers: tuple[Worker, ...] = ()
+    record: IngestionRecord = field(default_factory=IngestionRecord)
+    specs: tuple[SentSpec, ...] = ()
+    topic: TopicOffsets | None = None
+    moment: Offsets | None = None
+    home: str = ""
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.running is not None and bool(self.running.get("suspended"))
+
+    @property
+    def reading(self) -> tuple[Task, ...]:
+        """The tasks that run."""
+        return tuple(task for task in self.tasks if task.state == "RUNNING")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request to the overlord that changes something; said twice it does no more than once."""
+
+    path: str
+    body: Json | None = None
+
+    @property
+    def text(self) -> str:
+        """The request as EXPLAIN shows it; a spec is shown apart."""
+        body = f" {json.dumps(self.body)}" if self.body and "spec" not in self.body else ""
+        return f"POST {self.path}{body}"
+
+
+@dataclass(frozen=True)
+class Await:
+    """Wait until it is so. `tasks` are those that have to end for "handed off", and known ones that do not count for "running"."""
+
+    state: Awaited
+    tasks: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return f"wait until {self.state}"
+
+
+@dataclass(frozen=True)
+class MoveOffsets:
+    """Tell the suspended supervisor where to go on reading.
+
+    With `forward_only` a partition that was read further meanwhile stays where it is: TO LATEST repeats nothing.
+    """
+
+    topic: str
+    moves: tuple[Move, ...]
+    forward_only: bool = False
+
+    @property
+    def offsets(self) -> dict[int, int]:
+        return {move.partition: move.after for move in self.moves}
+
+    @property
+    def text(self) -> str:
+        return f"POST …/resetOffsets {json.dumps({str(p): offset for p, offset in self.offsets.items()})}"
+
+
+Step = Call | Await | MoveOffsets
+
+
+@dataclass(frozen=True)
+class IngestionChange:
+    """What a verb comes down to. `spec` is what will run, None where it ends or stays; `needs_consent` where records get lost or repeated.
+
+    `started`: whether the supervisor should be there afterwards.
+    """
+
+    table: Table
+    verb: Verb
+    steps: tuple[Step, ...]
+    started: bool
+    spec: Json | None = None
+    differences: tuple[Difference, ...] = ()
+    slots: Slots | None = None
+    moves: tuple[Move, ...] = ()
+    needs_consent: bool = False
+    pending: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_submitted(self) -> bool:
+        return any(isinstance(step, Call) and step.path == SUPERVISOR for step in self.steps)
+
+
+def path(table: Table, part: str) -> str:
+    from urllib.parse import quote
+
+    return f"{SUPERVISOR}/{quote(table.data_source, safe='')}/{part}"
+
+
+def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
+    """The spec as it is sent: with whose it is in its context."""
+    context = {**spec.get("context", {}), OWNER_TABLE: table.full_name, OWNER_ID: table.table_id, OWNER_HOME: home}
+    return {**spec, "context": context, **({"suspended": True} if suspended else {})}
+
+
+def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
+    """A supervisor may be changed by the table that started it; one that nobody has signed may be taken over.
+
+    Raises DruidError for another table's, or another home's.
+    """
+    context = (running or {}).get("context") or {}
+    owner = context.get(OWNER_ID)
+    if owner is None or owner == table.table_id:
+        return
+    raise DruidError(
+        f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}",
+        hint="change it there, or give this table a druid.datasource of its own",
+    )
+
+
+def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
+    """Task slots that a spec needs beside what runs already; None where nobody told how many there are.
+
+    Without the number of partitions (Kafka was not asked) `taskCount` counts.
+    """
+    if not facts.workers:
+        return None
+    io = spec["spec"]["ioConfig"]
+    partitions = len(facts.topic.latest) if facts.topic else (facts.status.partitions if facts.status else None)
+    count = int(io.get("taskCount") or 1)
+    wanted = min(count, partitions) if partitions else count
+    needed = wanted * int(io.get("replicas") or 1) - len(facts.reading)
+    return Slots(sum(w.capacity for w in facts.workers), sum(w.used for w in facts.workers), max(0, needed))
+
+
+# --- verbs -------------------------------------------------------------------------------------------------------
+
+
+def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
+    """A supervisor that runs this very spec; its tasks are left alone where it does already."""
+    check_owner(table, facts.running)
+    found = () if facts.running is None else differences(spec, facts.running)
+    sent = owned(spec, table, facts.home)
+    steps: tuple[Step, ...] = ()
+    if facts.running is None or found:
+        steps = (Call(SUPERVISOR, sent),)
+    elif facts.is_suspended:
+        steps = (Call(path(table, "resume")),)
+    return IngestionChange(
+        table, "START", (*steps, _runs(facts)), started=True, spec=sent, differences=found, slots=slots(spec, facts)
+    )
+
+
+def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", "DROP"] = "STOP") -> IngestionChange:
+    """No supervisor, and no task: what was read is published.
+
+    A supervisor that is terminated leaves tasks that it has not seen yet to themselves: they would read on for
+    taskDuration (SeekableStreamSupervisor.gracefulShutdownInternal of Druid 33). So it is suspended first, which sees to
+    all of them, and one is made for tasks that are alone already.
+    """
+    check_owner(table, facts.running)
+    steps: tuple[Step, ...] = ()
+    if facts.running is not None or any(not task.is_complete for task in facts.tasks):
+        steps = (*_suspended(table, spec, facts), Call(path(table, "terminate")), Await("stopped"))
+    return IngestionChange(table, verb, steps, started=False)
+
+
+def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
+    """STOP, and Druid forgets the offsets: only a supervisor can do that, so that one is made where there is none."""
+    check_owner(table, facts.running)
+    steps: tuple[Step, ...] = (
+        *_suspended(table, spec, facts), Call(path(table, "reset")), Call(path(table, "terminate")), Await("stopped"),
+    )  # fmt: skip
+    return IngestionChange(table, "DROP", steps, started=False)
+
+
+def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
+    _require(table, facts, "SUSPEND")
+    calls = () if facts.is_suspended else (Call(path(table, "suspend")),)
+    return IngestionChange(table, "SUSPEND", (*calls, Await("suspended")), started=True)
+
+
+def resume(table: Table, facts: IngestionFacts) -> IngestionChange:
+    _require(table, facts, "RESUME")
+    calls = (Call(path(table, "resume")),) if facts.is_suspended else ()
+    return IngestionChange(table, "RESUME", (*calls, _runs(facts)), started=True)
+
+
+def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
+    """What was read up to now is published as segments; new tasks go on."""
+    _require(table, facts, "HANDOFF")
+    if facts.is_suspended:
+        raise SemanticError(f"the ingestion of {table.full_name} is suspended: everything that was read is handed off")
+    running = tuple(task.id for task in facts.reading)
+    count = _running_task_count(facts)
+    call = Call(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
+    return IngestionChange(table, "HANDOFF", (call, Await("handed off", running), _runs(facts)), started=True)
+
+
+def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | None:
+    """The table was changed: its supervisor gets the new spec where that means something else. None: nothing to do."""
+    if facts.running is None:
+        return None
+    found = differences(spec, facts.running)
+    if not found:
+        return None
+    check_owner(table, facts.running)
+    sent = owned(spec, table, facts.home, suspended=facts.is_suspended)
+    steps: tuple[Step, ...] = (Call(SUPERVISOR, sent),)
+    if not facts.is_suspended:
+        steps += (_runs(facts),)
+    return IngestionChange(table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts))
+
+
+def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, forward_only: bool) -> IngestionChange:
+    """Go on reading at other offsets.
+
+    What was read up to now is published first, so that what is lost or repeated is known to the record; then the
+    offsets move, and reading goes on if it did before. One that was interrupted is finished as it was announced.
+    """
+    check_owner(table, facts.running)
+    begun = facts.record.pending if facts.record.pending.get("verb") == "RESET" else {}
+    announced = begun.get("offsets")
+    if announced is not None:
+        target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
+    planned = moves(read_up_to(facts), target, facts.topic)
+    topic = str(spec["spec"]["ioConfig"].get("topic"))
+    was_running = bool(begun.get("resume", facts.running is not None and not facts.is_suspended))
+    steps: tuple[Step, ...] = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only))
+    if was_running:
+        steps += (Call(path(table, "resume")), _runs(facts))
+    elif facts.running is None:
+        steps += (Call(path(table, "terminate")), Await("stopped"))
+    return IngestionChange(
+        table, "RESET", steps, started=facts.running is not None, moves=planned,
+        needs_consent=any(move.lost != 0 or move.repeated != 0 for move in planned),
+        pending={"resume": was_running},
+    )  # fmt: skip
+
+
+def read_up_to(facts: IngestionFacts) -> dict[int, int]:
+    """The offset that each partition is read up to, as far as the supervisor knows it."""
+    found: dict[int, int] = {}
+    for task in (*facts.status.publishing, *facts.status.active) if facts.status else ():
+        for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
+            found[partition] = max(offset, found.get(partition, 0))
+    return found
+
+
+def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:
+    """A supervisor without tasks, whatever there is now."""
+    if facts.running is None:
+        io = {**spec["spec"]["ioConfig"], "startDelay": "PT0S"}
+        sent = owned({**spec, "spec": {**spec["spec"], "ioConfig": io}}, table, facts.home, suspended=True)
+        return Call(SUPERVISOR, sent), Await("suspended")
+    return (Await("suspended"),) if facts.is_suspended else (Call(path(table, "suspend")), Await("suspended"))
+
+
+def _runs(facts: IngestionFacts) -> Await:
+    return Await("running", tuple(task.id for task in facts.tasks if task.is_complete))
+
+
+def _require(table: Table, facts: IngestionFacts, verb: str) -> None:
+    if facts.running is None:
+        raise SemanticError(
+            f"cannot {verb} the ingestion of {table.full_name}: it is not started", hint=f"START INGESTION {table.name}"
+        )
+    check_owner(table, facts.running)
+
+
+def _running_task_count(facts: IngestionFacts) -> int:
+    """The number of task groups: as many as taskCount, or as the topic has partitions where that is fewer."""
+    running = facts.running or {}
+    io = (running.get("spec") or running).get("ioConfig") or {}
+    count = int(io.get("taskCount") or 1)
+    partitions = facts.status.partitions if facts.status else None
+    return min(count, partitions) if partitions else count

@@ -1,0 +1,372 @@
+"""What is wrong with ingestions: a table of rules over what is known of them. Pure.
+
+A repair is a statement to paste; where no statement helps, it is a comment that says what does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from hivedruid.catalog.properties import is_fed
+from hivedruid.ingestion.compare import Difference
+from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
+from hivedruid.ingestion.model import SupervisorStatus, Task
+from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
+from hivedruid.redaction import redact, redact_spec
+
+RECENT = timedelta(minutes=10)
+"""Tasks that failed before are history."""
+RECOVERED = timedelta(minutes=2)
+"""A task that has run so long shows that what made those before it fail is over; reading has begun by then, too."""
+STARTED = timedelta(seconds=30)
+"""Tasks that have a slot begin to run within this time."""
+BEHIND = 300
+"""Seconds that tasks may need for what is left to read; above it the lag is a problem."""
+HAND_OFF = timedelta(minutes=2)
+"""Segments that a task has just published are loaded within this time."""
+LENGTH = 200
+"""Characters of a message or record that are shown."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with `subject`: a table, a supervisor's id where it has no table, or a service."""
+
+    subject: str
+    problem: str
+    cause: str
+    evidence: str
+    repair: str
+
+
+COLUMNS = ("subject", "problem", "cause", "evidence", "repair")
+
+
+def problems(overview: Overview) -> tuple[Problem, ...]:
+    """Everything that is wrong, services first; nothing where all is well."""
+    found = [problem for rule in RULES for problem in rule(overview)]
+    for ingestion in overview.ingestions:
+        own = [problem for rule in RULES_OF_ONE for problem in rule(ingestion, overview)]
+        found += own or _unhealthy(ingestion)
+    return tuple(map(_shown, found))
+
+
+def _shown(problem: Problem) -> Problem:
+    """Messages of others may hold secrets, and be long."""
+    cause, evidence = (_cut(" ".join(redact(text).split())) for text in (problem.cause, problem.evidence))
+    return Problem(problem.subject, problem.problem, cause, evidence, problem.repair)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LENGTH else f"{text[: LENGTH - 3]}..."
+
+
+# --- of Druid and Kafka as a whole -------------------------------------------------------------------------------
+
+
+def _unreachable(overview: Overview) -> Iterator[Problem]:
+    for one in overview.unreachable:
+        yield Problem(one.service, "unreachable", one.message, one.evidence, f"-- {one.hint or 'start it'}")
+
+
+def _no_workers(overview: Overview) -> Iterator[Problem]:
+    if (
+        overview.slots is not None
+        and overview.slots.capacity == 0
+        and any(one.supervisor for one in overview.ingestions)
+    ):
+        cause = "no middle manager or indexer has told the overlord that it is there"
+        waiting = sum(len(one.waiting) for one in overview.ingestions)
+        yield Problem(
+            "Druid", "no workers", cause, f"{waiting} task(s) wait", "-- start a middle manager or an indexer"
+        )
+
+
+def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
+    """Segments that a task has just handed off are on their way, and no problem."""
+    busy = {
+        task.data_source
+        for task in overview.tasks
+        if task.state == "SUCCESS" and (ended := _ended(task)) is not None and overview.now - ended < HAND_OFF
+    }
+    publishing = {one.data_source for one in overview.ingestions if one.status is not None and one.status.publishing}
+    names = {one.data_source: one.name for one in overview.ingestions}
+    for data_source, count in sorted(overview.unavailable.items()):
+        if count > 0 and data_source not in busy | publishing:
+            cause = "no historical has loaded them: one is down, full, or still loading"
+            evidence = f"{count} segment(s) of {data_source} cannot be queried"
+            repair = "-- start Druid's historicals, or give them more room (druid.server.maxSize)"
+            yield Problem(names.get(data_source, data_source), "segments unavailable", cause, evidence, repair)
+
+
+# --- of one ingestion --------------------------------------------------------------------------------------------
+
+
+def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    if one.pending:
+        cause = f"{one.pending} was begun and did not come to its end"
+        yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", _statement(one.pending, one))
+
+
+def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
+    if one.started and one.supervisor is None and overview.has_supervisors and not one.pending:
+        cause = "the ingestion was started, and there is no supervisor: someone else ended it"
+        evidence = f"no supervisor reads for {one.data_source}"
+        yield Problem(one.name, "not running", cause, evidence, _statement("START", one))
+
+
+def _no_table(one: Ingestion, overview: Overview) -> Iterator[Problem]:
+    """Of a Druid that several homes share, the supervisors of the others are no problem of this one."""
+    if one.supervisor is None or (one.table is not None and is_fed(one.table.properties)):
+        return
+    owner, home = one.supervisor.context.get(OWNER_ID), one.supervisor.context.get(OWNER_HOME)
+    if owner is None and one.table is None:
+        cause = "it was not started by a table of hivedruid"
+    elif owner is not None and (home == overview.home if one.table is None else owner == one.table.table_id):
+        cause = f"its table {one.supervisor.context.get(OWNER_TABLE)} was dropped, or is not fed any more"
+    else:
+        return
+    evidence = f"supervisor {one.supervisor.id} reads topic {one.topic}"
+    yield Problem(one.name, "no table", cause, evidence, _adopting(one))
+
+
+def _not_ours(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    if one.supervisor is None or one.table is None or not is_fed(one.table.properties):
+        return
+    owner = one.supervisor.context.get(OWNER_ID)
+    if owner is not None and owner != one.table.table_id:
+        context = one.supervisor.context
+        cause = f"table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)} started it"
+        repair = f"-- STOP INGESTION there, or give this table another druid.datasource than {one.data_source}"
+        yield Problem(one.name, "not ours", cause, f"supervisor {one.supervisor.id} feeds this table", repair)
+
+
+def _another_spec(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    if not one.differences or one.pending or one.supervisor is None:
+        return
+    shown = ", ".join(_difference(item) for item in one.differences[:3])
+    more = f", and {len(one.differences) - 3} more" if len(one.differences) > 3 else ""
+    if one.supervisor.context.get(OWNER_ID) is None:  # which of the two is right, only a person knows
+        cause, repair = "its supervisor was not started by this table", f"EXPLAIN {_statement('START', one)}"
+    else:
+        cause = "the table was changed while Druid was away, or its supervisor by someone else"
+        repair = _statement("START", one)
+    yield Problem(one.name, "another spec runs", cause, shown + more, repair)
+
+
+def _difference(item: Difference) -> str:
+    name = item.path.rpartition(".")[2]
+    running, wanted = (
+        "nothing" if value is None else json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
+        for value in (item.running, item.wanted)
+    )
+    return f"{item.path}: {running} runs, the table says {wanted}"
+
+
+def _failing_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
+    """Until a task that was made later has come to a good end, or has run for a while."""
+    if one.supervisor is None or one.supervisor.suspended:
+        return
+    recent = [task for task in one.tasks if (made := moment(task.created)) is not None and overview.now - made < RECENT]
+    failed = [task for task in recent if task.has_failed]
+    if not failed or any(_is_well(task, overview.now) and task.created > failed[0].created for task in recent):
+        return
+    minutes = int(RECENT.total_seconds() // 60)
+    evidence = (
+        f"{len(failed)} of {len(recent)} task(s) of the last {minutes} minutes failed, the last is {failed[0].id}"
+    )
+    cause = failed[0].error or "Druid does not say why"
+    name = "tasks fail" if len(failed) == 1 else "tasks fail and are started again"
+    yield Problem(one.name, name, cause, evidence, f"SHOW TASK '{failed[0].id}'")
+
+
+def _is_well(task: Task, now: datetime) -> bool:
+    made = moment(task.created)
+    return task.state == "SUCCESS" or (task.state == "RUNNING" and made is not None and now - made >= RECOVERED)
+
+
+def _waiting_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
+    """While slots are free, tasks wait for a moment only."""
+    slots = overview.slots
+    oldest = one.waiting[-1] if one.waiting else None
+    if oldest is None or slots is None or slots.capacity == 0:
+        return
+    evidence = f"{len(one.waiting)} task(s) wait, {oldest.id} since {oldest.created}"
+    if slots.free == 0:
+        cause = f"all {slots.capacity} task slots of Druid are taken"
+        yield Problem(one.name, "no free slots", cause, evidence, "SHOW TASKS WHERE STATE = 'RUNNING'")
+    elif (made := moment(oldest.created)) is not None and overview.now - made > STARTED:
+        io = one.supervisor.io_config if one.supervisor is not None else {}
+        replicas = int(io.get("replicas") or 1)
+        cause = (
+            f"replicas never share a worker: {replicas} of them need as many" if replicas > 1 else "no worker takes it"
+        )
+        evidence += f", {slots.free} of {slots.capacity} slots are free"
+        repair = f"SHOW TASKS FOR {_name(one)}" if one.table is not None else "SHOW TASKS"
+        if replicas > 1 and one.table is not None:
+            repair = f"ALTER TABLE {_name(one)} SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '{replicas - 1}')"
+        yield Problem(one.name, "tasks wait", cause, evidence, repair)
+
+
+def _topic(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    if one.topic_problem:
+        repair = f"-- create the topic {one.topic} again, or STOP INGESTION {_name(one)}"
+        yield Problem(one.name, "topic gone", one.topic_problem, f"topic {one.topic}", repair)
+
+
+def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    """The next offset of each partition that is read has to be one that Kafka has, or will have next."""
+    if one.offsets is None or one.status is None:
+        return
+    earliest, latest = one.offsets.earliest, one.offsets.latest
+    following = _following(one.status)
+    if gone := sorted(following.keys() - latest.keys()):
+        cause = "the topic was made anew with fewer partitions"
+        evidence = f"partition(s) {_numbers(gone)} were read, the topic has {_numbers(sorted(latest))}"
+        yield Problem(one.name, "partition gone", cause, evidence, _reset(one))
+    expired = {p: earliest[p] - offset for p, offset in following.items() if p in earliest and offset < earliest[p]}
+    if expired:
+        cause = "Kafka's retention has deleted records that were not read"
+        evidence = "; ".join(f"partition {p}: {n} record(s) from {following[p]} on" for p, n in sorted(expired.items()))
+        yield Problem(one.name, "offsets expired", cause, evidence, _reset(one))
+    beyond = {p: offset for p, offset in following.items() if p in latest and offset > latest[p]}
+    if beyond:
+        cause = "the topic was made anew, or cut: the next record to be read is not there yet"
+        evidence = "; ".join(f"partition {p}: next {n}, the end is {latest[p]}" for p, n in sorted(beyond.items()))
+        yield Problem(one.name, "offsets beyond the end", cause, evidence, _reset(one))
+
+
+def _following(status: SupervisorStatus) -> dict[int, int]:
+    """The offset that each partition is read at next: the tasks', or the one that the supervisor cannot begin at."""
+    missing = (_MISSING.search(error.message) for error in status.errors) if not status.active else ()
+    following = {int(found["partition"]): int(found["offset"]) for found in missing if found is not None}
+    for task in status.active:
+        following |= {**task.starting_offsets, **task.current_offsets}
+    return following
+
+
+_MISSING = re.compile(
+    r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[\D*(?P<partition>\d+)"
+)
+"""What SeekableStreamSupervisor says of an offset before the first that Kafka has."""
+
+
+def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
+    """Growing is what more is written to than read: Kafka's end now beside the one that the supervisor saw last."""
+    since = one.since
+    if not one.lag or one.counts is None or since is None or overview.now - since < RECOVERED:
+        return
+    speed = one.counts.per_second
+    behind = one.seconds_behind
+    if behind is not None and behind <= BEHIND:
+        return
+    written = _written_per_second(one, overview.now)
+    growing = written is not None and written > speed
+    name = "reading stands still" if speed <= SLOWEST else "growing lag" if growing else "lag"
+    cause = "the tasks read nothing" if speed <= SLOWEST else f"the tasks read {speed:.4g} rows/s"
+    cause += f", {written:.4g} are written" if written is not None else ""
+    evidence = f"{one.lag} record(s) are not read" + (f", {behind} s of work" if behind is not None else "")
+    yield Problem(one.name, name, cause, evidence, _faster(one) if speed > SLOWEST else f"SHOW TASKS FOR {_name(one)}")
+
+
+def _written_per_second(one: Ingestion, now: datetime) -> float | None:
+    if one.offsets is None or one.status is None or (seen := moment(one.status.offsets_updated)) is None:
+        return None
+    seconds = (now - seen).total_seconds()
+    before, after = one.status.latest_offsets, one.offsets.latest
+    return sum(after[p] - before[p] for p in before.keys() & after.keys()) / seconds if seconds >= 1 else None
+
+
+def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    counts = one.counts
+    bad = counts.unparseable + counts.processed_with_error if counts is not None else 0
+    if counts is None or bad == 0:
+        return
+    total = counts.processed + counts.processed_with_error + counts.unparseable + counts.thrown_away
+    example = one.parse_errors[0] if one.parse_errors else None
+    cause = parse_error_text(example) if example is not None else "Druid keeps none of them (maxSavedParseExceptions)"
+    evidence = f"{bad} of {total} record(s) that the running tasks have read"
+    yield Problem(one.name, "parse errors", cause, evidence, f"SHOW TASK '{counts.worst}'")
+
+
+def _unhealthy(one: Ingestion) -> list[Problem]:
+    """What the supervisor says of itself, where nothing else says it better."""
+    supervisor = one.supervisor
+    if supervisor is None or supervisor.suspended:
+        return []
+    is_idle = one.status is not None and bool(one.status.errors) and not one.running and not one.waiting
+    if supervisor.healthy and supervisor.detailed_state not in _BAD_STATES and not is_idle:
+        return []
+    error = one.last_error
+    cause = error[1] if error is not None else "its supervisor does not say why"
+    evidence = f"{supervisor.state}, {supervisor.detailed_state}" + (f", last error {error[0]}" if error else "")
+    return [
+        Problem(one.name, "unhealthy", cause, evidence, f"SHOW TASKS FOR {_name(one)}" if one.table else "SHOW TASKS")
+    ]
+
+
+_BAD_STATES = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})
+"""SeekableStreamSupervisorStateManager; the supervisor counts as healthy until it has tried several times."""
+
+RULES: tuple[Callable[[Overview], Iterator[Problem]], ...] = (_unreachable, _no_workers, _unavailable_segments)
+RULES_OF_ONE: tuple[Callable[[Ingestion, Overview], Iterator[Problem]], ...] = (
+    _interrupted, _not_running, _no_table, _not_ours, _another_spec, _topic, _offsets, _failing_tasks, _waiting_tasks, _lag, _parse_errors,
+)  # fmt: skip
+
+
+# --- repairs -----------------------------------------------------------------------------------------------------
+
+
+def _name(one: Ingestion) -> str:
+    """The table as SQL."""
+    parts = (one.table.database, one.table.name) if one.table is not None else (one.name,)
+    return ".".join(part if re.fullmatch(r"[a-z_]\w*", part, re.ASCII) else f"`{part}`" for part in parts)
+
+
+def _statement(verb: str, one: Ingestion) -> str:
+    if verb == "ROLLBACK":
+        return f"ALTER TABLE {_name(one)} ROLLBACK INGESTION"
+    return f"{verb} INGESTION {_name(one)}"
+
+
+def _reset(one: Ingestion) -> str:
+    return f"{_statement('RESET', one)} TO EARLIEST" if one.table is not None else _adopting(one)
+
+
+def _faster(one: Ingestion) -> str:
+    """One more task, where there are partitions for it."""
+    io = one.supervisor.io_config if one.supervisor is not None else {}
+    count = int(io.get("taskCount") or 1)
+    partitions = one.status.partitions if one.status is not None else None
+    if one.table is None or (partitions is not None and count >= partitions):
+        return f"-- every partition of {one.topic} has a task of its own: add partitions, or workers with faster disks"
+    property_ = f"'druid.kafka.ingestion.taskCount' = '{count + 1}'"
+    return f"ALTER TABLE {_name(one)} SET TBLPROPERTIES ({property_})"
+
+
+def _adopting(one: Ingestion) -> str:
+    """A table over the supervisor's data source can see, stop and start it."""
+    if one.supervisor is None or one.table is not None:
+        return f"-- give {one.name} the properties kafka.topic and kafka.bootstrap.servers, then STOP INGESTION {_name(one)}"
+    consumer = one.supervisor.io_config.get("consumerProperties") or {}
+    properties = {
+        "druid.datasource": one.supervisor.data_source,
+        "kafka.topic": one.topic,
+        "kafka.bootstrap.servers": str(consumer.get("bootstrap.servers", "")),
+    }
+    name = re.sub(r"\W", "_", one.supervisor.id.lower(), flags=re.ASCII)
+    listed = ", ".join(f"'{key}' = '{redact(value)}'" for key, value in properties.items())
+    return f"CREATE EXTERNAL TABLE `{name}` STORED BY 'druid' TBLPROPERTIES ({listed})"
+
+
+def _numbers(values: list[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _ended(task: Task) -> datetime | None:
+    made = moment(task.created)
+    return made + timedelta(milliseconds=task.duration) if made is not None and task.duration >= 0 else None

@@ -1,0 +1,69 @@
+"""JAAS configurations, the values of sasl.jaas.config: read, and refused where they load anything but a known login module."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from hivedruid.errors import SemanticError
+
+LOGIN_MODULES = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
+    "com.sun.security.auth.module.Krb5LoginModule",
+    "software.amazon.msk.auth.iam.IAMLoginModule",
+)
+"""Login modules that only log in. Others run what their options say, such as JndiLoginModule (CVE-2023-25194)."""
+
+_TOKEN = re.compile(r"""\s+|(?P<quoted>"(?:[^"\\\n]|\\["\\])*")|(?P<word>[A-Za-z0-9_.$-]+)|(?P<sign>[=;])""", re.ASCII)
+_FLAGS = ("required", "requisite", "sufficient", "optional")
+
+
+@dataclass(frozen=True)
+class LoginModule:
+    """One `class flag option=value …;`. `class_name` is the full one; options hold secrets and are not shown."""
+
+    class_name: str
+    options: dict[str, str] = field(repr=False)
+
+
+def login_module(text: str) -> LoginModule:
+    """The login module of a configuration; Kafka takes one and no more (JaasContext.load).
+
+    Stricter than Kafka's own reader, so that both see the same: no comments, values with other signs in double quotes.
+    Raises SemanticError, which quotes nothing of the text, where it cannot be read or the module is not a known one.
+    """
+    tokens = _tokens(text)
+    if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";" or tokens.count(";") != 1:
+        _refuse('is not of the form `class required option="value" …;`')
+    name = tokens[0]
+    if name not in LOGIN_MODULES:
+        shown = name if re.fullmatch(r"[\w.$]+", name) else "given"
+        _refuse(f"names the login module {shown}", f"allowed are {', '.join(LOGIN_MODULES)}")
+    rest = tokens[2:-1]
+    triples = list(zip(rest[::3], rest[1::3], rest[2::3], strict=False))
+    if len(rest) != 3 * len(triples) or any(sign != "=" for _, sign, _ in triples):
+        _refuse("has an option without a value")
+    return LoginModule(name, {key: _plain(value) for key, _, value in triples})
+
+
+def _tokens(text: str) -> list[str]:
+    tokens, end = [], 0
+    while end < len(text):
+        match = _TOKEN.match(text, end)
+        if match is None:
+            _refuse("has signs that belong into double quotes")
+        if match.lastgroup:
+            tokens.append(match[0])
+        end = match.end()
+    return tokens
+
+
+def _plain(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+def _refuse(problem: str, hint: str | None = None) -> NoReturn:
+    raise SemanticError(f"sasl.jaas.config {problem}", hint=hint)

@@ -1,0 +1,184 @@
+"""START, STOP, RESET and their kind, SHOW INGESTIONS | TASKS | TASK | PROBLEMS and KILL TASK."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from sqlglot import TokenType
+
+from hivedruid.errors import ParseError, SemanticError, Span, did_you_mean
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.ingestion import (
+    AlterIngestion,
+    IngestionVerb,
+    KillTask,
+    ResetTarget,
+    ResetTo,
+    ShowIngestions,
+    ShowProblems,
+    ShowTask,
+    ShowTasks,
+)
+from hivedruid.parser.tokens import Cursor, next_sign, next_word
+from hivedruid.parser.utility import like_pattern
+from hivedruid.script import SourceStatement
+
+TASK_STATES = ("WAITING", "PENDING", "RUNNING", "SUCCESS", "FAILED")
+"""The states of Druid's tasks: TaskState, with RUNNING told apart by RunnerTaskState."""
+
+_TIMESTAMP = re.compile(
+    r"(?P<date>\d{4}-\d{1,2}-\d{1,2})(?: (?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.\d{1,9})?)?)?",
+    re.ASCII,
+)
+_MAX_PARTITION = 2**31 - 1
+_MAX_OFFSET = 2**63 - 1
+
+
+def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
+    """START | STOP | SUSPEND | RESUME | HANDOFF | RESET INGESTION table, the verb included."""
+    verb = cast("IngestionVerb", cursor.word())
+    cursor.index += 1
+    if not cursor.accept("INGESTION"):
+        cursor.fail("INGESTION", hint=did_you_mean(cursor.word(), ("INGESTION",)) or f"write {verb} INGESTION table")
+    name = cursor.table_name()
+    span = cursor.span_from(0)
+    target = None
+    if verb == "RESET" and not cursor.at_end:
+        if not cursor.accept("TO"):
+            cursor.fail("TO", hint=f"write TO {cursor.word()}" if cursor.word() in _TARGETS else None)
+        target = _target(cursor)
+    cursor.end()
+    return AlterIngestion(source, name, verb, target, span)
+
+
+def is_reset(source: SourceStatement, end: int) -> bool:
+    """Whether what follows RESET, which ends at `end`, is `INGESTION table`; INGESTION alone could be a setting."""
+    word, _, after = next_word(source.text, end)
+    sign, place = next_sign(source.text, after)
+    return word == "INGESTION" and bool(sign) and place > after
+
+
+_TARGETS = ("EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP")
+
+
+def _target(cursor: Cursor) -> ResetTarget:
+    start = cursor.index
+    to = cursor.accept_one(*_TARGETS)
+    if to is None:
+        cursor.fail("EARLIEST, LATEST, OFFSETS or TIMESTAMP")
+    offsets = _offsets(cursor) if to == "OFFSETS" else ()
+    timestamp = _timestamp(cursor) if to == "TIMESTAMP" else None
+    return ResetTarget(cast("ResetTo", to), offsets, timestamp, cursor.span_from(start))
+
+
+def _offsets(cursor: Cursor) -> tuple[tuple[int, int], ...]:
+    """`(partition:offset, …)`, every partition once."""
+    offsets: dict[int, int] = {}
+    cursor.expect("(")
+    while True:
+        token = cursor.current
+        partition = _number(cursor, "a partition's number", _MAX_PARTITION)
+        if partition in offsets:
+            raise ParseError(f"partition {partition} is given twice", span=cursor.span(token))
+        cursor.expect(":")
+        offsets[partition] = _number(cursor, "an offset", _MAX_OFFSET)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(offsets.items())
+
+
+def _number(cursor: Cursor, what: str, most: int) -> int:
+    token = cursor.current
+    if cursor.word() == "-" and cursor.word(1).isdecimal():
+        span = cursor.span(token, cursor.tokens[cursor.index + 1])
+        raise ParseError(f"{what} is 0 or more", span=span, hint="TO EARLIEST begins at the first record there is")
+    if token is None or token.token_type != TokenType.NUMBER or not re.fullmatch(r"\d+", token.text, re.ASCII):
+        cursor.fail(what)
+    if len(token.text) > len(str(most)) or int(token.text) > most:
+        raise ParseError(f"{what} is at most {most}", span=cursor.span(token))
+    cursor.index += 1
+    return int(token.text)
+
+
+def _timestamp(cursor: Cursor) -> str:
+    text, token = cursor.string("a time in quotes")
+    if not _is_timestamp(text):
+        raise ParseError(
+            f"'{text}' is not a time" if len(text) <= 40 else "the text is not a time",
+            span=cursor.span(token),
+            hint="write 'yyyy-MM-dd HH:mm:ss'; it is read in hive.local.time.zone",
+        )
+    return text.strip()
+
+
+def _is_timestamp(text: str) -> bool:
+    """Whether Hive reads the text as a timestamp, of a day and an hour that there are."""
+    from datetime import datetime
+
+    match = _TIMESTAMP.fullmatch(text.strip())
+    if match is None:
+        return False
+    try:
+        datetime(
+            *(int(part) for part in match["date"].split("-")),  # type: ignore[arg-type]
+            *(int(match[part] or 0) for part in ("hour", "minute", "second")),
+        )
+    except ValueError:
+        return False
+    return True
+
+
+def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
+    """What follows SHOW: INGESTIONS, TASKS, TASK or PROBLEMS."""
+    if cursor.accept("TASKS"):
+        return _tasks(source, cursor)
+    if cursor.accept("TASK"):
+        return ShowTask(source, *_task(cursor))
+    if cursor.accept("PROBLEMS"):
+        cursor.end()
+        return ShowProblems(source)
+    cursor.expect("INGESTIONS")
+    like = like_pattern(cursor)
+    cursor.end()
+    return ShowIngestions(source, like)
+
+
+def _tasks(source: SourceStatement, cursor: Cursor) -> ShowTasks:
+    name = cursor.table_name() if cursor.accept("FOR") else None
+    state, span = _state(cursor) if cursor.accept("WHERE") else (None, None)
+    if not cursor.at_end:
+        cursor.fail("FOR or WHERE" if name is None and state is None else "the end of the statement")
+    return ShowTasks(source, name, state, span)
+
+
+def _state(cursor: Cursor) -> tuple[str, Span]:
+    if not cursor.accept("STATE"):
+        cursor.fail("STATE", hint="tasks can be chosen by STATE alone: WHERE STATE = 'RUNNING'")
+    cursor.expect("=")
+    text, token = cursor.string("a state in quotes")
+    state = text.upper()
+    if state not in TASK_STATES:
+        raise SemanticError(
+            f"'{text}' is not a state of tasks" if len(text) <= 40 else "the text is not a state of tasks",
+            span=cursor.span(token),
+            hint=did_you_mean(state, TASK_STATES) or f"there are {', '.join(TASK_STATES)}",
+        )
+    return state, cursor.span(token)
+
+
+def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
+    """KILL TASK 'id'."""
+    if not cursor.accept("TASK"):
+        cursor.fail("TASK", hint=did_you_mean(cursor.word(), ("TASK",)) or "write KILL TASK 'id'")
+    return KillTask(source, *_task(cursor))
+
+
+def _task(cursor: Cursor) -> tuple[str, Span]:
+    token = cursor.current
+    if token is None or token.token_type != TokenType.STRING or not token.text.strip():
+        cursor.fail("a task's id in quotes", hint="SHOW TASKS lists the ids")
+    cursor.index += 1
+    cursor.end()
+    return token.text, cursor.span(token)

@@ -1,0 +1,72 @@
+"""Statements about ingestion from Kafka: hivedruid's own, beside Hive's ALTER TABLE … SET TBLPROPERTIES('druid.kafka.ingestion' = …)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Statement, TableName
+
+IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "ROLLBACK"]
+ResetTo = Literal["EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP"]
+
+
+@dataclass(frozen=True)
+class ResetTarget:
+    """TO …: `offsets` are (partition, offset) pairs of OFFSETS, `timestamp` the text of TIMESTAMP, in the session's zone."""
+
+    to: ResetTo
+    offsets: tuple[tuple[int, int], ...] = ()
+    timestamp: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class AlterIngestion(Statement):
+    """START | STOP | SUSPEND | RESUME | HANDOFF INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table ROLLBACK INGESTION.
+
+    `target` is RESET's; None: to where the table's useEarliestOffset says.
+    """
+
+    name: TableName
+    verb: IngestionVerb
+    target: ResetTarget | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowIngestions(Statement):
+    """SHOW INGESTIONS [LIKE 'pattern']; the pattern is for tables' names."""
+
+    like: str | None = None
+
+
+@dataclass(frozen=True)
+class ShowTasks(Statement):
+    """SHOW TASKS [FOR table] [WHERE STATE = 'state']; `state` is in upper case."""
+
+    name: TableName | None = None
+    state: str | None = None
+    state_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowTask(Statement):
+    """SHOW TASK 'id'."""
+
+    task: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowProblems(Statement):
+    """SHOW PROBLEMS."""
+
+
+@dataclass(frozen=True)
+class KillTask(Statement):
+    """KILL TASK 'id'."""
+
+    task: str
+    span: Span | None = None

@@ -1,0 +1,192 @@
+"""What CREATE of a table fed from Kafka says of Kafka and Druid, before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.kafka import Kafka
+from hivedruid.clients.sampler import sample, unset_variables
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.errors import DruidError, ExecutionError
+from hivedruid.ingestion.checks import Sample
+from hivedruid.session import Session
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+GOOD = {"time": "2024-01-01T00:00:00Z", "page": "a", "added": 1}
+CONSUMER = "druid.kafka.ingestion.consumer."
+
+Create = Callable[..., list[str]]
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def session(cluster: Cluster, tmp_path: Path, notes: list[str]) -> Iterator[Session]:
+    """A session on the cluster with a catalog of its own."""
+    conf = {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
+    with Session(tmp_path, hiveconf=conf, note=notes.append) as made:
+        yield made
+
+
+@pytest.fixture
+def create(session: Session, cluster: Cluster, notes: list[str]) -> Create:
+    """Create the table `name`, and answer the notes about it."""
+
+    def run(name: str = "t", **properties: str) -> list[str]:
+        notes.clear()
+        given = {"kafka.bootstrap.servers": cluster.services.kafka, "druid.timestamp.column": "time"}
+        given |= {key.replace("_", "."): value for key, value in properties.items()}
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+        text = f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, page string, added bigint) STORED BY 'druid'"
+        (statement,) = session.statements(f"{text} TBLPROPERTIES ({pairs})")
+        session.execute(statement)
+        return list(notes)
+
+    return run
+
+
+def test_all_is_well(create: Create, topics: Topics) -> None:
+    assert create("a", kafka_topic=topics.new([GOOD] * 5)) == []
+    assert create("b", kafka_topic=topics.new()) == [], "an empty topic is no finding"
+
+
+def test_the_topic_is_not_there(create: Create, session: Session, cluster: Cluster) -> None:
+    (note,) = create(kafka_topic="not_there")
+    assert note.startswith("default.t: there is no topic 'not_there' in Kafka at ")
+    assert session.catalog.find("default", "t") is not None
+    with pytest.raises(ExecutionError, match="could not start: there is no topic"):
+        create("u", kafka_topic="not_there", druid_kafka_ingestion_check="REFUSE")
+    assert session.catalog.find("default", "u") is None
+    assert create("v", kafka_topic="not_there", druid_kafka_ingestion_check="off") == []
+    session.settings.set("hivedruid.kafka.check", "off")
+    assert create("w", kafka_topic="not_there") == []
+    with Kafka(cluster.services.kafka, {}) as kafka:
+        assert "not_there" not in kafka.topics()
+
+
+def test_records_cannot_be_parsed(create: Create, session: Session, topics: Topics) -> None:
+    topic = topics.new([b"bad{", *[GOOD] * 4])
+    (note,) = create("a", kafka_topic=topic)
+    assert note.startswith("default.a: 1 of 5 sampled records cannot be parsed: Unable to parse row [bad{]")
+    (note,) = create("b", kafka_topic=topic, druid_kafka_ingestion_check="REFUSE")
+    assert "1 of 5" in note, "some malformed records keep no ingestion from starting"
+    session.settings.set("hivedruid.kafka.check", "refuse")
+    with pytest.raises(ExecutionError, match="5 of 5 sampled records cannot be parsed: "):
+        create("c", kafka_topic=topic, druid_timestamp_column="when")
+
+
+def test_nobody_listens(create: Create) -> None:
+    (note,) = create(kafka_topic="t", kafka_bootstrap_servers="127.0.0.1:1")
+    assert note.startswith("default.t: Druid cannot reach Kafka at 127.0.0.1:1: cannot reach Kafka at 127.0.0.1:1 from")
+    assert "connection refused" in note
+
+
+def test_variables_of_druids_hosts(create: Create, topics: Topics) -> None:
+    topic = topics.new([GOOD])
+    (note,) = create("a", kafka_topic=topic, druid_kafka_ingestion_consumer_client_id="env:NOT_SET_ANYWHERE")
+    assert note.startswith(
+        "default.a: the environment variable NOT_SET_ANYWHERE is not set on Druid's overlord (set it"
+    )
+    assert create("b", kafka_topic=topic, druid_kafka_ingestion_consumer_client_id="env:PATH") == []
+
+
+def test_too_few_task_slots(create: Create, topics: Topics) -> None:
+    topic = topics.new([GOOD], partitions=2)
+    (note,) = create("a", kafka_topic=topic, druid_kafka_ingestion_taskCount="9", druid_kafka_ingestion_replicas="9")
+    assert note.startswith("default.a: there are too few task slots: 18 needed, ")
+
+
+def test_an_extension_is_not_loaded(create: Create, topics: Topics) -> None:
+    schema = '{"type": "record", "name": "r", "fields": []}'
+    properties = {"druid_parseSpec_format": "avro", "avro_schema_literal": schema}
+    (note,) = create(kafka_topic=topics.new([GOOD]), **properties)
+    assert note.startswith("default.t: Druid's overlord has not loaded druid-avro-extensions: the supervisor needs it")
+
+
+def test_topics_of_a_pattern(create: Create, topics: Topics) -> None:
+    topic = topics.new([GOOD], name="patterned")
+    assert create("a", druid_kafka_ingestion_topicPattern=f"{topic}.*") == []
+    (note,) = create("b", druid_kafka_ingestion_topicPattern=f"{topic}_and_more.*")
+    assert "no topic of Kafka" in note
+
+
+def test_explain_tells_and_does_not_look(session: Session, notes: list[str]) -> None:
+    text = (
+        "EXPLAIN CREATE EXTERNAL TABLE t (`__time` timestamp) STORED BY 'druid' "
+        "TBLPROPERTIES ('kafka.topic' = 'x', 'kafka.bootstrap.servers' = '127.0.0.1:1')"
+    )
+    (statement,) = session.statements(text)
+    lines = [row[0] for row in session.execute(statement).rows]
+    assert lines[:5] == [
+        "Stage-0",
+        "  Check Ingestion Operator:",
+        "    name: default.t",
+        "    brokers: 127.0.0.1:1",
+        "    topic: x",
+    ]
+    assert notes == []
+
+
+# --- the sampler --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(druid: DruidCluster) -> DruidClient:
+    return druid.client
+
+
+def spec(create: Create, session: Session, **properties: str) -> dict[str, Any]:
+    create("s", druid_kafka_ingestion_check="OFF", **properties)
+    return supervisor_spec(session.catalog.get("default", "s"), session.settings)
+
+
+def test_a_sample(create: Create, session: Session, client: DruidClient, topics: Topics) -> None:
+    late = {**GOOD, "time": "yesterday"}
+    made = spec(create, session, kafka_topic=topics.new([GOOD, b"bad{", late, {**GOOD, "added": "many"}]))
+    found = sample(client, made, rows=4)
+    assert (found.records, found.rows) == (4, 1)
+    assert [error.details for error in found.errors] == [
+        "Unable to parse row [bad{] into JSON",
+        "Timestamp[yesterday] is unparseable!",
+        "Unable to parse value[many] for field[added]",
+    ]
+    assert [error.input for error in found.errors][:2] == ["bad{", '{"time": "yesterday", "page": "a", "added": 1}']
+    assert sample(client, made, rows=2) == Sample(2, 1, found.errors[:1])
+    assert sample(client, made, rows=0) == Sample(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ({"kafka_topic": "not_there"}, "Druid finds no topic not_there"),
+        ({"kafka_bootstrap_servers": "no.such.host.invalid:1"}, "Druid cannot resolve kafka.bootstrap.servers no.such"),
+        ({"druid_kafka_ingestion_inputFormat": '{"type": "kafkas"}'}, "Druid does not know the type 'kafkas'"),
+        (
+            {"druid_transformSpec": '{"transforms": [{"type": "expression", "name": "x", "expression": "no(1)"}]}'},
+            "Druid cannot read the topic: Failed to sample data: function 'no' is not defined",
+        ),
+    ],
+)
+def test_why_there_is_no_sample(
+    properties: dict[str, str], message: str, create: Create, session: Session, client: DruidClient, topics: Topics
+) -> None:
+    made = spec(create, session, **{"kafka_topic": topics.new([GOOD]), **properties})
+    with pytest.raises(DruidError) as error:
+        sample(client, made)
+    assert error.value.message.startswith(message)
+
+
+def test_unset_variables(client: DruidClient) -> None:
+    assert unset_variables(client, ["PATH", "NOT_SET_B", "NOT_SET_A", "NOT_SET_A"]) == ("NOT_SET_A", "NOT_SET_B")

@@ -1,0 +1,187 @@
+"""A real Kafka that asks who one is: over SASL and TLS, from this machine and from Druid's, with secrets that stay secret."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivedruid.clients.kafka import Kafka
+from hivedruid.errors import ConnectError, ExecutionError, KafkaError, SemanticError
+from hivedruid.ingestion.model import TopicOffsets
+from hivedruid.local import services
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.state import HOST
+from hivedruid.session import Session
+from tests.support.kafka import Topics, topics_of
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+
+TLS = Path(__file__).parents[1] / "unit" / "clients" / "tls"
+MODULES = "org.apache.kafka.common.security"
+PASSWORD = "hunter2"
+GOOD = {"time": "2024-01-01T00:00:00Z", "page": "a"}
+CONSUMER = "druid.kafka.ingestion.consumer."
+
+
+def jaas(password: str = PASSWORD, module: str = "plain.PlainLoginModule") -> str:
+    return f'{MODULES}.{module} required username="me" password="{password}";'
+
+
+def pem(name: str) -> str:
+    return (TLS / name).read_text(encoding="ascii")
+
+
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Secured:
+    """The addresses of one Kafka: `open` is for the tests' own topics, the others ask for credentials."""
+
+    open: str
+    sasl: str
+    tls: str
+    topics: Topics
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    sasl, tls = (f"{HOST}:{free_port()}" for _ in range(2))
+    plain = services._kafka
+
+    def with_listeners(*arguments: Any) -> dict[str, object]:
+        found = plain(*arguments)
+        return found | {
+            "listeners": f"{found['listeners']},SASL_PLAINTEXT://{sasl},SSL://{tls}",
+            "advertised.listeners": f"{found['advertised.listeners']},SASL_PLAINTEXT://{sasl},SSL://{tls}",
+            "listener.security.protocol.map": (
+                f"{found['listener.security.protocol.map']},SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL"
+            ),
+            "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
+                f'{MODULES}.plain.PlainLoginModule required user_me="{PASSWORD}";'
+            ),
+            "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config": (
+                f"{MODULES}.scram.ScramLoginModule required;"
+            ),
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.key": pem("server.key"),
+            "ssl.keystore.certificate.chain": pem("server.pem"),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": pem("ca.pem"),
+            "ssl.client.auth": "required",
+        }
+
+    local = LocalCluster(tmp_path_factory.mktemp("secured"), heap="small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(services, "_kafka", with_listeners)
+        try:
+            started = local.up(druid=False)
+            with topics_of(started.kafka) as topics:
+                yield Secured(started.kafka, sasl, tls, topics)
+        finally:
+            local.down(clean=True)
+
+
+def sasl(mechanism: str = "PLAIN", config: str = "") -> dict[str, str]:
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": config or jaas(),
+    }
+
+
+def tls(**changed: str) -> dict[str, str]:
+    given = {
+        "security.protocol": "SSL",
+        "ssl.truststore.certificates": pem("ca.pem"),
+        "ssl.keystore.key": pem("client.key"),
+        "ssl.keystore.certificate.chain": pem("client.pem"),
+    }
+    return given | {key.replace("_", "."): value for key, value in changed.items()}
+
+
+def offsets(bootstrap: str, properties: Mapping[str, str], topic: str) -> TopicOffsets | KafkaError:
+    with Kafka(bootstrap, properties) as kafka:
+        return kafka.offsets([topic])[topic]
+
+
+def test_who_is_known_may_ask(secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = secured.topics.new([GOOD] * 3)
+    seen = TopicOffsets(topic, {0: 0}, {0: 3})
+    from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
+
+    user = UserScramCredentialUpsertion("me", ScramMechanism.SCRAM_SHA_256, PASSWORD, iterations=4096)
+    assert secured.topics.admin.alter_user_scram_credentials([user]) == {"me": None}
+    monkeypatch.setenv("KAFKA_JAAS_OF_TEST", jaas())
+    store = tmp_path / "client.pem"
+    store.write_text(pem("client.key") + pem("client.pem"), encoding="ascii")
+    in_files = {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(TLS / "ca.pem"),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(store),
+    }
+    assert offsets(secured.sasl, sasl(), topic) == seen
+    assert offsets(secured.sasl, sasl(config="env:KAFKA_JAAS_OF_TEST"), topic) == seen
+    assert offsets(secured.sasl, sasl("SCRAM-SHA-256", jaas(module="scram.ScramLoginModule")), topic) == seen
+    assert offsets(secured.tls, tls(), topic) == seen
+    assert offsets(secured.tls, in_files, topic) == seen
+
+
+def test_a_wrong_password_is_told_at_once(secured: Secured) -> None:
+    with Kafka(secured.sasl, sasl(config=jaas("wrong"))) as kafka, pytest.raises(KafkaError) as error:
+        kafka.topics()
+    assert error.value.message.startswith(f"Kafka at {secured.sasl} refuses: sasl authentication failed")
+    assert "wrong" not in str(error.value)
+
+
+def test_a_certificate_that_is_not_trusted(secured: Secured) -> None:
+    kafka = Kafka(secured.tls, {"security.protocol": "SSL"})
+    with kafka, pytest.raises(ConnectError, match="its certificate is not trusted"):
+        kafka.topics()
+
+
+def test_clear_text_goes_to_druid_and_nowhere_else(secured: Secured, cluster: Cluster, tmp_path: Path) -> None:
+    """The overlord reads a sample with a password that only the memory of the session has."""
+    topic = secured.topics.new([GOOD] * 3)
+    notes: list[str] = []
+    conf = {
+        "druid.url": cluster.services.broker,
+        "druid.coordinator.url": cluster.services.coordinator,
+        "hivedruid.clear.text.secrets": "true",
+        "hivedruid.kafka.check": "refuse",
+    }
+
+    def create(session: Session, name: str, config: str) -> None:
+        properties = {"kafka.topic": topic, "kafka.bootstrap.servers": secured.sasl, "druid.timestamp.column": "time"}
+        properties |= {CONSUMER + key: value for key, value in sasl(config=config).items()}
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        text = (
+            f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, page string) STORED BY 'druid' TBLPROPERTIES ({pairs})"
+        )
+        (statement,) = session.statements(text)
+        session.execute(statement)
+
+    with Session(tmp_path, hiveconf=conf, note=notes.append) as session:
+        create(session, "good", jaas())
+        assert notes == []
+        with pytest.raises(ExecutionError, match="could not start") as error:
+            create(session, "bad", jaas("wrong-hunter2"))
+        reference = session.catalog.get("default", "good").properties[CONSUMER + "sasl.jaas.config"]
+    assert PASSWORD not in str(error.value) + (error.value.hint or "")
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        assert PASSWORD.encode() not in path.read_bytes(), path
+    later = Session(tmp_path, hiveconf=conf, note=notes.append)
+    with later, pytest.raises(SemanticError, match="was given in clear in another session"):
+        create(later, "later", reference)

@@ -1,0 +1,285 @@
+"""SHOW INGESTIONS, TASKS, TASK and PROBLEMS, KILL TASK and DESCRIBE beside a real Druid and Kafka, with real faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+import pytest
+
+from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.overlord import SUPERVISOR, Overlord, supervisor_path
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.errors import DruidError
+from hivedruid.ingestion.lifecycle import owned
+from hivedruid.session import Session
+from tests.support.kafka import kafka_python
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+PATIENCE = 180.0
+"""Seconds until what does not come is a failure."""
+BAD = b"bad{"
+
+Row = Mapping[str, Any]
+_Seen = TypeVar("_Seen")
+
+
+def good(number: int = 0) -> dict[str, Any]:
+    return {"time": "2015-09-12T00:00:00Z", "page": f"P{number % 7}", "added": number}
+
+
+def until(look: Callable[[], _Seen | None]) -> _Seen:
+    """What is seen as soon as it is there."""
+    end = monotonic() + PATIENCE
+    while (seen := look()) is None or seen is False:
+        if monotonic() > end:
+            pytest.fail(f"not seen in {PATIENCE:g} s")
+        sleep(0.5)
+    return seen
+
+
+class Home:
+    """A home with tables fed from topics; every supervisor it makes ends with it, and what that has read is dropped."""
+
+    def __init__(self, session: Session, cluster: Cluster, druid: DruidCluster) -> None:
+        self.session = session
+        self.cluster = cluster
+        self.druid = druid
+        self.overlord = Overlord(druid.client)
+        self.sources: list[str] = []
+
+    def run(self, text: str) -> list[Row]:
+        (statement,) = self.session.statements(text)
+        result = self.session.execute(statement)
+        names = [column.name for column in result.columns]
+        return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+    def create(self, topic: str, **properties: str) -> str:
+        """A table fed from a topic; names of properties of ingestion are as in Druid's spec."""
+        name = f"t_{uuid4().hex[:12]}"
+        self.sources.append(name)
+        given = {
+            "druid.datasource": name, "kafka.topic": topic, "kafka.bootstrap.servers": self.cluster.services.kafka,
+            "druid.timestamp.column": "time", "druid.kafka.ingestion.useEarliestOffset": "true",
+            **{f"druid.kafka.ingestion.{key}": value for key, value in properties.items()},
+        }  # fmt: skip
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+        columns = "(`__time` timestamp, page string, added bigint)"
+        self.run(f"CREATE EXTERNAL TABLE {name} {columns} STORED BY 'druid' TBLPROPERTIES ({pairs})")
+        return name
+
+    def spec(self, name: str, *, suspended: bool = False, **io: Any) -> dict[str, Any]:
+        """What START would send."""
+        table = self.session.catalog.get("default", name)
+        spec = owned(
+            supervisor_spec(table, self.session.settings), table, home_name(self.session.home), suspended=suspended
+        )
+        spec["spec"]["ioConfig"].update(io)
+        return spec
+
+    def post(self, spec: Mapping[str, Any]) -> None:
+        self.druid.client.post("overlord", SUPERVISOR, spec)
+
+    def started(self, name: str) -> None:
+        """As if START had been said."""
+        Ingestions(self.session.catalog).finish(self.session.catalog.get("default", name).table_id, started=True)
+
+    def ingestion(self, name: str) -> Row:
+        (row,) = self.run(f"SHOW INGESTIONS LIKE '{name}'")
+        return row
+
+    def problem(self, name: str, problem: str) -> Row | None:
+        """The problem of that name with a table."""
+        found = self.run("SHOW PROBLEMS")
+        return next((row for row in found if row["subject"].endswith(name) and row["problem"] == problem), None)
+
+    def close(self) -> None:
+        for name in self.sources:
+            self.druid.client.post("overlord", supervisor_path(name, "terminate"), missing={})
+        until(lambda: not any([self._end(name) for name in self.sources]))
+        for name in set(self.sources) & set(self.druid.data_sources()):
+            self.druid.drop(name)
+
+    def _end(self, name: str) -> bool:
+        """End the tasks of a data source; whether there was one."""
+        running = [task for task in self.overlord.tasks(name) if not task.is_complete]
+        for task in running:
+            self.overlord.kill(task.id)
+        return bool(running)
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def home(cluster: Cluster, druid: DruidCluster, tmp_path: Path, notes: list[str]) -> Iterator[Home]:
+    services = cluster.services
+    conf = {
+        "druid.url": services.broker, "druid.coordinator.url": services.coordinator,
+        "druid.overlord.url": services.overlord, "hivedruid.kafka.check": "off",
+    }  # fmt: skip
+    with Session(tmp_path, hiveconf=conf, note=notes.append) as session:
+        made = Home(session, cluster, druid)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str]) -> None:
+    """From stopped to running, with every 20th record malformed, then a task killed."""
+    topic = topics.new((BAD if n % 20 == 0 else good(n) for n in range(400)), partitions=2)
+    name = home.create(topic, taskCount="2")
+    row = home.ingestion(name)
+    assert (row["table"], row["topic"], row["state"], row["tasks"]) == (f"default.{name}", topic, "STOPPED", "0/0")
+
+    home.run(f"START INGESTION {name}")
+    row = until(lambda: found if (found := home.ingestion(name))["unparseable"] == 20 else None)
+    assert (row["state"], row["tasks"], row["last_error"]) == ("RUNNING", "2/2", None)
+    assert row["since"] is not None
+
+    problem = until(lambda: home.problem(name, "parse errors"))
+    assert problem["evidence"] == "20 of 400 record(s) that the running tasks have read"
+    assert "bad{" in problem["cause"]
+    shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    assert ("rows unparseable", "20") in shown
+    assert any(name == "parse error" and "bad{" in value for name, value in shown)
+
+    row = until(lambda: found if (found := home.ingestion(name))["lag"] == 0 else None)
+    assert (row["seconds_behind"], row["rows_per_second"] > 0) == (0, True)
+    running = {row["id"] for row in home.run(f"SHOW TASKS FOR {name} WHERE STATE = 'RUNNING'")}
+    assert len(running) == 2
+    described = [row["col_name"] for row in home.run(f"DESCRIBE EXTENDED {name}")]
+    assert described[described.index("StorageHandlerInfo") + 1 :][:2] == [
+        f"Druid Storage Handler Runtime Status for {name}", "kafkaPartitions=2",
+    ]  # fmt: skip
+    assert {"publishingTasks=[]", "latestOffsets={0=200, 1=200}", "aggregateLag=0", "state=RUNNING"} <= set(described)
+    (active,) = (line for line in described if line.startswith("activeTasks="))
+    assert {task for task in running if task in active} == running
+
+    victim = sorted(running)[0]
+    home.run(f"KILL TASK '{victim}'")
+    assert notes[-1].startswith(f"{name}: a running supervisor begins another task")
+    (killed,) = (row for row in home.run(f"SHOW TASKS FOR {name}") if row["id"] == victim)
+    assert (killed["table"], killed["state"]) == (f"default.{name}", "FAILED")
+    until(lambda: home.ingestion(name)["tasks"] == "2/2")
+    assert home.problem(name, "tasks fail") is None
+    home.run(f"KILL TASK '{victim}'")
+    assert notes[-1] == f"task {victim} has ended already: FAILED"
+
+
+def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:
+    name = home.create(topics.new([good(), BAD]), maxParseExceptions="0")
+    home.post(home.spec(name))
+    problem = until(lambda: home.problem(name, "tasks fail and are started again"))
+    assert problem["cause"] == "Max parse exceptions[0] exceeded"
+    assert "Max parse exceptions[0] exceeded" in home.ingestion(name)["last_error"]
+    shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    assert ("error", "Max parse exceptions[0] exceeded") in shown
+    assert ("state", "FAILED") in shown
+
+
+def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
+    """The supervisor goes on at 10, where nothing is any more."""
+    topic = topics.new(good(n) for n in range(100))
+    name = home.create(topic)
+    home.post(home.spec(name, suspended=True))
+    moved = {"type": "kafka", "partitions": {"type": "end", "stream": topic, "partitionOffsetMap": {"0": 10}}}
+    home.druid.client.post("overlord", supervisor_path(name, "resetOffsets"), moved)
+    topics.admin.delete_records({kafka_python().TopicPartition(topic, 0): 50})
+    home.druid.client.post("overlord", supervisor_path(name, "resume"))
+    problem = until(lambda: home.problem(name, "offsets expired"))
+    assert problem["evidence"] == "partition 0: 40 record(s) from 10 on"
+    assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
+    assert "[10] is no longer available" in home.ingestion(name)["last_error"]
+
+
+def test_more_tasks_than_slots(home: Home, topics: Topics) -> None:
+    slots = sum(worker.capacity for worker in home.overlord.workers())
+    name = home.create(topics.new(partitions=slots + 1), taskCount=str(slots + 1))
+    home.post(home.spec(name))
+    problem = until(lambda: home.problem(name, "no free slots"))
+    assert problem["cause"] == f"all {slots} task slots of Druid are taken"
+    waiting = until(lambda: home.run(f"SHOW TASKS FOR {name} WHERE STATE = 'PENDING'") or None)
+    assert waiting[0]["id"] in problem["evidence"]
+
+
+def test_tables_and_supervisors_that_do_not_fit(home: Home, topics: Topics) -> None:
+    """None of them has a task: the supervisors are suspended."""
+    topic = topics.new([good()])
+    lost, changed, dropped, foreign, elsewhere, gone = (home.create(topic) for _ in range(6))
+    home.started(lost)
+    home.post(home.spec(changed, suspended=True, taskCount=2))
+    home.post(home.spec(dropped, suspended=True))
+    home.session.catalog.remove(home.session.catalog.get("default", dropped))
+    home.post({**home.spec(foreign, suspended=True), "context": {}})
+    home.session.catalog.remove(home.session.catalog.get("default", foreign))
+    home.post(home.spec(elsewhere, suspended=True, consumerProperties={"bootstrap.servers": "127.0.0.1:9"}))
+    home.post(home.spec(gone, suspended=True, topic=f"not_{topic}"))
+
+    found = {(row["subject"].removeprefix("default."), row["problem"]): row for row in home.run("SHOW PROBLEMS")}
+    assert found[lost, "not running"]["repair"] == f"START INGESTION default.{lost}"
+    assert found[changed, "another spec runs"]["evidence"] == "ioConfig.taskCount: 2 runs, the table says nothing"
+    assert found[dropped, "no table"]["cause"].startswith(f"its table default.{dropped} was dropped")
+    assert found[foreign, "no table"]["cause"] == "it was not started by a table of hivedruid"
+    assert found["Kafka at 127.0.0.1:9", "unreachable"]["evidence"] == f"read by default.{elsewhere}"
+    assert f"there is no topic 'not_{topic}'" in found[gone, "topic gone"]["cause"]
+    states = {row["table"]: row["state"] for row in home.run("SHOW INGESTIONS")}
+    assert (states[f"default.{lost}"], states[f"default.{changed}"], states[foreign]) == (
+        "STOPPED",
+        "SUSPENDED",
+        "SUSPENDED",
+    )
+
+
+def test_requests_do_not_grow_with_supervisors_that_rest(
+    home: Home, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = DruidClient._send
+
+    def counted(client: DruidClient, method: str, service: Any, path: str, *rest: Any, **options: Any) -> Any:
+        sent.append(path)
+        return send(client, method, service, path, *rest, **options)
+
+    def requests_of(text: str) -> int:
+        sent.clear()
+        home.run(text)
+        return len(sent)
+
+    monkeypatch.setattr(DruidClient, "_send", counted)
+    topic = topics.new([good()])
+    before = {text: requests_of(text) for text in ("SHOW INGESTIONS", "SHOW PROBLEMS")}
+    for _ in range(12):
+        home.post(home.spec(home.create(topic), suspended=True))
+    until(lambda: all(home.ingestion(name)["state"] == "SUSPENDED" for name in home.sources))
+    assert {text: requests_of(text) for text in before} == before
+    assert len(home.run("SHOW INGESTIONS")) >= 12
+
+
+def test_a_task_that_is_not_there(home: Home) -> None:
+    for text in ("SHOW TASK 'nobody'", "KILL TASK 'nobody'"):
+        with pytest.raises(DruidError, match="Druid has no task 'nobody'") as raised:
+            home.run(text)
+        assert raised.value.span is not None
+        assert raised.value.hint == "SHOW TASKS lists the ids"
+
+
+def test_describe_says_when_nothing_runs(home: Home, topics: Topics) -> None:
+    name = home.create(topics.new())
+    for mode in ("EXTENDED", "FORMATTED"):
+        described = [row[next(iter(row))] for row in home.run(f"DESCRIBE {mode} {name}")]
+        assert described[-2:] == [
+            "StorageHandlerInfo", f"Druid Storage Handler Runtime Status : not running, START INGESTION {name} starts it",
+        ]  # fmt: skip

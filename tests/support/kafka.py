@@ -1,0 +1,61 @@
+"""Topics of a real Kafka that tests make, fill and take away again."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+
+def kafka_python() -> Any:
+    """The module; below Python 3.13 it reads its resources in a way that is deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import kafka
+        import kafka.admin
+    return kafka
+
+
+class Topics:
+    """Makes topics with names that no other test has; `config` is kafka-python's, for a Kafka that asks who one is."""
+
+    def __init__(self, bootstrap: str, **config: Any) -> None:
+        self.bootstrap = bootstrap
+        self.admin = kafka_python().admin.KafkaAdminClient(bootstrap_servers=bootstrap, **config)
+        self.producer = kafka_python().KafkaProducer(bootstrap_servers=bootstrap, **config)
+        self.made: list[str] = []
+
+    def new(self, records: Iterable[bytes | dict[str, Any]] = (), *, partitions: int = 1, name: str = "t") -> str:
+        """A new topic with these records, which go to its partitions in turns."""
+        topic = f"{name}_{uuid4().hex[:12]}"
+        self.admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+        self.made.append(topic)
+        for number, record in enumerate(records):
+            self.send(topic, record, partition=number % partitions)
+        self.producer.flush()
+        return topic
+
+    def send(
+        self, topic: str, record: bytes | dict[str, Any], *, partition: int = 0, millis: int | None = None
+    ) -> None:
+        """One record, JSON unless it is bytes; `millis` is its time. It is there after `producer.flush()`."""
+        value = record if isinstance(record, bytes) else json.dumps(record).encode()
+        self.producer.send(topic, value, partition=partition, timestamp_ms=millis)
+
+    def close(self) -> None:
+        self.producer.close()
+        if self.made:
+            self.admin.delete_topics(self.made, raise_errors=False)
+        self.admin.close()
+
+
+@contextmanager
+def topics_of(bootstrap: str, **config: Any) -> Iterator[Topics]:
+    made = Topics(bootstrap, **config)
+    try:
+        yield made
+    finally:
+        made.close()

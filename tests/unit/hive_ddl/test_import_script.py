@@ -1,0 +1,358 @@
+"""Whole statements of Hive: what becomes of them, and that hivedruid takes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hivedruid.errors import ParseError
+from hivedruid.hive_ddl import Imported, import_script
+from hivedruid.session import Session
+
+CASES = Path(__file__).parents[4] / "shared" / "cases" / "hive"
+DRUID = "STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'"
+KAFKA = "STORED BY 'org.apache.hadoop.hive.kafka.KafkaStorageHandler'"
+TOPIC = "'kafka.topic'='t', 'kafka.bootstrap.servers'='b:9092'"
+
+
+def one(text: str) -> Imported:
+    (imported,) = import_script(text)
+    return imported
+
+
+def said(imported: Imported) -> list[tuple[str, str]]:
+    return [(finding.kind, finding.text) for finding in imported.findings]
+
+
+def has(imported: Imported, kind: str, text: str) -> bool:
+    return any(k == kind and text in found for k, found in said(imported))
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a STRING) {DRUID}", "a Druid table"),
+        (
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC})",
+            "a Druid table fed from Kafka",
+        ),
+        (f"CREATE EXTERNAL TABLE t {DRUID} TBLPROPERTIES ('druid.datasource'='x')", "a Druid table"),
+        (f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `__time`, sum(x) s FROM u GROUP BY ts", "a Druid table"),
+        (f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT * FROM u", "a Druid table"),
+        (f"CREATE EXTERNAL TABLE t (a int) {KAFKA} TBLPROPERTIES ({TOPIC})", "a Kafka table"),
+        ("CREATE EXTERNAL TABLE t (a int) STORED AS PARQUET LOCATION '/x'", "an external table of files"),
+        ("CREATE TABLE t STORED AS ORC AS SELECT 1 a", "a managed table"),
+        ("INSERT INTO t SELECT 1", ""),
+        ("SELECT 1", ""),
+        ("SET hive.execution.engine=tez", ""),
+        ("ALTER TABLE t UNSET TBLPROPERTIES ('a')", ""),
+        ("CREATE VIEW v AS SELECT 1 a", ""),
+        ("CREATE TABLE u LIKE t", ""),
+    ],
+)
+def test_what_stays_as_it_is(text: str, summary: str) -> None:
+    assert one(text) == Imported(one(text).source, text, (), summary)
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "kind", "finding"),
+    [
+        (
+            "CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) STORED BY 'org.apache.hadoop.hive.druid.QTestDruidStorageHandler2'",
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID}",
+            "changed",
+            "QTestDruidStorageHandler2",
+        ),
+        (
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP)\nROW FORMAT SERDE 'x.DruidSerDe'\n{DRUID}\nLOCATION\n  'hdfs://x'",
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP)\n{DRUID}",
+            "dropped",
+            "LOCATION (Druid knows its deep storage)",
+        ),
+        (
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} WITH SERDEPROPERTIES ('serialization.format'='1')",
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID}",
+            "dropped",
+            "WITH SERDEPROPERTIES",
+        ),
+        (
+            f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('EXTERNAL'='TRUE', 'a'='b')",
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES (\n  'a'='b')",
+            "changed",
+            "the property EXTERNAL said so",
+        ),
+        (
+            f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID}",
+            f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID}",
+            "note",
+            "DROP TABLE removes the data source",
+        ),
+        (
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('numRows'='0')",
+            f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID}",
+            "dropped",
+            "bookkeeping",
+        ),
+        (
+            f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `___time`, a FROM u",
+            f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `__time`, a FROM u",
+            "changed",
+            "`___time` is `__time`",
+        ),
+        (
+            f"CREATE TABLE t (a int, `__key` binary COMMENT 'x', `__partition` int) {KAFKA} LOCATION '/x' TBLPROPERTIES ({TOPIC})",
+            f"CREATE EXTERNAL TABLE t (a int) {KAFKA}  TBLPROPERTIES ({TOPIC})",
+            "dropped",
+            "every Kafka table has them",
+        ),
+        (
+            f"""CREATE EXTERNAL TABLE t {KAFKA} TBLPROPERTIES ({TOPIC}, 'avro.schema.literal'='{{"fields": [{{"name": "A", "type": "int"}}]}}')""",
+            f"""CREATE EXTERNAL TABLE t (`a` INT) {KAFKA} TBLPROPERTIES ({TOPIC}, 'avro.schema.literal'='{{"fields": [{{"name": "A", "type": "int"}}]}}')""",
+            "changed",
+            "the columns are those of avro.schema.literal",
+        ),
+        (
+            "CREATE TABLE t (a int)\nROW FORMAT DELIMITED FIELDS TERMINATED BY ','\nNULL DEFINED AS ''\nSTORED AS TEXTFILE",
+            "CREATE TABLE t (a int)",
+            "dropped",
+            "STORED AS (managed tables are Iceberg tables",
+        ),
+        (
+            "CREATE TABLE t (a int) SKEWED BY (a) ON (1) STORED AS DIRECTORIES CLUSTERED BY (a) INTO 2 BUCKETS STORED AS ORC",
+            "CREATE TABLE t (a int)   STORED AS ORC",
+            "dropped",
+            "SKEWED BY",
+        ),
+        (
+            "CREATE TABLE t (a int) STORED AS INPUTFORMAT 'org.x.OrcInputFormat' OUTPUTFORMAT 'org.x.OrcOutputFormat' LOCATION '/w/t'",
+            "CREATE EXTERNAL TABLE t (a int) STORED AS ORC LOCATION '/w/t'",
+            "changed",
+            "the files at its LOCATION stay",
+        ),
+        (
+            "CREATE TABLE t (a int) STORED AS INPUTFORMAT 'org.x.OrcInputFormat' OUTPUTFORMAT 'o'\nLOCATION '/w/t'\n"
+            "TBLPROPERTIES ('transactional'='true')",
+            "CREATE TABLE t (a int) STORED AS ORC\nTBLPROPERTIES ('transactional'='true')",
+            "dropped",
+            "files of Hive's ACID tables cannot be read",
+        ),
+        (
+            "CREATE EXTERNAL TABLE t (a int) ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe'"
+            " STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' OUTPUTFORMAT 'o' LOCATION '/x'",
+            "CREATE EXTERNAL TABLE t (a int) ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe' STORED AS JSONFILE LOCATION '/x'",
+            "changed",
+            "is STORED AS JSONFILE",
+        ),
+        (
+            "create external table t(a int)",
+            "create table t(a int)",
+            "changed",
+            "EXTERNAL needs a LOCATION here",
+        ),
+        (
+            "CREATE DATABASE d COMMENT 'x'\nLOCATION 'hdfs://x'\nWITH DBPROPERTIES ('a'='b')",
+            "CREATE DATABASE d COMMENT 'x'",
+            "dropped",
+            "databases are names alone",
+        ),
+        (
+            "ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.taskDuration' = 'PT1S', 'b' = 'c')",
+            "ALTER TABLE t SET TBLPROPERTIES (\n  'druid.kafka.ingestion.taskDuration' = 'PT1M',\n  'b' = 'c')",
+            "changed",
+            "'PT1M'",
+        ),
+        (
+            "SET hive.druid.broker.address.default=h:8082",
+            "SET druid.url=http://h:8082",
+            "changed",
+            "druid.url",
+        ),
+        (
+            "SET hive.druid.overlord.address.default=https://h:8290",
+            "SET druid.overlord.url=https://h:8290",
+            "changed",
+            "druid.overlord.url",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None:
+    imported = one(text)
+    assert imported.text == now
+    assert has(imported, kind, finding)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("ADD JAR /x.jar", "no Hive to add files or jars to"),
+        ("ANALYZE TABLE t COMPUTE STATISTICS", "ANALYZE"),
+        ("MSCK REPAIR TABLE t", "no partitions to repair"),
+        ("ALTER TABLE t COMPACT 'major'", "not for COMPACT"),
+        ("SHOW PARTITIONS t", "no partitions"),
+        ("SHOW LOCKS", "no table locks"),
+        ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),
+        ("ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.chatThreads'='3')", "chatThreads"),
+        ("SET hive.druid.select.threshold=5", "`select` queries are gone"),
+        ("SET hive.druid.metadata.password=hunter2", "the metadata database is never used"),
+        ("SET javax.jdo.option.ConnectionPassword=hunter2", "its value is a secret"),
+        ("SET hive.druid.rolup=true", "did you mean 'hive.druid.rollup'?"),
+        ("SET hive.druid.broker.address.default=http:///", "its value is no address"),
+    ],
+)
+def test_what_is_left_out(text: str, finding: str) -> None:
+    imported = one(text)
+    assert imported.text == ""
+    assert has(imported, "dropped", finding)
+    assert "hunter2" not in str(said(imported))
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) PARTITIONED BY (d string) {DRUID}", "PARTITIONED BY may not be specified"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a int) CLUSTERED BY (a) INTO 2 BUCKETS {DRUID}", "CLUSTERED BY may not"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, ts TIMESTAMP) {DRUID}", "Druid has one time column"),
+        (f"CREATE EXTERNAL TABLE t (`__time` STRING) {DRUID}", "must be timestamp"),
+        (f"CREATE EXTERNAL TABLE t (a int) {DRUID}", "__time"),
+        (f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT a, b FROM u", "__time"),
+        (f"CREATE EXTERNAL TABLE t {DRUID}", "druid.datasource"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('kafka.topic'='t')", "kafka.bootstrap.servers"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a INT, a INT) {DRUID}", "Duplicate column name a"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC}, 'druid.kafka.ingestion.replicas'='')", "a whole number"),
+        ("CREATE EXTERNAL TABLE t (a int) PARTITIONED BY (d string) LOCATION '/x'", "PARTITIONED BY is not supported"),
+        ("CREATE EXTERNAL TABLE t (a int) STORED AS RCFILE LOCATION '/x'", "STORED AS RCFILE"),
+        ("CREATE TABLE t (a int) STORED BY 'org.apache.hive.storage.jdbc.JdbcStorageHandler'", "not supported"),
+        ("CREATE MATERIALIZED VIEW v AS SELECT 1", "CREATE TABLE … AS SELECT"),
+        ("LOAD DATA INPATH '/x' INTO TABLE t", "CREATE EXTERNAL TABLE over the files"),
+        ("ALTER TABLE t CHANGE COLUMN a b int", "not for CHANGE"),
+        ("CREATE TABLE t (a int", "found the end of the statement"),
+        ("SELEC 1", "did you mean 'SELECT'?"),
+        ("!ls", "shell"),
+        ("SET a b", "SET key=value"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_mapped_has_its_reason(text: str, finding: str) -> None:
+    imported = one(text)
+    assert imported.text is None
+    assert has(imported, "refused", finding)
+
+
+def test_fields_with_capitals_get_a_hint() -> None:
+    columns = "`__time` TIMESTAMP, newPage boolean, `cityName` string, page string"
+    imported = one(f"CREATE EXTERNAL TABLE t ({columns}) {DRUID} TBLPROPERTIES ({TOPIC})")
+    assert has(imported, "note", "'druid.columns.mapping' = 'newPage:newpage, cityName:cityname'")
+    given = f"{TOPIC}, 'druid.columns.mapping'='newPage:newpage'"
+    assert one(f"CREATE EXTERNAL TABLE t ({columns}) {DRUID} TBLPROPERTIES ({given})").findings == ()
+    csv = f"{TOPIC}, 'druid.parseSpec.format'='csv', 'druid.parseSpec.columns'='__time,newPage'"
+    assert one(f"CREATE EXTERNAL TABLE t ({columns}) {DRUID} TBLPROPERTIES ({csv})").findings == ()
+    assert one(f"CREATE EXTERNAL TABLE t ({columns}) {DRUID}").findings == ()
+
+
+def test_alter_is_checked_against_the_table_of_the_script() -> None:
+    text = f"""
+    USE d;
+    CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC});
+    ALTER TABLE d.t SET TBLPROPERTIES ('druid.parseSpec.format'='csv', 'druid.parseSpec.columns'='__time,a');
+    ALTER TABLE t SET TBLPROPERTIES ('druid.parseSpec.columns'='a');
+    ALTER TABLE other SET TBLPROPERTIES ('druid.parseSpec.columns'='a');
+    CREATE EXTERNAL TABLE files (a int) LOCATION '/x';
+    ALTER TABLE files SET TBLPROPERTIES ('druid.parseSpec.columns'='a');
+    """
+    outcomes = [imported.text if imported.text in (None, "") else "kept" for imported in import_script(text)]
+    assert outcomes == ["kept", "kept", "kept", None, "kept", "kept", ""]
+
+
+def test_variables_are_left_for_the_run() -> None:
+    for text in (
+        "CREATE TABLE ${db}.t (a int)",
+        f"CREATE EXTERNAL TABLE t (a int) {KAFKA} TBLPROPERTIES ('${{x}}'='y')",
+    ):
+        imported = one(text)
+        assert imported.text == text
+        assert has(imported, "note", "not checked, for it holds variables")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC}, "
+        "'druid.kafka.ingestion.consumer.sasl.jaas.config'='x required password=\"hunter2\";')",
+        f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC}, "
+        '\'druid.kafka.ingestion.inputFormat\'=\'{"type":"json","password":"hunter2"}\')',
+        f"CREATE EXTERNAL TABLE t (a int) {KAFKA} WITH SERDEPROPERTIES ('x.password'='hunter2') TBLPROPERTIES ({TOPIC})",
+        "CREATE TABLE ${db}.t (a int) TBLPROPERTIES ('x.password'='hunter2')",
+        "CREATE VIEW v TBLPROPERTIES ('x.password'='hunter2') AS SELECT 1",
+        "CREATE TABLE t (a int) STORED BY 'x.JdbcStorageHandler' TBLPROPERTIES ('hive.sql.dbcp.password'='hunter2')",
+        "ALTER TABLE t SET TBLPROPERTIES ('x.password'='hunter2', 'druid.kafka.ingestion.replicas'='many')",
+        "ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.autoScalerConfig'='{\"password\":\"hunter2\"')",
+    ],
+)
+def test_no_secret_is_in_what_becomes_of_a_statement(text: str) -> None:
+    imported = one(text)
+    assert "hunter2" not in f"{imported.text} {said(imported)}"
+
+
+OURS = [
+    f"CREATE EXTERNAL TABLE t (`__time` timestamp, a string) {DRUID} TBLPROPERTIES ('druid.segment.granularity'='DAY')",
+    f"CREATE TABLE `d1`.`t` (`__time` timestamp, a string)\n{DRUID}\nLOCATION 'hdfs://x'\nTBLPROPERTIES (\n 'numRows'='0',\n {TOPIC})",
+    f"CREATE TABLE t (a int, `__key` binary) {KAFKA} TBLPROPERTIES ({TOPIC}, 'numRows'='0')",
+    "CREATE TABLE t (a int) ROW FORMAT DELIMITED STORED AS TEXTFILE",
+    "CREATE TABLE t (a int) STORED AS INPUTFORMAT 'x.MapredParquetInputFormat' OUTPUTFORMAT 'y' LOCATION '/tmp/x'",
+]
+
+
+def ddl() -> Iterator[str]:
+    """CREATE TABLE statements with columns: ours, and those of Hive's tests where they are there."""
+    yield from OURS
+    texts: dict[str, None] = {}
+    for path in sorted(CASES.glob("*.json")):
+        for case in json.loads(path.read_text(encoding="utf-8")):
+            texts.update(dict.fromkeys(text.strip() for text in case.get("tables") or [] if isinstance(text, str)))
+    yield from (text for text in texts if re.match(r"CREATE\s+(EXTERNAL\s+)?TABLE\s+[\w`.]+\s*\(", text, re.I))
+
+
+def test_hivedruid_takes_what_comes_out(tmp_path: Path) -> None:
+    ran = 0
+    for number, text in enumerate(ddl()):
+        with Session(tmp_path / str(number)) as session:
+            for statement in session.statements("CREATE DATABASE d1"):
+                session.execute(statement)
+            for imported in import_script(text):
+                for statement in session.statements(imported.text or ""):
+                    session.execute(statement)
+                    ran += 1
+    assert ran >= len(OURS)
+
+
+@pytest.mark.parametrize("text", OURS)
+def test_what_comes_out_is_not_changed_again(text: str) -> None:
+    first = one(text).text
+    assert first
+    again = one(first)
+    assert again.text == first
+    assert {finding.kind for finding in again.findings} <= {"note"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(OURS), st.data())
+def test_damaged_statements_are_told_of(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 20)))
+    junk = data.draw(
+        st.sampled_from(["", "(", ")", "'", "`", ";", "--", "/*", "=", ",", "CREATE TABLE", "\n", "\x00", "${x}", "<"])
+    )
+    found: list[Imported] = []
+    unclosed: ParseError | None = None
+    try:
+        found += import_script(text[:start] + junk + text[end:])
+    except ParseError as error:
+        unclosed = error
+    assert unclosed is None or unclosed.span is not None
+    for imported in found:
+        assert imported.text is not None or any(finding.kind == "refused" for finding in imported.findings)
