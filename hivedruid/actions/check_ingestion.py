@@ -87,6 +87,7 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
 
     A topic that Kafka says is not there is not looked for by Druid; one without records is not waited for.
     """
+    from hivedruid.clients.kafka import NoTopicError
     from hivedruid.clients.overlord import Overlord
     from hivedruid.clients.sampler import ROWS, sample
     from hivedruid.ingestion.feed import feed_of
@@ -102,7 +103,7 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
         workers = Overlord(cluster.client).workers()
         room = slots(spec, IngestionFacts(workers=workers, topic=_together(seen.topics)))
         seen = replace(seen, modules=overlord.extensions, slots=room)
-        if isinstance(seen.kafka, KafkaError):
+        if isinstance(seen.kafka, NoTopicError):
             return seen
         cluster.progress("Druid: reading a sample of the topic")
         try:
@@ -116,14 +117,14 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
 
 def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
     """The topics as this machine sees them, or why it does not; credentials that only Druid has are no problem."""
-    from hivedruid.clients.kafka import Kafka, OnlyDruidError
+    from hivedruid.clients.kafka import Kafka, NoTopicError, OnlyDruidError
     from hivedruid.ingestion.checks import Seen
 
     try:
         with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
             names = kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,)
             if not names:
-                raise KafkaError(
+                raise NoTopicError(
                     f"no topic of Kafka at {feed.bootstrap} matches {feed.topic}",
                     hint="create one, or set druid.kafka.ingestion.topicPattern",
                 )

@@ -31,6 +31,10 @@ from hivedruid.results import Result, ResultColumn
 if TYPE_CHECKING:
     from hivedruid.actions.execute import Services
 
+_WORDS: dict[type[Statement], str] = {
+    s.ShowIngestions: "SHOW INGESTIONS", s.ShowTasks: "SHOW TASKS", s.ShowTask: "SHOW TASK",
+    s.ShowProblems: "SHOW PROBLEMS", s.KillTask: "KILL TASK",
+}  # fmt: skip
 Shown = s.ShowIngestions | s.ShowTasks | s.ShowTask | s.ShowProblems
 
 LOG_TAIL = 8000
@@ -77,8 +81,7 @@ class ShutDownTask(Action):
 
 def build(statement: Statement, snapshot: Snapshot) -> tuple[Action, ...]:
     """Raises UnsupportedError on the embedded store, SemanticError for a table that has no tasks."""
-    words = " ".join(statement.source.text.split()[:2]).rstrip(";").upper()
-    require_cluster(snapshot.settings, words)
+    require_cluster(snapshot.settings, _WORDS[type(statement)])
     if isinstance(statement, s.KillTask):
         return (ShutDownTask(statement.task, statement.span),)
     assert isinstance(statement, Shown)

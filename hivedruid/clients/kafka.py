@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.errors import ConnectError, KafkaError, SemanticError
+from hivedruid.clients.kafka_security import OnlyDruidError, client_config
+from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, TopicOffsets
-from hivedruid.jaas import login_module
-from hivedruid.secrets import is_kept, referenced
 
 if TYPE_CHECKING:
     import ssl
@@ -22,14 +20,12 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 5.0
 REQUEST_TIMEOUT = 10.0
 """Seconds."""
-
-_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-_NOT_HERE = re.compile(r"sasl\..*callback\.handler\.class|ssl\.engine\.factory\.class|security\.providers")
-"""Java classes, which nothing but Java can run."""
+TRIES = 4
+"""Connections that a broker may break off before it says who it is."""
 
 
-class OnlyDruidError(KafkaError):
-    """The consumer's properties make sense on Druid's hosts alone: variables that are not set here, Java's key stores."""
+class NoTopicError(KafkaError):
+    """The topic is not there, or none that matches the pattern."""
 
 
 class Kafka:
@@ -134,7 +130,7 @@ class Kafka:
         errors = _kafka().errors
         error = errors.for_code(topic["error_code"])
         if error in (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError):
-            return KafkaError(
+            return NoTopicError(
                 f"there is no topic '{name}' in Kafka at {self.bootstrap}", hint="create it, or set kafka.topic"
             )
         if error is not errors.NoError:
@@ -169,9 +165,7 @@ class Kafka:
         made: list[Any] = []
 
         def client(**given: Any) -> Any:
-            from kafka.net.compat import KafkaNetClient
-
-            made.append(KafkaNetClient(**given, socket_connection_setup_timeout_ms=CONNECT_TIMEOUT * 1000))
+            made.append(_net_client(given))
             return made[0]
 
         try:
@@ -185,11 +179,12 @@ class Kafka:
         except kafka.errors.KafkaError as error:
             for opened in made:  # its constructor has started a thread
                 opened.close()
-            if isinstance(error, kafka.errors.KafkaTimeoutError):
+            if isinstance(error, kafka.errors.KafkaTimeoutError | kafka.errors.KafkaConnectionError):
                 protocol = self._properties.get("security.protocol", "PLAINTEXT")
+                credentials = ", and sasl.jaas.config has to be right" if protocol.startswith("SASL") else ""
                 raise ConnectError(
                     f"Kafka at {broker} does not answer to {protocol}",
-                    hint="security.protocol has to be what the brokers listen for",
+                    hint=f"security.protocol has to be what the brokers listen for{credentials}",
                 ) from error
             raise KafkaError(f"Kafka at {broker} refuses: {_words(error)}") from error
 
@@ -230,113 +225,36 @@ class Kafka:
         )
 
 
-def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
-    """kafka-python's options for what a Java consumer's properties say of security. What concerns consuming is left out.
+def _net_client(given: Mapping[str, Any]) -> Any:
+    """kafka-python's client, but one that does not try refused credentials again and again until its time is over.
 
-    Raises OnlyDruidError for what cannot be had here, KafkaError for what is wrong anywhere.
+    A broker that refuses them closes the connection, too, and kafka-python may see nothing else of it.
     """
-    for name in properties:
-        if _NOT_HERE.fullmatch(name):
-            raise OnlyDruidError(f"'{name}' names a class of Java's, which only Druid can use")
-    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
-    config: dict[str, Any] = {"security_protocol": protocol}
-    if protocol not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
-        raise KafkaError(f"security.protocol takes PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL, not '{protocol}'")
-    if protocol.startswith("SASL"):
-        config |= _sasl(properties)
-    if protocol.endswith("SSL"):
-        config["ssl_context"] = _ssl_context(properties)
-    return config
+    from kafka.errors import IllegalSaslStateError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError
+    from kafka.net.compat import KafkaNetClient
+    from kafka.net.manager import KafkaConnectionManager
+    from kafka.net.selector import NetworkSelector
 
+    refusals = (IllegalSaslStateError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
 
-def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
-    mechanism = properties.get("sasl.mechanism", "GSSAPI")
-    if mechanism not in _MECHANISMS:
-        raise OnlyDruidError(f"sasl.mechanism {mechanism} is not possible from here, only {', '.join(_MECHANISMS)}")
-    text = _resolved(properties, "sasl.jaas.config")
-    if text is None:
-        raise KafkaError(f"sasl.mechanism {mechanism} needs sasl.jaas.config")
-    try:
-        options = login_module(text).options
-    except SemanticError as error:
-        raise KafkaError(error.message, hint=error.hint) from None
-    if not {"username", "password"} <= options.keys():
-        raise KafkaError("sasl.jaas.config has no username or no password")
-    return {
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": options["username"],
-        "sasl_plain_password": options["password"],
-    }
+    class Manager(KafkaConnectionManager):  # type: ignore[misc]
+        errors: tuple[Exception, ...] = ()
 
+        def get_connection(self, node_id: Any, **options: Any) -> Any:
+            errors = self.errors
+            if len(errors) >= TRIES or (errors and isinstance(errors[-1], refusals)):
+                self.errors = ()
+                raise errors[-1]
+            connection = super().get_connection(node_id, **options)
+            connection.init_future.add_errback(self.remember)
+            return connection
 
-def _ssl_context(properties: Mapping[str, str]) -> ssl.SSLContext:
-    """Python's view of ssl.*: certificates and keys have to be PEM, in a file or in the property itself."""
-    import ssl
+        def remember(self, error: Exception) -> None:
+            self.errors = (*self.errors, error)
 
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https") != ""
-    try:
-        trusted = _resolved(properties, "ssl.truststore.certificates") or _pem(properties, "truststore")
-        if trusted:
-            context = _trusting_only(context, trusted)
-        chain, key = (_resolved(properties, f"ssl.keystore.{part}") for part in ("certificate.chain", "key"))
-        pem = f"{key}\n{chain}" if chain and key else _pem(properties, "keystore")
-        if pem:
-            _show(context, pem, _resolved(properties, "ssl.key.password"))
-    except ssl.SSLError as error:
-        raise KafkaError(f"the certificates of ssl.* cannot be used: {error.reason or 'they are no PEM'}") from None
-    return context
-
-
-def _trusting_only(default: ssl.SSLContext, certificates: str) -> ssl.SSLContext:
-    import ssl
-
-    context = ssl.create_default_context(cadata=certificates)
-    context.minimum_version, context.check_hostname = default.minimum_version, default.check_hostname
-    return context
-
-
-def _show(context: ssl.SSLContext, pem: str, password: str | None) -> None:
-    """Load a client certificate, which Python takes from a file alone: one of our own, for that long."""
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
-        file.write(pem)
-        file.flush()
-        context.load_cert_chain(file.name, password=password or "")
-
-
-def _pem(properties: Mapping[str, str], store: str) -> str | None:
-    """The content of ssl.truststore.location or ssl.keystore.location."""
-    key = f"ssl.{store}.location"
-    path = _resolved(properties, key)
-    if path is None:
-        return None
-    if properties.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-        raise OnlyDruidError(f"'{key}' is a key store of Java's, which only Druid can read")
-    try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise OnlyDruidError(f"'{key}' cannot be read on this machine: {reason}") from None
-
-
-def _resolved(properties: Mapping[str, str], name: str) -> str | None:
-    """A property's value; of a reference, what this machine's environment says."""
-    value = properties.get(name)
-    if value and is_kept(value):
-        raise OnlyDruidError(f"the value of '{name}' was given in clear to another session, which alone knows it")
-    variable = referenced(value) if value else None
-    if variable is None:
-        return value
-    if variable not in os.environ:
-        raise OnlyDruidError(
-            f"the environment variable {variable}, which '{name}' refers to, is not set on this machine",
-            hint=f"set {variable} here, too, for what hivedruid asks Kafka itself",
-        )
-    return os.environ[variable]
+    config = {**given, "socket_connection_setup_timeout_ms": CONNECT_TIMEOUT * 1000}
+    net = NetworkSelector(**config)
+    return KafkaNetClient(net=net, manager=Manager(net, **config), **config)
 
 
 def _words(error: Exception) -> str:
@@ -359,3 +277,6 @@ def _kafka() -> Any:
     if not logging.getLogger("kafka").handlers:
         logging.getLogger("kafka").addHandler(logging.NullHandler())
     return kafka
+
+
+__all__ = ["Kafka", "NoTopicError", "OnlyDruidError"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -12,7 +13,13 @@ NAMES = ("wikiticker", "flights", "foodmart")
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, type=click.Choice(NAMES), metavar="NAME...")
-def sample(names: tuple[str, ...]) -> int:
+@click.option("--topic", help="Write the lines of the file into this new Kafka topic, and print Kafka's address.")
+@click.option("--partitions", type=click.IntRange(min=1), default=2, show_default=True, help="Of that topic.")
+@click.option("--kafka", metavar="HOST:PORT", help="Where that topic is. [the local cluster]")
+@click.option(
+    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Whose local cluster. [~/.hivedruid]"
+)
+def sample(names: tuple[str, ...], *, topic: str | None, partitions: int, kafka: str | None, home: Path | None) -> int:
     """Fetch real data sets, once, and print where they are: a file or a folder of files, one path per line.
 
     \b
@@ -32,9 +39,31 @@ def sample(names: tuple[str, ...]) -> int:
     def run() -> int:
         from hivedruid.local.samples import fetch
 
+        if topic is not None:
+            if names != ("wikiticker",):
+                raise click.UsageError("--topic takes wikiticker alone: the others are folders of files")
+            address = kafka or _local_kafka(home)
+            from hivedruid.clients.produce import produce_lines
+
+            path = fetch("wikiticker", diagnostics.progress)
+            count = produce_lines(path, address, topic, partitions=partitions, progress=diagnostics.progress)
+            diagnostics.tell(f"{count} records are in topic {topic}, {partitions} partition(s)")
+            sys.stdout.write(f"{address}\n")
+            return 0
         for name in names:
             sys.stdout.write(f"{fetch(name, diagnostics.progress)}\n")
             sys.stdout.flush()
         return 0
 
     return guarded(run, diagnostics)
+
+
+def _local_kafka(home: Path | None) -> str:
+    from hivedruid.cli import default_home
+    from hivedruid.errors import ConnectError
+    from hivedruid.local.state import running
+
+    services = running(home or default_home())
+    if services is None or not services.kafka:
+        raise ConnectError("the local cluster's Kafka is not running", hint="start it: hivedruid local up")
+    return services.kafka

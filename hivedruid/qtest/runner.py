@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,11 @@ PINNED = {
 MAX_JOBS = 4
 SCRIPTS_PER_JOB = 8
 """Fewer are not worth a worker process of their own: the first Spark job of each starts Spark."""
+
+_REPLACE = re.compile(
+    r"^[ \t]*--![ \t]*qt:replace:/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<text>(?:[^/\\]|\\.)*)/[ \t]*$", re.MULTILINE
+)
+"""Hive's own directive (QTestReplaceHandler): what differs from run to run, and what stands for it."""
 
 _SORT = re.compile(r"^\s*--\s*SORT_QUERY_RESULTS\s*$", re.MULTILINE)
 
@@ -115,10 +120,15 @@ def report(outcome: Outcome, *, colour: bool) -> str:
 
 
 def run_script(
-    script: Path, *, update: bool = False, scratch: Path | None = None, settings: Mapping[str, str] | None = None
+    script: Path,
+    *,
+    update: bool = False,
+    scratch: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Run one script and compare with, or with `update` rewrite, the `.q.out` beside it."""
-    transcript = transcribe(script, scratch=scratch, settings=settings)
+    transcript = transcribe(script, scratch=scratch, settings=settings, variables=variables)
     expected_file = script.with_name(f"{script.name}.out")
     expected = expected_file.read_text(encoding="utf-8") if expected_file.exists() else None
     if transcript.bugs or transcript.text == expected:
@@ -131,10 +141,17 @@ def run_script(
     return Outcome(script, diff=unified_diff(expected, transcript.text, expected_file))
 
 
-def transcribe(script: Path, *, scratch: Path | None = None, settings: Mapping[str, str] | None = None) -> Transcript:
+def transcribe(
+    script: Path,
+    *,
+    scratch: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Transcript:
     """Run a script in a fresh home (under `scratch`) and write down each statement with what it answered.
 
-    `settings` go before the pinned ones. On a cluster the data sources that the script made are dropped at its end.
+    `settings` go before the pinned ones, `variables` are hivevars. On a cluster the ingestions that the script started
+    are ended, and the data sources that it made are dropped.
     Errors do not stop it: they are answers, too. Raises UsageError where the script cannot be read.
     """
     from shutil import rmtree
@@ -153,7 +170,7 @@ def transcribe(script: Path, *, scratch: Path | None = None, settings: Mapping[s
         session = Session(
             home,
             hiveconf={**PINNED, **(settings or {})},
-            hivevar={"home": str(home), "dir": str(folder)},
+            hivevar={"home": str(home), "dir": str(folder), **(variables or {})},
             note=notes.append,
             progress=lambda _: None,
             confirm=lambda _: True,
@@ -180,8 +197,22 @@ def _no_new_data_sources(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
+        _end_ingestions(session)
         for data_source in sorted(set(session.druid().data_sources()) - before):
             session.druid().drop(data_source)
+
+
+def _end_ingestions(session: Session) -> None:
+    """Nothing that a script has started reads on."""
+    from hivedruid.catalog.ingestions import Ingestions
+
+    records = Ingestions(session.catalog).all()
+    for database in session.catalog.databases():
+        for table in session.catalog.tables(database):
+            record = records.get(table.table_id)
+            if record is not None and (record.started or record.pending):
+                for statement in session.statements(f"DROP TABLE `{database}`.`{table.name}` PURGE"):
+                    session.execute(statement)
 
 
 class _Transcriber:
@@ -191,9 +222,11 @@ class _Transcriber:
         self._session = session
         self._notes = notes
         self._bugs: list[str] = []
+        self._replace: Callable[[str], str] = lambda answer: answer
 
     def run(self, text: str, file: str) -> Transcript:
         blocks: list[str] = []
+        self._replace = _replacing(text, file)
         sorting = _Sorting(text, file)
         statements = self._session.statements(text, file)
         while True:
@@ -220,7 +253,28 @@ class _Transcriber:
             output = f"-- !error\ninternal error: {bug}\n"
         notes = "".join(f"-- !note {one_line(note)}\n" for note in self._notes)
         self._notes.clear()
-        return notes + output
+        return self._replace(notes + output)
+
+
+def _replacing(text: str, file: str) -> Callable[[str], str]:
+    """What the directives `--! qt:replace:/regular expression/replacement/` of a script do to an answer; `$1` is a group."""
+    rules: list[tuple[re.Pattern[str], str]] = []
+    for match in _REPLACE.finditer(text):
+        try:
+            pattern = re.compile(match["pattern"].replace(r"\/", "/"), re.MULTILINE)
+            replacement = re.sub(r"\$(\d)", r"\\\1", match["text"].replace(r"\/", "/"))
+            pattern.sub(replacement, "")
+        except re.error as error:
+            line = text.count("\n", 0, match.end()) + 1
+            raise UsageError(f"{file}:{line}: '{match['pattern']}' is no regular expression: {error}") from None
+        rules.append((pattern, replacement))
+
+    def replace(answer: str) -> str:
+        for pattern, replacement in rules:
+            answer = pattern.sub(replacement, answer)
+        return answer
+
+    return replace
 
 
 class _Sorting:

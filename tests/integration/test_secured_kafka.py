@@ -139,10 +139,14 @@ def test_who_is_known_may_ask(secured: Secured, tmp_path: Path, monkeypatch: pyt
     assert offsets(secured.tls, in_files, topic) == seen
 
 
-def test_a_wrong_password_is_told_at_once(secured: Secured) -> None:
-    with Kafka(secured.sasl, sasl(config=jaas("wrong"))) as kafka, pytest.raises(KafkaError) as error:
+def test_a_wrong_password(secured: Secured) -> None:
+    """The broker closes the connection behind its answer: kafka-python does not always see the answer."""
+    with Kafka(secured.sasl, sasl(config=jaas("wrong"))) as kafka, pytest.raises(ExecutionError) as error:
         kafka.topics()
-    assert error.value.message.startswith(f"Kafka at {secured.sasl} refuses: sasl authentication failed")
+    answered, broken_off = "refuses: sasl authentication failed", "does not answer to SASL_PLAINTEXT"
+    assert error.value.message.startswith(
+        (f"Kafka at {secured.sasl} {answered}", f"Kafka at {secured.sasl} {broken_off}")
+    )
     assert "wrong" not in str(error.value)
 
 

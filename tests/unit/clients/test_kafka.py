@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.clients.kafka import Kafka, OnlyDruidError, client_config
+from hivedruid.clients.kafka import Kafka
+from hivedruid.clients.kafka_security import OnlyDruidError, client_config
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.kept_secrets import KeptSecrets
 

@@ -134,6 +134,21 @@ def test_sorting_elsewhere_is_for_the_next_statement(tmp_path: Path) -> None:
     assert described(script) == [["b", "a"], ["a", "b"], ["b", "a"]]
 
 
+def test_what_differs_from_run_to_run_is_replaced(tmp_path: Path) -> None:
+    script = write(
+        tmp_path / "a.q", "--! qt:replace:/(de)fa\\w+/$1-\\/-X/\nSHOW DATABASES; -- default\nSHOW DATABASES LIKE 'd*';"
+    )
+    first, second = blocks(script)
+    assert first.splitlines()[-1] == second.splitlines()[-1] == "de-/-X"
+    assert "default" not in second.partition("-- !output")[2]
+
+
+def test_a_replacement_that_is_none(tmp_path: Path) -> None:
+    script = write(tmp_path / "a.q", "SHOW DATABASES;\n--! qt:replace:/(/x/\n")
+    with pytest.raises(UsageError, match=r"a\.q:2: .* no regular expression"):
+        blocks(script)
+
+
 def test_unterminated_text_ends_the_script_with_an_error(tmp_path: Path) -> None:
     script = write(tmp_path / "a.q", "SHOW DATABASES;\nSELECT 'a")
     assert (

@@ -1,0 +1,50 @@
+"""Write the lines of a file into a Kafka topic: sample data for trying ingestion, not a loader."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from hivedruid.errors import KafkaError
+
+TIMEOUT = 60.0
+"""Seconds that Kafka may take for a record."""
+REPORT_EVERY = 10_000
+
+
+def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, progress: Callable[[str], None]) -> int:
+    """Make the topic, and write each line of the file as a record into it; the number of records.
+
+    Raises KafkaError where the topic is there already, so that nothing is written twice, or where Kafka refuses, and
+    ConnectError where it cannot be reached.
+    """
+    from hivedruid.clients.kafka import Kafka
+
+    with Kafka(bootstrap, {}) as known:
+        if topic in known.topics():
+            raise KafkaError(f"topic '{topic}' of {bootstrap} is there already", hint="choose another name")
+    with warnings.catch_warnings():  # below Python 3.13 it reads its resources in a way that is deprecated
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from kafka import KafkaProducer
+        from kafka.admin import KafkaAdminClient, NewTopic
+        from kafka.errors import KafkaError as Refused
+    try:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        try:
+            admin.create_topics([NewTopic(topic, partitions, 1)])
+        finally:
+            admin.close()
+        with KafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, acks="all") as producer, path.open("rb") as lines:
+            futures = []
+            for number, line in enumerate(lines):
+                futures.append(producer.send(topic, line.rstrip(b"\n"), partition=number % partitions))
+                if number % REPORT_EVERY == 0:
+                    progress(f"Kafka: {number} records in {topic}")
+            for future in futures:
+                future.get(TIMEOUT)
+            return len(futures)
+    except Refused as error:
+        raise KafkaError(f"Kafka at {bootstrap} refuses: {error}") from error
+    finally:
+        progress("")

@@ -1,0 +1,110 @@
+"""`hivedruid top` beside a real Druid, which goes away while it runs and comes back."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from hivedruid import defaults
+from hivedruid.clients.overlord import SUPERVISOR, supervisor_path
+from tests.support.top import Terminal
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
+
+SUPERVISED = "watched_by_top"
+
+
+class Relay:
+    """A port that leads to another one, until it is cut."""
+
+    def __init__(self, url: str) -> None:
+        self._target = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
+
+    def cut(self) -> None:
+        """No connection any more, and no new one."""
+        self._server.close()
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self._open.clear()
+
+    def mend(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
+
+    def _accept(self, server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = server.accept()
+                far = socket.create_connection(self._target)
+                self._open += [near, far]
+                for source, target in ((near, far), (far, near)):
+                    threading.Thread(target=_pass_on, args=(source, target), daemon=True).start()
+
+
+def _pass_on(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def relay(cluster: Cluster) -> Iterator[Relay]:
+    made = Relay(cluster.services.coordinator)
+    yield made
+    made.cut()
+
+
+@pytest.fixture
+def supervisor(cluster: Cluster, druid: DruidCluster) -> Iterator[str]:
+    """One that rests."""
+    io = {"topic": SUPERVISED, "consumerProperties": {"bootstrap.servers": cluster.services.kafka}}
+    schema = {
+        "dataSource": SUPERVISED,
+        "timestampSpec": {"column": "time", "format": "auto"},
+        "dimensionsSpec": {"dimensions": ["page"]},
+    }
+    inner = {
+        "dataSchema": schema,
+        "ioConfig": {**io, "inputFormat": {"type": "json"}},
+        "tuningConfig": {"type": "kafka"},
+    }
+    druid.client.post("overlord", SUPERVISOR, {"type": "kafka", "suspended": True, "spec": inner})
+    yield SUPERVISED
+    druid.client.post("overlord", supervisor_path(SUPERVISED, "terminate"), missing={})
+
+
+def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cluster: Cluster, tmp_path: Path) -> None:
+    through = f"http://127.0.0.1:{relay.port}"
+    urls = {"druid.url": cluster.services.broker, "druid.coordinator.url": through, "druid.overlord.url": through}
+    defaults.write(tmp_path, urls)
+    terminal = Terminal(tmp_path, "--interval", "0.2", width=150)
+    try:
+        terminal.wait(f"{supervisor}: topic gone: there is no topic")
+        terminal.wait("SUSPENDED")
+        relay.cut()
+        terminal.wait("Druid's overlord: unreachable")
+        terminal.wait(supervisor)  # what was seen last
+        terminal.resize(90, 12)
+        terminal.wait(supervisor)
+        relay.mend()
+        terminal.wait(f"{supervisor}: topic gone")
+        terminal.process.send("q")
+        assert terminal.end() == 0
+    finally:
+        terminal.process.close(force=True)
