@@ -128,6 +128,7 @@ EXPLAIN CBO INSERT INTO t SELECT 1;
 -- rule: alter_ingestion
 START INGESTION wiki;
 HANDOFF INGESTION db.wiki;
+WAIT INGESTION wiki;
 -- rule: reset_ingestion
 RESET INGESTION wiki;
 -- rule: reset_target

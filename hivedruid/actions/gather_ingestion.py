@@ -66,7 +66,11 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     data_source = table.data_source if table else _named(statement, ".".join(key))
     verb = statement.verb if isinstance(statement, AlterIngestion) else _verb(statement)
     spec, moment = None, None
-    if table is not None and is_fed(table.properties) and (verb == "RESET" or (facts.plan_only and verb == "START")):
+    if (
+        table is not None
+        and is_fed(table.properties)
+        and (verb in ("RESET", "WAIT") or (facts.plan_only and verb == "START"))
+    ):
         spec = supervisor_spec(table, facts.settings)
         moment = _moment(statement, facts)
     whole = facts.plan_only or verb in ("RESET", "HANDOFF")

@@ -23,7 +23,7 @@ from hivedruid.parser.statements.ingestion import AlterIngestion, ResetTarget
 
 
 def build(statement: Statement, snapshot: Snapshot) -> tuple[Action, ...]:
-    """START | STOP | SUSPEND | RESUME | HANDOFF | RESET INGESTION, and ALTER TABLE … ROLLBACK INGESTION."""
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION, and ALTER TABLE … ROLLBACK INGESTION."""
     assert isinstance(statement, AlterIngestion)
     from hivedruid.actions.ddl import find_table
 
@@ -116,6 +116,7 @@ def _change(
         "SUSPEND": lifecycle.suspend,
         "RESUME": lifecycle.resume,
         "HANDOFF": lifecycle.handoff,
+        "WAIT": lifecycle.wait,
     }[verb]
     try:
         return build_change(table, facts)

@@ -258,11 +258,11 @@ def _net_client(given: Mapping[str, Any]) -> Any:
 
 
 def _words(error: Exception) -> str:
-    """What an error of kafka-python says: the broker's own text where there is one, its name otherwise."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__.removesuffix("Error")).lower()
-    text = str(error)
-    said = text.rpartition("] ")[2] if text.startswith("[Error") else text.rpartition(": ")[2]
-    return f"{name}: {said}" if said and said != type(error).__name__ else name
+    """What an error of kafka-python says: the broker's own text where there is one, and its name."""
+    own = type(error).__name__
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", own.removesuffix("Error")).lower()
+    said = re.sub(rf"^(\[Error \d+\] |{own}: ?)+", "", str(error)).strip()
+    return f"{name}: {said}" if said and said != own else name
 
 
 def _kafka() -> Any:

@@ -17,6 +17,7 @@ from hivedruid.ingestion.lifecycle import (
     IngestionFacts,
     MoveOffsets,
     check_owner,
+    read_up_to,
 )
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task, TopicOffsets
 from hivedruid.ingestion.offsets import Move, moves
@@ -171,6 +172,7 @@ class IngestionRunner:
             "running": _Running(self, step.tasks).is_reached,
             "stopped": self._is_stopped,
             "suspended": self._is_suspended,
+            "read": lambda: self._has_read(step.offsets),
             "handed off": lambda: not any(task.id in step.tasks for task in self._active()),
         }[step.state]
         end = monotonic() + self.patience
@@ -206,6 +208,16 @@ class IngestionRunner:
             f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
         )
         return status.state == "SUSPENDED" and not active
+
+    def _has_read(self, offsets: Offsets) -> bool:
+        """The supervisor asks its tasks every offsetFetchPeriod."""
+        status = self.overlord.status(self.data_source)
+        if status is None:
+            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
+        read = read_up_to(status)
+        left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
+        self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} are to be read")
+        return left == 0 or status.state == "IDLE"
 
     def _state(self) -> str:
         """What there is instead of what was waited for, in a few words."""

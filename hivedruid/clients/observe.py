@@ -148,8 +148,11 @@ class Observer:
             finally:
                 clients.put(client)
 
-        with ThreadPoolExecutor(count) as pool:
+        pool = ThreadPoolExecutor(count)
+        try:
             return list(pool.map(run, asked))
+        finally:  # who interrupts does not wait for those that have not begun
+            pool.shutdown(cancel_futures=True)
 
     def _clients(self, count: int) -> list[DruidClient]:
         while len(self._made) < count:

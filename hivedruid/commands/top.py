@@ -187,7 +187,9 @@ def _print_on(watcher: Watcher, layout: str, interval: float) -> int:
 
 def _print(seen: Look, watcher: Watcher, layout: str) -> None:
     if layout == "json":
-        sys.stdout.write(json.dumps(document(seen, watcher.url), ensure_ascii=False, default=str) + "\n")
+        from datetime import datetime
+
+        sys.stdout.write(json.dumps(document(seen, watcher.url), ensure_ascii=False, default=datetime.isoformat) + "\n")
         return
     from hivedruid import render
     from hivedruid.actions import watch

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
 from hivedruid.catalog.table import Table
-from hivedruid.errors import DruidError, SemanticError
+from hivedruid.errors import DruidError, KafkaError, SemanticError
 from hivedruid.ingestion.compare import Difference, differences
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.offsets import Move, moves
 
 Json = dict[str, Any]
-Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "ALTER", "DROP"]
-Awaited = Literal["running", "stopped", "suspended", "handed off"]
+Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ALTER", "DROP"]
+Awaited = Literal["running", "stopped", "suspended", "handed off", "read"]
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
@@ -70,14 +70,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Await:
-    """Wait until it is so. `tasks` are those that have to end for "handed off", and known ones that do not count for "running"."""
+    """Wait until it is so. `tasks` are those that have to end for "handed off", and known ones that do not count for "running";
+    `offsets` are what has to be "read"."""
 
     state: Awaited
     tasks: tuple[str, ...] = ()
+    offsets: Offsets = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        return f"wait until {self.state}"
+        places = ", ".join(f"{partition}:{offset}" for partition, offset in sorted(self.offsets.items()))
+        return f"wait until {self.state}{f' up to {places}' if places else ''}"
 
 
 @dataclass(frozen=True)
@@ -232,6 +235,21 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
     return IngestionChange(table, "HANDOFF", (call, Await("handed off", running), _runs(facts)), started=True)
 
 
+def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
+    """Every record that Kafka has now is read, so that queries see it."""
+    _require(table, facts, "WAIT for")
+    if facts.is_suspended:
+        raise SemanticError(
+            f"cannot WAIT for the ingestion of {table.full_name}: it is suspended",
+            hint=f"RESUME INGESTION {table.name}",
+        )
+    if facts.topic is None:
+        raise KafkaError(
+            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are not known here"
+        )
+    return IngestionChange(table, "WAIT", (Await("read", offsets=facts.topic.latest),), started=True)
+
+
 def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | None:
     """The table was changed: its supervisor gets the new spec where that means something else. None: nothing to do."""
     if facts.running is None:
@@ -258,7 +276,7 @@ def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, f
     announced = begun.get("offsets")
     if announced is not None:
         target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
-    planned = moves(read_up_to(facts), target, facts.topic)
+    planned = moves(read_up_to(facts.status), target, facts.topic)
     topic = str(spec["spec"]["ioConfig"].get("topic"))
     was_running = bool(begun.get("resume", facts.running is not None and not facts.is_suspended))
     steps: tuple[Step, ...] = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only))
@@ -273,10 +291,10 @@ def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, f
     )  # fmt: skip
 
 
-def read_up_to(facts: IngestionFacts) -> dict[int, int]:
+def read_up_to(status: SupervisorStatus | None) -> dict[int, int]:
     """The offset that each partition is read up to, as far as the supervisor knows it."""
     found: dict[int, int] = {}
-    for task in (*facts.status.publishing, *facts.status.active) if facts.status else ():
+    for task in (*status.publishing, *status.active) if status else ():
         for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
             found[partition] = max(offset, found.get(partition, 0))
     return found

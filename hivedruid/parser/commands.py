@@ -11,7 +11,7 @@ from hivedruid.script import SourceStatement
 
 Parser = Callable[[SourceStatement, Cursor], Statement]
 
-INGESTION_VERBS = ("START", "STOP", "SUSPEND", "RESUME", "HANDOFF")
+INGESTION_VERBS = ("START", "STOP", "SUSPEND", "RESUME", "HANDOFF", "WAIT")
 
 # First word -> (module below hivedruid.parser, function).
 _PARSERS: dict[str, tuple[str, str]] = {

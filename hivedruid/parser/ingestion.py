@@ -36,7 +36,7 @@ _MAX_OFFSET = 2**63 - 1
 
 
 def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
-    """START | STOP | SUSPEND | RESUME | HANDOFF | RESET INGESTION table, the verb included."""
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION table, the verb included."""
     verb = cast("IngestionVerb", cursor.word())
     cursor.index += 1
     if not cursor.accept("INGESTION"):

@@ -13,6 +13,7 @@ import pytest
 from hivedruid.clients.kafka import Kafka
 from hivedruid.errors import ConnectError, ExecutionError, KafkaError, SemanticError
 from hivedruid.ingestion.model import TopicOffsets
+from hivedruid.kept_secrets import KeptSecrets
 from hivedruid.local import services
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import HOST
@@ -156,36 +157,62 @@ def test_a_certificate_that_is_not_trusted(secured: Secured) -> None:
         kafka.topics()
 
 
-def test_clear_text_goes_to_druid_and_nowhere_else(secured: Secured, cluster: Cluster, tmp_path: Path) -> None:
-    """The overlord reads a sample with a password that only the memory of the session has."""
-    topic = secured.topics.new([GOOD] * 3)
-    notes: list[str] = []
-    conf = {
+def run(session: Session, text: str) -> str:
+    return "\n".join(str(row) for statement in session.statements(text) for row in session.execute(statement).rows)
+
+
+@pytest.fixture
+def conf(cluster: Cluster) -> dict[str, str]:
+    return {
         "druid.url": cluster.services.broker,
         "druid.coordinator.url": cluster.services.coordinator,
         "hivedruid.clear.text.secrets": "true",
         "hivedruid.kafka.check": "refuse",
     }
 
-    def create(session: Session, name: str, config: str) -> None:
-        properties = {"kafka.topic": topic, "kafka.bootstrap.servers": secured.sasl, "druid.timestamp.column": "time"}
-        properties |= {CONSUMER + key: value for key, value in sasl(config=config).items()}
-        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-        text = (
-            f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, page string) STORED BY 'druid' TBLPROPERTIES ({pairs})"
-        )
-        (statement,) = session.statements(text)
-        session.execute(statement)
 
-    with Session(tmp_path, hiveconf=conf, note=notes.append) as session:
-        create(session, "good", jaas())
-        assert notes == []
+def create(session: Session, secured: Secured, name: str, topic: str, config: str) -> None:
+    properties = {"kafka.topic": topic, "kafka.bootstrap.servers": secured.sasl, "druid.timestamp.column": "time"}
+    properties |= {CONSUMER + key: value for key, value in sasl(config=config).items()}
+    properties |= {"druid.datasource": topic, "druid.kafka.ingestion.useEarliestOffset": "true"}
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    run(
+        session,
+        f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, page string) STORED BY 'druid' TBLPROPERTIES ({pairs})",
+    )
+
+
+def test_clear_text_goes_to_druid_and_nowhere_else(secured: Secured, conf: dict[str, str], tmp_path: Path) -> None:
+    """The overlord reads a sample, and its tasks the topic, with a password that only the memory of the session has."""
+    topic = secured.topics.new([GOOD] * 3)
+    shown: list[str] = []
+    with Session(tmp_path, hiveconf=conf, note=shown.append) as session:
+        create(session, secured, "good", topic, jaas())
+        assert shown == []
         with pytest.raises(ExecutionError, match="could not start") as error:
-            create(session, "bad", jaas("wrong-hunter2"))
+            create(session, secured, "bad", topic, jaas(f"not-{PASSWORD}"))
+        shown += [str(error.value), error.value.hint or ""]
         reference = session.catalog.get("default", "good").properties[CONSUMER + "sasl.jaas.config"]
-    assert PASSWORD not in str(error.value) + (error.value.hint or "")
+        try:
+            for text in ("EXPLAIN START INGESTION good", "START INGESTION good", "SHOW CREATE TABLE good"):
+                shown.append(run(session, text))
+            shown += [run(session, text) for text in ("SHOW TBLPROPERTIES good", "SHOW INGESTIONS", "SHOW PROBLEMS")]
+            before = run(session, "SHOW TASKS FOR good")
+            assert "RUNNING" in before
+            run(session, "START INGESTION good")
+            assert before.split(",")[0] in run(session, "SHOW TASKS FOR good"), "nothing has changed, nothing restarts"
+            other = Session(tmp_path, hiveconf=conf, note=shown.append)
+            with other, pytest.raises(SemanticError, match="was given in clear in another session") as foreign:
+                run(other, "START INGESTION good")
+            shown.append(str(foreign.value))
+        finally:
+            run(session, "DROP TABLE good")
+    assert reference in shown[2]
+    assert PASSWORD not in "".join(shown)
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert PASSWORD.encode() not in path.read_bytes(), path
-    later = Session(tmp_path, hiveconf=conf, note=notes.append)
-    with later, pytest.raises(SemanticError, match="was given in clear in another session"):
-        create(later, "later", reference)
+
+
+def test_a_reference_of_another_session(secured: Secured, conf: dict[str, str], tmp_path: Path) -> None:
+    with Session(tmp_path, hiveconf=conf) as session, pytest.raises(SemanticError, match="in another session"):
+        create(session, secured, "later", "any", KeptSecrets().keep(jaas()))

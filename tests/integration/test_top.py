@@ -19,6 +19,7 @@ from tests.support.top import Terminal
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
 
 SUPERVISED = "watched_by_top"
 
@@ -35,6 +36,8 @@ class Relay:
 
     def cut(self) -> None:
         """No connection any more, and no new one."""
+        with suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._server.close()
         for one in self._open:
             with suppress(OSError):
@@ -71,9 +74,9 @@ def relay(cluster: Cluster) -> Iterator[Relay]:
 
 
 @pytest.fixture
-def supervisor(cluster: Cluster, druid: DruidCluster) -> Iterator[str]:
-    """One that rests."""
-    io = {"topic": SUPERVISED, "consumerProperties": {"bootstrap.servers": cluster.services.kafka}}
+def supervisor(cluster: Cluster, druid: DruidCluster, topics: Topics) -> Iterator[str]:
+    """One that rests, and has no table."""
+    io = {"topic": topics.new(), "consumerProperties": {"bootstrap.servers": cluster.services.kafka}}
     schema = {
         "dataSource": SUPERVISED,
         "timestampSpec": {"column": "time", "format": "auto"},
@@ -95,7 +98,7 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
     defaults.write(tmp_path, urls)
     terminal = Terminal(tmp_path, "--interval", "0.2", width=150)
     try:
-        terminal.wait(f"{supervisor}: topic gone: there is no topic")
+        terminal.wait(f"{supervisor}: no table")
         terminal.wait("SUSPENDED")
         relay.cut()
         terminal.wait("Druid's overlord: unreachable")
@@ -103,7 +106,7 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
         terminal.resize(90, 12)
         terminal.wait(supervisor)
         relay.mend()
-        terminal.wait(f"{supervisor}: topic gone")
+        terminal.wait(f"{supervisor}: no table")
         terminal.process.send("q")
         assert terminal.end() == 0
     finally:

@@ -66,6 +66,7 @@ SPEC: dict[str, Any] = {
                 "bootstrap.servers": "h1:9092,h2:9092",
                 "security.protocol": "SASL_SSL",
                 "fetch.min.bytes": 5,
+                "ssl.keystore.password": "session:0123456789ab",
                 "druid.dynamic.config.provider": {
                     "type": "environment",
                     "variables": {"sasl.jaas.config": "KAFKA_JAAS", "ssl.key.password": "KAFKA_KEY"},

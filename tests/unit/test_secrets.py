@@ -33,6 +33,8 @@ def test_masked() -> None:
     assert masked("a.password", "hunter2") == MASK
     assert masked("a.password", "") == ""
     assert masked("a.password", "env:DRUID_PASSWORD") == "env:DRUID_PASSWORD"
+    assert masked("a.password", "session:0123456789ab") == "session:0123456789ab"
+    assert masked("a.password", "session:hunter2") == MASK
     assert masked("druid.url", "http://me:hunter2@host:8888/x") == f"http://{MASK}@host:8888/x"
     assert masked("druid.url", "http://host:8888") == "http://host:8888"
     assert masked("spark.remote", "sc://host:15002/;token=hunter2;x=y") == f"sc://host:15002/;token={MASK};x=y"

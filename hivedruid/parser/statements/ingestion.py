@@ -8,7 +8,7 @@ from typing import Literal
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Statement, TableName
 
-IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "ROLLBACK"]
+IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ROLLBACK"]
 ResetTo = Literal["EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP"]
 
 
@@ -24,7 +24,7 @@ class ResetTarget:
 
 @dataclass(frozen=True)
 class AlterIngestion(Statement):
-    """START | STOP | SUSPEND | RESUME | HANDOFF INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table ROLLBACK INGESTION.
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table ROLLBACK INGESTION.
 
     `target` is RESET's; None: to where the table's useEarliestOffset says.
     """

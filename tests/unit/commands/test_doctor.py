@@ -65,3 +65,27 @@ def test_a_local_cluster_that_is_down(tmp_path: Path, capsys: pytest.CaptureFixt
     assert code == 1
     assert "hivedruid local up" in found["Druid"]["next"]
     assert found["local cluster"]["state"] == "later"
+
+
+def declare(home: Path, name: str, **properties: str) -> None:
+    """A table fed from Kafka in the home's catalog; nobody is asked about it."""
+    from hivedruid.session import Session
+
+    pairs = ", ".join(f"'{key.replace('_', '.')}' = '{value}'" for key, value in properties.items())
+    create = f"CREATE EXTERNAL TABLE {name} (`__time` timestamp) STORED BY 'druid' TBLPROPERTIES ({pairs})"
+    with Session(home, hiveconf={"druid.url": "embedded:"}) as session:
+        for statement in session.statements(create):
+            session.execute(statement)
+
+
+def test_tables_fed_from_kafka(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked(capsys, "--home", str(tmp_path))[1]["Kafka"]["detail"] == "no table is fed from it"
+    declare(tmp_path, "a", kafka_topic="x", kafka_bootstrap_servers="127.0.0.1:1")
+    declare(tmp_path, "b", kafka_topic="y", kafka_bootstrap_servers="127.0.0.1:1")
+    found = checked(capsys, "--home", str(tmp_path))[1]
+    assert found["Kafka"]["state"] == "later"
+    assert found["Kafka"]["detail"] == "feeds default.a, default.b, but not into the embedded store"
+    code, found = checked(capsys, "--home", str(tmp_path), "--druid", "http://127.0.0.1:1")
+    assert code == 1
+    assert found["Kafka"]["detail"] == "feeds default.a, default.b"
+    assert found["Kafka: 127.0.0.1:1"]["detail"].endswith("from this machine: connection refused")

@@ -31,7 +31,7 @@ def at(span: Span | None) -> str:
     return span.source_line[span.column - 1 : span.column - 1 + span.length]
 
 
-@pytest.mark.parametrize("verb", ["START", "STOP", "SUSPEND", "RESUME", "HANDOFF", "RESET"])
+@pytest.mark.parametrize("verb", ["START", "STOP", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "RESET"])
 def test_a_verb(verb: str) -> None:
     statement = one(f"  -- now\n{verb.lower()} /* the */ ingestion db.T")
     assert isinstance(statement, AlterIngestion)

@@ -1,0 +1,53 @@
+"""The script of the README that walks the whole life of an ingestion, on the real Druid and Kafka."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.clients.kafka import Kafka
+from hivedruid.clients.produce import produce_lines
+from hivedruid.errors import KafkaError
+from hivedruid.local.samples import wikiticker
+from hivedruid.qtest.runner import run_script
+from tests.integration.test_goldens import settings
+from tests.support.ingestion import until
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "ingestion.q"
+TOPIC = "wiki-edits"
+
+
+@pytest.fixture
+def edits(cluster: Cluster, topics: Topics) -> None:
+    """The topic of the script; that of a run before, in a cluster that was adopted, goes."""
+    topics.admin.delete_topics([TOPIC], raise_errors=False)
+    with Kafka(cluster.services.kafka, {}) as kafka:
+        until(lambda: TOPIC not in kafka.topics())
+    topics.made.append(TOPIC)
+    count = produce_lines(wikiticker(), cluster.services.kafka, TOPIC, partitions=2, progress=lambda _: None)
+    assert count == 39_244
+
+
+@pytest.mark.usefixtures("edits")
+def test_the_whole_life(cluster: Cluster, tmp_path: Path) -> None:
+    outcome = run_script(
+        SCRIPT, scratch=tmp_path, settings=settings(cluster), variables={"kafka": cluster.services.kafka}
+    )
+    assert outcome.bugs == ()
+    assert outcome.diff == ""
+
+
+@pytest.mark.usefixtures("edits")
+def test_a_topic_is_not_written_twice(cluster: Cluster) -> None:
+    with pytest.raises(KafkaError, match="there already"):
+        produce_lines(wikiticker(), cluster.services.kafka, TOPIC, partitions=2, progress=lambda _: None)
+    with Kafka(cluster.services.kafka, {}) as kafka:
+        offsets = kafka.offsets([TOPIC])[TOPIC]
+    assert not isinstance(offsets, KafkaError)
+    assert sum(offsets.latest.values()) == 39_244

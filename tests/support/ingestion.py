@@ -1,0 +1,180 @@
+"""Tables that are fed from real topics, and what Druid has of them: which record how often."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from hivedruid.clients.address import address
+from hivedruid.clients.cluster import DruidCluster
+from hivedruid.clients.overlord import Overlord, supervisor_path
+from hivedruid.session import Session
+from hivedruid.settings import Settings
+
+if TYPE_CHECKING:
+    from hivedruid.local.state import LocalServices
+    from tests.support.kafka import Topics
+
+PATIENCE = 180.0
+"""Seconds until what does not come is a failure."""
+AT_ONCE = {"startDelay": "PT0S", "period": "PT1S", "offsetFetchPeriod": "PT1S"}
+"""Properties of ingestion with which a supervisor does without delay what it is told."""
+
+Row = Mapping[str, Any]
+_Seen = TypeVar("_Seen")
+
+
+def until(look: Callable[[], _Seen | None], wanted: str = "what is waited for") -> _Seen:
+    """What is seen as soon as it is there: anything but None and False."""
+    end = monotonic() + PATIENCE
+    while (seen := look()) is None or seen is False:
+        assert monotonic() < end, f"not seen in {PATIENCE:g} s: {wanted}"
+        sleep(0.2)
+    return seen
+
+
+def record(number: int) -> dict[str, Any]:
+    """A record that is known again by its number."""
+    return {"time": "2015-09-12T00:00:00Z", "id": str(number)}
+
+
+class IngestionHome:
+    """A home with tables fed from topics, and a session in it that says yes.
+
+    `notes` and `asked` are what it tells and asks. Every supervisor of its tables ends with it, and their data is dropped.
+    """
+
+    def __init__(self, folder: Path, services: LocalServices, **conf: str) -> None:
+        self.folder = folder
+        self.services = services
+        self.conf = {
+            "druid.url": services.broker, "druid.coordinator.url": services.coordinator,
+            "druid.overlord.url": services.overlord, "hivedruid.kafka.check": "off", **conf,
+        }  # fmt: skip
+        self.notes: list[str] = []
+        self.asked: list[str] = []
+        self.session = Session(folder, hiveconf=self.conf, note=self.notes.append, confirm=self._confirm)
+        self.druid = DruidCluster(
+            address(Settings(self.conf), services), progress=lambda _: None, note=self.notes.append
+        )
+        self.overlord = Overlord(self.druid.client)
+        self.sources: dict[str, str] = {}
+
+    def _confirm(self, told: str) -> bool:
+        self.asked.append(told)
+        return True
+
+    def run(self, text: str) -> list[Row]:
+        (statement,) = self.session.statements(text)
+        result = self.session.execute(statement)
+        names = [column.name for column in result.columns]
+        return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+    def create(self, topic: str, data_source: str | None = None, **properties: str) -> str:
+        """A table over a topic, from its begin on; names of properties of ingestion are as in Druid's spec."""
+        name = f"t_{uuid4().hex[:12]}"
+        self.sources[name] = data_source or name
+        ingestion = {"useEarliestOffset": "true", **AT_ONCE, **properties}
+        given = {
+            "druid.datasource": self.sources[name], "kafka.topic": topic, "druid.rollup": "false",
+            "kafka.bootstrap.servers": self.services.kafka, "druid.timestamp.column": "time",
+            **{f"druid.kafka.ingestion.{key}": value for key, value in ingestion.items()},
+        }  # fmt: skip
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+        self.run(f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, id string) STORED BY 'druid' TBLPROPERTIES ({pairs})")
+        return name
+
+    # --- what there is -----------------------------------------------------------------------------------------
+
+    def ingestion(self, name: str) -> Row:
+        (row,) = self.run(f"SHOW INGESTIONS LIKE '{name}'")
+        return row
+
+    def problems(self, name: str) -> dict[str, Row]:
+        """What SHOW PROBLEMS says of a table, by the problem's name."""
+        return {row["problem"]: row for row in self.run("SHOW PROBLEMS") if row["subject"] == f"default.{name}"}
+
+    def problem(self, name: str, problem: str) -> Row:
+        """That problem of the table, which comes."""
+        return until(lambda: self.problems(name).get(problem), f"problem '{problem}' of {name}")
+
+    def counted(self, name: str) -> Counter[str]:
+        """How often Druid has each record."""
+        query = {
+            "queryType": "groupBy", "dataSource": self.sources[name], "intervals": ["2015-09-12/P1D"], "granularity": "all",
+            "dimensions": ["id"], "aggregations": [{"type": "count", "name": "times"}],
+        }  # fmt: skip
+        request = urllib.request.Request(  # noqa: S310 - ours
+            f"{self.services.broker}/druid/v2", json.dumps(query).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return Counter({row["event"]["id"]: row["event"]["times"] for row in json.load(answer)})
+
+    def expect(self, name: str, records: Mapping[str, int]) -> None:
+        """Wait until Druid has each record so many times, no other, none more often."""
+        counted: Counter[str] = Counter()
+
+        def look() -> bool:
+            nonlocal counted
+            counted = self.counted(name)
+            return counted == records
+
+        try:
+            until(look)
+        except AssertionError:
+            wrong = {id_: (counted[id_], records.get(id_, 0)) for id_ in {*counted, *records}}
+            wrong = {id_: both for id_, both in wrong.items() if both[0] != both[1]}
+            raise AssertionError(f"{len(wrong)} of {len(records)} records are counted wrong: {wrong}") from None
+
+    def tasks(self, name: str) -> list[str]:
+        """The tasks of a table that have not ended."""
+        return [task.id for task in self.overlord.tasks(self.sources[name]) if not task.is_complete]
+
+    # --- the end -----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        try:
+            sources = set(self.sources.values())
+            for source in sources:
+                self.druid.client.post("overlord", supervisor_path(source, "terminate"), missing={})
+            until(lambda: not sum(self._end(source) for source in sources), "tasks that end")
+            for source in sources & set(self.druid.data_sources()):
+                self.druid.drop(source)
+        finally:
+            self.session.close()
+            self.druid.close()
+
+    def _end(self, source: str) -> int:
+        """End the tasks of a data source; how many there were."""
+        running = [task for task in self.overlord.tasks(source) if not task.is_complete]
+        for task in running:
+            self.overlord.kill(task.id)
+        return len(running)
+
+
+class Feed:
+    """A topic whose records are numbered throughout, and how often each of them should be counted."""
+
+    def __init__(self, topics: Topics, partitions: int = 1) -> None:
+        self.topics = topics
+        self.topic = topics.new(partitions=partitions)
+        self.partitions = partitions
+        self.expected: Counter[str] = Counter()
+        self.sent = 0
+
+    def send(self, count: int, partitions: Iterable[int] | None = None) -> list[str]:
+        """That many new records, to the partitions in turns; their numbers."""
+        places = list(partitions or range(self.partitions))
+        numbers = [str(self.sent + n) for n in range(count)]
+        for n in numbers:
+            self.topics.send(self.topic, record(int(n)), partition=places[int(n) % len(places)])
+        self.topics.producer.flush()
+        self.sent += count
+        self.expected.update(numbers)
+        return numbers

@@ -1,0 +1,70 @@
+"""When CREATE looks at Kafka and Druid, and what EXPLAIN says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivedruid.actions import explain_ddl
+from hivedruid.actions.changes import AddTable
+from hivedruid.actions.check_ingestion import CheckIngestion
+from tests.unit.actions.ddl_world import World
+
+FEED = "'kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'h:1'"
+CLUSTER = {"druid.url": "http://localhost:8888"}
+
+
+def created(settings: dict[str, str], properties: str = FEED) -> list[str]:
+    world = World()
+    for key, value in settings.items():
+        world.settings.set(key, value)
+    text = f"CREATE EXTERNAL TABLE t (`__time` timestamp, a string) STORED BY 'druid' TBLPROPERTIES ({properties})"
+    return [a.mode if isinstance(a, CheckIngestion) else type(a).__name__ for a in world.build(text)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "given", "modes"),
+    [
+        (None, None, ["WARN"]),
+        ("off", None, []),
+        ("refuse", None, ["REFUSE"]),
+        (None, "Refuse", ["REFUSE"]),
+        (None, "OFF", []),
+        ("off", "warn", ["WARN"]),
+    ],
+)
+def test_the_property_counts_more_than_the_setting(setting: str | None, given: str | None, modes: list[str]) -> None:
+    settings = {**CLUSTER, **({"hivedruid.kafka.check": setting} if setting else {})}
+    properties = FEED + (f", 'druid.kafka.ingestion.check' = '{given}'" if given else "")
+    assert created(settings, properties) == [*modes, "AddTable"]
+
+
+def test_nothing_is_looked_at_without_a_cluster_or_a_feed() -> None:
+    assert created({}) == ["AddTable"]
+    assert created(CLUSTER, "'druid.rollup' = 'true'") == ["AddTable"]
+
+
+def test_like_and_create_again() -> None:
+    world = World()
+    world.settings.set("druid.url", "http://localhost:8888")
+    world.run(f"CREATE EXTERNAL TABLE t (`__time` timestamp) STORED BY 'druid' TBLPROPERTIES ({FEED})")
+    check, add = world.build("CREATE TABLE u LIKE t")
+    assert isinstance(check, CheckIngestion)
+    assert isinstance(add, AddTable)
+    assert check.spec["spec"]["dataSchema"]["dataSource"] == "default.u"
+    assert world.build("CREATE TABLE IF NOT EXISTS t LIKE t") == ()
+
+
+def test_explain() -> None:
+    world = World()
+    world.settings.set("druid.url", "http://localhost:8888")
+    text = f"CREATE EXTERNAL TABLE t (`__time` timestamp) STORED BY 'druid' TBLPROPERTIES ({FEED})"
+    check, _ = world.build(text)
+    assert explain_ddl.lines(check) == [
+        "Stage-0",
+        "  Check Ingestion Operator:",
+        "    name: default.t",
+        "    brokers: h:1",
+        "    topic: x",
+        "    extensions: druid-kafka-indexing-service",
+        "    where it could not start: warn",
+    ]
