@@ -77,9 +77,20 @@ class KeptSecrets:
         return found
 
     def hidden(self, spec: Any) -> Any:
-        """A spec as Druid has it with references in place of the secrets that are known here."""
+        """A spec as Druid has it with references in place of the consumer's secrets that are known here."""
+        if isinstance(spec, list):
+            return [self.hidden(item) for item in spec]
+        if not isinstance(spec, Mapping) or not self._values:
+            return spec
         references = {value: reference for reference, value in self._values.items()}
-        return _mapped(spec, lambda _, text: references.get(text, text), "") if references else spec
+
+        def hide(_: str, text: str) -> str:
+            return references.get(text, text)
+
+        return {
+            key: _mapped(item, hide, key) if key == "consumerProperties" else self.hidden(item)
+            for key, item in spec.items()
+        }
 
 
 def _is_clear_secret(item: Property) -> bool:

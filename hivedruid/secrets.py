@@ -27,6 +27,7 @@ _PAIR = re.compile(
 _JSON_SECRET = re.compile(r"""(\\?")([^"\\]+)\1\s*:\s*\1""")
 _JSON_END = re.compile(r"""\\?"\s*[,}\]]|\Z""")
 _USER_INFO = re.compile(r"(://)[^/@\s]+@")
+_URL_PASSWORD = re.compile(r"""(://)([^\s/@'":]*:[^\s@'"]*)(?=@)""")
 _URL_TOKEN = re.compile(r"(;token=)([^;\s'\"]+)", re.IGNORECASE)
 """The token in the address of a Spark Connect server."""
 _SET = re.compile(r"^(?P<head>\s*set\s+(?P<key>[^\s=]+)\s*=\s*)(?P<value>.*)$", re.I | re.S)
@@ -92,7 +93,10 @@ def mask_text(text: str) -> str:
 
     if (setting := _SET.match(text)) and is_secret(setting["key"]):
         return setting["head"] + _starred(setting["value"])
-    return _URL_TOKEN.sub(lambda match: match[1] + _starred(match[2]), _starred_json(_PAIR.sub(pair, text)))
+    text = _starred_json(_PAIR.sub(pair, text))
+    for pattern in (_URL_PASSWORD, _URL_TOKEN):
+        text = pattern.sub(lambda match: match[1] + _starred(match[2]), text)
+    return text
 
 
 def reference_places(text: str) -> frozenset[int]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.model import TopicOffsets
 
 SETTING = "hivedruid.kafka.check"
+WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ def describe(action: CheckIngestion) -> tuple[str, list[tuple[str, Any]]]:
         ("topic", io.get("topic")),
         ("topic pattern", io.get("topicPattern")),
         ("extensions", list(extensions(action.spec))),
+        ("calls", ["Kafka's topics and offsets", "GET /status", f"GET {WORKERS}", f"POST {SAMPLER}"]),
         ("where it could not start", "refuse" if action.mode == "REFUSE" else "warn"),
     ]
 

@@ -8,6 +8,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients.overlord import Overlord, supervisor_path
+from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.lifecycle import (
     SUPERVISOR,
@@ -33,7 +34,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 FAILED_TASKS = 2
 """Tasks that have to fail before START gives up: one may be an accident, and Druid starts another."""
 BAD_RUNS = 20.0
-"""Seconds that a supervisor may tell errors before START gives up."""
+"""Seconds that a supervisor may tell errors before nobody waits for it any more."""
 TASK_TYPE = "index_kafka"
 INFORMED = 45.0
 """Seconds to wait for a supervisor to ask its tasks for offsets: Druid's offsetFetchPeriod, and a little."""
@@ -113,6 +114,7 @@ class IngestionRunner:
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
         self.change = change
+        self._fails = Patience(BAD_RUNS)
         self.data_source = change.table.data_source
         try:
             for step in change.steps:
@@ -207,7 +209,26 @@ class IngestionRunner:
         self.cluster.progress(
             f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
         )
-        return status.state == "SUSPENDED" and not active
+        if status.suspended and status.state != "SUSPENDED":
+            return self._gives_up(status, active)
+        return status.suspended and not active
+
+    def _gives_up(self, status: SupervisorStatus, active: list[Task]) -> bool:
+        """Whether a suspended supervisor that cannot reach Kafka counts as such: it never comes to see to its tasks.
+
+        Where it is to end, they are ended for it; START then reads again what they did not publish.
+        """
+        if not self._fails.is_over(bool(status.errors) and status.state != "PENDING"):
+            return False
+        if active and self.change.verb in ("STOP", "DROP"):
+            for task in active:
+                self.overlord.kill(task.id)
+            self.cluster.note(
+                f"{len(active)} task(s) of {self.data_source} were shut down, as Kafka cannot be reached; what they read "
+                "and did not publish is read again after the next START"
+            )
+            return False
+        return not active
 
     def _has_read(self, offsets: Offsets) -> bool:
         """The supervisor asks its tasks every offsetFetchPeriod."""
@@ -242,7 +263,7 @@ class _Running:
     def __init__(self, runner: IngestionRunner, known: tuple[str, ...]) -> None:
         self.runner = runner
         self.known = frozenset(known)
-        self.errors_since: float | None = None
+        self.fails = Patience(BAD_RUNS)
 
     def is_reached(self) -> bool:
         runner = self.runner
@@ -280,11 +301,8 @@ class _Running:
                 f"the tasks that ingest {table} fail: {failed[0].error or failed[0].id}",
                 hint=f"Druid starts them again and again: SHOW TASK '{failed[0].id}' tells more, STOP INGESTION {table} ends it",
             )
-        if not status.errors or status.detailed_state == "RUNNING":
-            self.errors_since = None
-            return
-        self.errors_since = self.errors_since or monotonic()
-        if monotonic() - self.errors_since > BAD_RUNS or status.state.startswith("UNHEALTHY"):
+        fails = bool(status.errors) and status.detailed_state != "RUNNING"
+        if self.fails.is_over(fails) or (fails and status.state.startswith("UNHEALTHY")):
             raise DruidError(
                 f"Druid cannot ingest {table}: {status.errors[-1].message}",
                 hint=f"the supervisor goes on trying; STOP INGESTION {table} ends it",

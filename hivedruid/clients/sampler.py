@@ -21,7 +21,7 @@ ROWS = 50
 READ_TIMEOUT = 3000
 """Milliseconds that reading them may take. A topic with fewer records than are asked for takes all of it."""
 
-_HASTE = {
+_HASTE: dict[str, str] = {
     "default.api.timeout.ms": "6000",
     "request.timeout.ms": "5000",
     "socket.connection.setup.timeout.ms": "3000",

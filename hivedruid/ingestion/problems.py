@@ -49,9 +49,10 @@ COLUMNS = ("subject", "problem", "cause", "evidence", "repair")
 def problems(overview: Overview) -> tuple[Problem, ...]:
     """Everything that is wrong, services first; nothing where all is well."""
     found = [problem for rule in RULES for problem in rule(overview)]
-    for ingestion in overview.ingestions:
-        own = [problem for rule in RULES_OF_ONE for problem in rule(ingestion, overview)]
-        found += own or _unhealthy(ingestion)
+    for one in overview.ingestions:
+        found += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
+        found += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one)
+        found += [problem for rule in RULES_OF_READING for problem in rule(one, overview)]
     return tuple(map(_shown, found))
 
 
@@ -107,9 +108,14 @@ def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
 
 
 def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    """Saying the statement again finishes it."""
     if one.pending:
-        cause = f"{one.pending} was begun and did not come to its end"
-        yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", _statement(one.pending, one))
+        cause = f"{one.pending} was begun: it still goes on, or was interrupted"
+        repair = f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one)
+        if one.pending == "ALTER":
+            is_suspended = one.supervisor is not None and one.supervisor.suspended
+            repair = "-- say ALTER TABLE again" if is_suspended else _statement("START", one)
+        yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", repair)
 
 
 def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
@@ -206,7 +212,7 @@ def _waiting_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
             f"replicas never share a worker: {replicas} of them need as many" if replicas > 1 else "no worker takes it"
         )
         evidence += f", {slots.free} of {slots.capacity} slots are free"
-        repair = f"SHOW TASKS FOR {_name(one)}" if one.table is not None else "SHOW TASKS"
+        repair = _show_tasks(one)
         if replicas > 1 and one.table is not None:
             repair = f"ALTER TABLE {_name(one)} SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '{replicas - 1}')"
         yield Problem(one.name, "tasks wait", cause, evidence, repair)
@@ -267,10 +273,10 @@ def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     written = _written_per_second(one, overview.now)
     growing = written is not None and written > speed
     name = "reading stands still" if speed <= SLOWEST else "growing lag" if growing else "lag"
-    cause = "the tasks read nothing" if speed <= SLOWEST else f"the tasks read {speed:.4g} rows/s"
-    cause += f", {written:.4g} are written" if written is not None else ""
+    cause = "the tasks read nothing" if speed <= SLOWEST else f"the tasks read {speed:,.1f} rows/s"
+    cause += f", {written:,.1f} are written" if written is not None else ""
     evidence = f"{one.lag} record(s) are not read" + (f", {behind} s of work" if behind is not None else "")
-    yield Problem(one.name, name, cause, evidence, _faster(one) if speed > SLOWEST else f"SHOW TASKS FOR {_name(one)}")
+    yield Problem(one.name, name, cause, evidence, _faster(one) if speed > SLOWEST else _show_tasks(one))
 
 
 def _written_per_second(one: Ingestion, now: datetime) -> float | None:
@@ -304,18 +310,17 @@ def _unhealthy(one: Ingestion) -> list[Problem]:
     error = one.last_error
     cause = error[1] if error is not None else "its supervisor does not say why"
     evidence = f"{supervisor.state}, {supervisor.detailed_state}" + (f", last error {error[0]}" if error else "")
-    return [
-        Problem(one.name, "unhealthy", cause, evidence, f"SHOW TASKS FOR {_name(one)}" if one.table else "SHOW TASKS")
-    ]
+    return [Problem(one.name, "unhealthy", cause, evidence, _show_tasks(one))]
 
 
 _BAD_STATES = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})
 """SeekableStreamSupervisorStateManager; the supervisor counts as healthy until it has tried several times."""
 
 RULES: tuple[Callable[[Overview], Iterator[Problem]], ...] = (_unreachable, _no_workers, _unavailable_segments)
-RULES_OF_ONE: tuple[Callable[[Ingestion, Overview], Iterator[Problem]], ...] = (
-    _interrupted, _not_running, _no_table, _not_ours, _another_spec, _topic, _offsets, _failing_tasks, _waiting_tasks, _lag, _parse_errors,
-)  # fmt: skip
+Rule = Callable[[Ingestion, Overview], Iterator[Problem]]
+RULES_OF_OWNERS: tuple[Rule, ...] = (_interrupted, _not_running, _no_table, _not_ours, _another_spec)
+RULES_OF_TASKS: tuple[Rule, ...] = (_topic, _offsets, _failing_tasks, _waiting_tasks)
+RULES_OF_READING: tuple[Rule, ...] = (_lag, _parse_errors)
 
 
 # --- repairs -----------------------------------------------------------------------------------------------------
@@ -328,9 +333,11 @@ def _name(one: Ingestion) -> str:
 
 
 def _statement(verb: str, one: Ingestion) -> str:
-    if verb == "ROLLBACK":
-        return f"ALTER TABLE {_name(one)} ROLLBACK INGESTION"
     return f"{verb} INGESTION {_name(one)}"
+
+
+def _show_tasks(one: Ingestion) -> str:
+    return f"SHOW TASKS FOR {_name(one)}" if one.table is not None else "SHOW TASKS"
 
 
 def _reset(one: Ingestion) -> str:

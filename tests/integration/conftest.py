@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -43,3 +44,14 @@ def topics(cluster: Cluster) -> Iterator[Topics]:
 
     with topics_of(cluster.services.kafka) as made:
         yield made
+
+
+@pytest.fixture
+def task_slot(druid: DruidCluster) -> None:
+    """There is room for a task: those of tests before may still be publishing."""
+    from hivedruid.clients.overlord import Overlord
+
+    deadline = time.monotonic() + 180
+    while all(worker.used >= worker.capacity for worker in Overlord(druid.client).workers()):
+        assert time.monotonic() < deadline
+        time.sleep(0.5)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivedruid.clients import sampler
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.kafka import Kafka
 from hivedruid.clients.sampler import sample, unset_variables
@@ -25,6 +26,18 @@ GOOD = {"time": "2024-01-01T00:00:00Z", "page": "a", "added": 1}
 CONSUMER = "druid.kafka.ingestion.consumer."
 
 Create = Callable[..., list[str]]
+
+
+def set_timeouts(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    monkeypatch.setattr(sampler, "READ_TIMEOUT", seconds * 1000)
+    for key in ("default.api.timeout.ms", "request.timeout.ms"):
+        monkeypatch.setitem(sampler._HASTE, key, str(seconds * 1000))
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch, task_slot: None) -> None:
+    """A busy machine reads a sample slowly."""
+    set_timeouts(monkeypatch, 60)
 
 
 @pytest.fixture
@@ -87,7 +100,8 @@ def test_records_cannot_be_parsed(create: Create, session: Session, topics: Topi
         create("c", kafka_topic=topic, druid_timestamp_column="when")
 
 
-def test_nobody_listens(create: Create) -> None:
+def test_nobody_listens(create: Create, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_timeouts(monkeypatch, 2)
     (note,) = create(kafka_topic="t", kafka_bootstrap_servers="127.0.0.1:1")
     assert note.startswith("default.t: Druid cannot reach Kafka at 127.0.0.1:1: cannot reach Kafka at 127.0.0.1:1 from")
     assert "connection refused" in note

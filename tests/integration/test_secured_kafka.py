@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from hivedruid.ingestion.model import TopicOffsets
 from hivedruid.kept_secrets import KeptSecrets
 from hivedruid.local import services
 from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.processes import choose_port
 from hivedruid.local.state import HOST
 from hivedruid.session import Session
 from tests.support.kafka import Topics, topics_of
@@ -38,12 +38,6 @@ def pem(name: str) -> str:
     return (TLS / name).read_text(encoding="ascii")
 
 
-def free_port() -> int:
-    with socket.create_server((HOST, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 @dataclass(frozen=True)
 class Secured:
     """The addresses of one Kafka: `open` is for the tests' own topics, the others ask for credentials."""
@@ -56,7 +50,8 @@ class Secured:
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    sasl, tls = (f"{HOST}:{free_port()}" for _ in range(2))
+    first = choose_port(None, ())
+    sasl, tls = f"{HOST}:{first}", f"{HOST}:{choose_port(None, (first,))}"
     plain = services._kafka
 
     def with_listeners(*arguments: Any) -> dict[str, object]:
@@ -182,7 +177,9 @@ def create(session: Session, secured: Secured, name: str, topic: str, config: st
     )
 
 
-def test_clear_text_goes_to_druid_and_nowhere_else(secured: Secured, conf: dict[str, str], tmp_path: Path) -> None:
+def test_clear_text_goes_to_druid_and_nowhere_else(
+    secured: Secured, conf: dict[str, str], tmp_path: Path, task_slot: None
+) -> None:
     """The overlord reads a sample, and its tasks the topic, with a password that only the memory of the session has."""
     topic = secured.topics.new([GOOD] * 3)
     shown: list[str] = []

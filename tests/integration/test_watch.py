@@ -97,6 +97,11 @@ class Home:
         (row,) = self.run(f"SHOW INGESTIONS LIKE '{name}'")
         return row
 
+    def added(self, name: str) -> int:
+        """What was read, summed: the n-th record adds n."""
+        (row,) = self.run(f"SELECT sum(added) AS n FROM {name}")
+        return int(row["n"] or 0)
+
     def problem(self, name: str, problem: str) -> Row | None:
         """The problem of that name with a table."""
         found = self.run("SHOW PROBLEMS")
@@ -129,7 +134,7 @@ def home(cluster: Cluster, druid: DruidCluster, tmp_path: Path, notes: list[str]
         "druid.url": services.broker, "druid.coordinator.url": services.coordinator,
         "druid.overlord.url": services.overlord, "hivedruid.kafka.check": "off",
     }  # fmt: skip
-    with Session(tmp_path, hiveconf=conf, note=notes.append) as session:
+    with Session(tmp_path, hiveconf=conf, note=notes.append, confirm=lambda _: True) as session:
         made = Home(session, cluster, druid)
         try:
             yield made
@@ -203,6 +208,9 @@ def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
     assert problem["evidence"] == "partition 0: 40 record(s) from 10 on"
     assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
     assert "[10] is no longer available" in home.ingestion(name)["last_error"]
+    home.run(problem["repair"])
+    assert until(lambda: home.added(name) == sum(range(50, 100)))
+    until(lambda: home.problem(name, "offsets expired") is None)
 
 
 def test_more_tasks_than_slots(home: Home, topics: Topics) -> None:

@@ -5,7 +5,6 @@ STORED BY 'druid'
 TBLPROPERTIES (
   'druid.datasource' = 'edits',
   'kafka.topic' = 'wiki-edits', 'kafka.bootstrap.servers' = 'localhost:9092',
-  'druid.kafka.ingestion' = 'START',
   'druid.timestamp.column' = 'time', 'druid.timestamp.format' = 'iso',
   'druid.segment.granularity' = 'HOUR', 'druid.query.granularity' = 'minute', 'druid.rollup' = 'true',
   'druid.columns.mapping' = 'isNew:isnew',
@@ -29,7 +28,7 @@ TBLPROPERTIES (
 SHOW CREATE TABLE lines;
 EXPLAIN ALTER TABLE lines SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '3');
 SET hive.druid.indexer.segments.granularity=MONTH;
-EXPLAIN ALTER TABLE lines SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
+EXPLAIN ALTER TABLE lines SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '2');
 
 -- what Druid would fail at later is refused at once
 ALTER TABLE lines SET TBLPROPERTIES ('druid.kafka.ingestion.taskDuration' = 'PT30S');

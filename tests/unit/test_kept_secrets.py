@@ -38,12 +38,13 @@ def test_a_reference_says_nothing_and_stays_the_same() -> None:
 
 def test_a_spec_is_filled_and_hidden_again() -> None:
     kept = KeptSecrets()
-    spec = {"a": [{"password": kept.keep(SECRET)}], "b": "c", "n": 1, "x": None}
-    filled = {"a": [{"password": SECRET}], "b": "c", "n": 1, "x": None}
+    spec = {"a": [{"consumerProperties": {"password": kept.keep("json"), "n": 1}}], "type": "json", "x": None}
+    filled = {"a": [{"consumerProperties": {"password": "json", "n": 1}}], "type": "json", "x": None}
     assert kept.filled(spec) == filled
     assert kept.hidden(filled) == spec
     assert KeptSecrets().hidden(filled) == filled
     assert kept.filled(None) is None
+    assert kept.hidden(None) is None
 
 
 def test_a_reference_of_another_session_is_named() -> None:

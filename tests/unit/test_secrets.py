@@ -54,6 +54,7 @@ def test_masked() -> None:
         """('a' = "{\\"token\\":\\"hunter2\\"}")""",
         """('a' = '{"password": "x\\\\"hunter2", "b": [{"secret": "hunter2"}]}')""",
         """('a' = '{"password": "hunter2""",
+        "TBLPROPERTIES ('registry' = 'http://me:hunter2@h:8081', 'b' = 'http://me:x/hunter2@h')",
     ],
 )
 def test_mask_text(text: str) -> None:
@@ -67,6 +68,8 @@ def test_mask_text_leaves_the_rest() -> None:
     text = "CREATE TABLE t (a int) TBLPROPERTIES ('druid.datasource' = 'x')"
     assert mask_text(text) == text
     assert mask_text("SET x=y") == "SET x=y"
+    text = "SELECT 'http://h:80/x', 'a@b', 'http://h/x@y' FROM t"
+    assert mask_text(text) == text
     text = """('a' = '{"type": "path", "name": "password_hint_x"}', 'b' = '{"a": {"b": "c"}}')"""
     assert mask_text(text) == text
 

@@ -66,5 +66,6 @@ def test_explain() -> None:
         "    brokers: h:1",
         "    topic: x",
         "    extensions: druid-kafka-indexing-service",
+        "    calls: Kafka's topics and offsets, GET /status, GET /druid/indexer/v1/workers, POST /druid/indexer/v1/sampler",
         "    where it could not start: warn",
     ]

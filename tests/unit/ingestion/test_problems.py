@@ -89,13 +89,22 @@ def test_a_table_that_was_started_and_does_not_run() -> None:
     assert problem.repair == "START INGESTION default.wiki"
 
 
-@pytest.mark.parametrize(("verb", "repair"), [
-    ("SUSPEND", "SUSPEND INGESTION default.wiki"), ("ROLLBACK", "ALTER TABLE default.wiki ROLLBACK INGESTION"),
-])  # fmt: skip
-def test_a_verb_that_was_interrupted(verb: str, repair: str) -> None:
-    problem = only(running(pending=verb))
+@pytest.mark.parametrize(
+    ("verb", "state", "repair"),
+    [
+        ("SUSPEND", "RUNNING", "SUSPEND INGESTION default.wiki"),
+        ("ALTER", "RUNNING", "START INGESTION default.wiki"),
+        ("ALTER", "SUSPENDED", "-- say ALTER TABLE again"),
+        ("DROP", "RUNNING", "DROP TABLE default.wiki"),
+    ],
+)
+def test_a_verb_that_was_interrupted(verb: str, state: str, repair: str) -> None:
+    problem = only(running(pending=verb, supervisor=supervisor(table(), state)))
     assert (problem.problem, problem.repair) == ("interrupted", repair)
-    assert only(Ingestion(table(), pending=verb, started=True)).problem == "interrupted"  # and not "not running"
+
+
+def test_a_start_that_was_interrupted_is_not_told_twice() -> None:
+    assert only(Ingestion(table(), pending="START", started=True)).problem == "interrupted"
 
 
 def test_names_that_need_quotes_get_them() -> None:
@@ -246,13 +255,13 @@ def lagging(lag: int, per_second: float, written: int = 0, **changes: Any) -> In
 
 def test_a_lag_that_takes_long() -> None:
     problem = only(lagging(5000, 10.0))
-    assert (problem.problem, problem.cause) == ("lag", "the tasks read 10 rows/s, 0 are written")
+    assert (problem.problem, problem.cause) == ("lag", "the tasks read 10.0 rows/s, 0.0 are written")
     assert problem.evidence == "5000 record(s) are not read, 500 s of work"
 
 
 def test_a_lag_that_grows() -> None:
     problem = only(lagging(5000, 10.0, written=1000))
-    assert (problem.problem, problem.cause) == ("growing lag", "the tasks read 10 rows/s, 50 are written")
+    assert (problem.problem, problem.cause) == ("growing lag", "the tasks read 10.0 rows/s, 50.0 are written")
 
 
 def test_more_tasks_help_as_long_as_there_are_partitions() -> None:
@@ -306,6 +315,8 @@ def test_an_unhealthy_supervisor_says_why() -> None:
     assert (problem.problem, problem.cause) == ("unhealthy", "Failed to construct consumer")
     assert problem.repair == "SHOW TASKS FOR default.wiki"
     assert only(replace(one, topic_problem="no topic")).problem == "topic gone"  # which says it better
+    both = look(replace(one, pending="START"))
+    assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
 
 
 def test_a_supervisor_that_counts_as_healthy_and_makes_no_task() -> None:

@@ -1,0 +1,190 @@
+"""hivedruid is killed -9 at every moment of every statement that changes an ingestion, and the statement is said again.
+
+Afterwards all is as if it had not been interrupted: what runs, what the catalog says, and each record in Druid as often
+as it should be. In between SHOW PROBLEMS tells of the interruption.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.catalog.ingestions import Ingestions
+from tests.support import killed
+from tests.support.ingestion import Feed, IngestionHome, until
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+AT_ONCE = 3
+"""Lives at a time: each of them takes one of Druid's four task slots, and for moments two."""
+
+
+class Life:
+    """A table, its topic and home, and statements that are killed on their way."""
+
+    def __init__(self, home: IngestionHome, topics: Topics) -> None:
+        self.home = home
+        self.feed = Feed(topics)
+        self.name = home.create(self.feed.topic)
+
+    def say(self, statement: str) -> None:
+        self.home.run(statement.format(t=self.name))
+
+    def more(self) -> None:
+        """Records that are produced, and read."""
+        self.feed.send(10)
+        self.home.expect(self.name, self.feed.expected)
+
+    def interrupted(self, statement: str, moment: int) -> bool:
+        """Say a statement, killed at that moment, and say it again; False where it was through before."""
+        text = statement.format(t=self.name)
+        outcome = killed.run(self.home.folder, self.home.conf, text, moment)
+        assert not outcome.error, (outcome, statement, moment)
+        problems = self.home.problems(self.name)
+        assert ("interrupted" in problems) == (outcome.killed and outcome.is_begun), (outcome, problems)
+        if outcome.killed:
+            again = killed.run(self.home.folder, self.home.conf, text)
+            assert not again.error, (again, outcome)
+        return outcome.killed
+
+    def check(self, state: str) -> None:
+        """As after a statement that nothing interrupted. `state` is the supervisor's; STOPPED where there should be none."""
+        table = self.home.session.catalog.get("default", self.name)
+        record = Ingestions(self.home.session.catalog).find(table.table_id)
+        assert (record.started, dict(record.pending)) == (state != "STOPPED", {})
+        row = self.home.ingestion(self.name)
+        assert (row["state"], len(self.home.tasks(self.name))) == (state, int(state == "RUNNING"))
+        assert self.home.problems(self.name) == {}
+
+    def end(self) -> None:
+        """All that was read is published: this is the last word on what is counted."""
+        self.say("STOP INGESTION {t}")
+        self.home.expect(self.name, self.feed.expected)
+
+
+@pytest.fixture
+def lives(cluster: Cluster, topics: Topics, tmp_path: Path) -> Callable[[Callable[[Life, int], bool]], None]:
+    """Runs a test for every moment, some of them at a time, until one says that all moments are behind."""
+
+    @contextmanager
+    def life(moment: int) -> Iterator[Life]:
+        home = IngestionHome(tmp_path / str(moment), cluster.services)
+        try:
+            yield Life(home, topics)
+        finally:
+            home.close()
+
+    def one(test: Callable[[Life, int], bool], moment: int) -> bool:
+        with life(moment) as made:
+            return test(made, moment)
+
+    def run(test: Callable[[Life, int], bool]) -> None:
+        moments = count(1)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            while all([*pool.map(lambda _: one(test, next(moments)), range(AT_ONCE))]):
+                pass
+        assert next(moments) > 2 * AT_ONCE, "no statement has so few moments"
+
+    return run
+
+
+Lives = Callable[[Callable[[Life, int], bool]], None]
+
+
+def test_start_and_stop(lives: Lives) -> None:
+    def test(life: Life, moment: int) -> bool:
+        life.feed.send(10)
+        started = life.interrupted("START INGESTION {t}", moment)
+        life.check("RUNNING")
+        life.more()
+        stopped = life.interrupted("STOP INGESTION {t}", moment)
+        life.check("STOPPED")
+        life.home.expect(life.name, life.feed.expected)
+        return started or stopped
+
+    lives(test)
+
+
+def test_suspend_and_resume(lives: Lives) -> None:
+    def test(life: Life, moment: int) -> bool:
+        life.say("START INGESTION {t}")
+        life.more()
+        suspended = life.interrupted("SUSPEND INGESTION {t}", moment)
+        life.check("SUSPENDED")
+        life.feed.send(10)
+        resumed = life.interrupted("RESUME INGESTION {t}", moment)
+        life.check("RUNNING")
+        life.more()
+        life.end()
+        return suspended or resumed
+
+    lives(test)
+
+
+def test_alter_and_roll_back(lives: Lives) -> None:
+    def test(life: Life, moment: int) -> bool:
+        def rows() -> int:
+            running = life.home.overlord.spec(life.name)
+            assert running is not None
+            return int(running["spec"]["tuningConfig"]["maxRowsInMemory"])
+
+        set_ = "ALTER TABLE {{t}} SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '{}')"
+        life.say("START INGESTION {t}")
+        life.more()
+        life.say(set_.format(1001))
+        altered = life.interrupted(set_.format(1002), moment)
+        assert rows() == 1002
+        life.check("RUNNING")
+        life.more()
+        rolled_back = life.interrupted("ALTER TABLE {t} ROLLBACK INGESTION", moment)
+        assert rows() == 1001
+        life.check("RUNNING")
+        life.more()
+        life.end()
+        return altered or rolled_back
+
+    lives(test)
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "SUSPENDED", "STOPPED"])
+def test_reset_to_earliest(lives: Lives, state: str) -> None:
+    def test(life: Life, moment: int) -> bool:
+        life.say("START INGESTION {t}")
+        life.more()
+        if state != "RUNNING":
+            life.say("SUSPEND INGESTION {t}" if state == "SUSPENDED" else "STOP INGESTION {t}")
+        life.feed.expected += Counter(life.feed.expected)  # as announced: once again, and only once
+        reset = life.interrupted("RESET INGESTION {t} TO EARLIEST", moment)
+        life.check(state)
+        if state != "RUNNING":
+            life.say("START INGESTION {t}")
+        life.more()
+        life.end()
+        return reset
+
+    lives(test)
+
+
+def test_drop_and_purge(lives: Lives) -> None:
+    """What is left of it is nothing, in Druid as in the catalog; a table that was dropped cannot be dropped again."""
+
+    def test(life: Life, moment: int) -> bool:
+        life.say("START INGESTION {t}")
+        life.more()
+        dropped = life.interrupted("DROP TABLE IF EXISTS {t} PURGE", moment)
+        assert life.home.overlord.spec(life.name) is None
+        assert life.home.tasks(life.name) == []
+        assert life.home.session.catalog.find("default", life.name) is None
+        until(lambda: not life.home.counted(life.name))
+        return dropped
+
+    lives(test)

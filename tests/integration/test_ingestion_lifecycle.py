@@ -1,0 +1,207 @@
+"""START, STOP, RESET and their kind on the real Druid and Kafka: what runs afterwards, and what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.errors import DruidError, ExecutionError, SemanticError
+from tests.support.ingestion import Feed, IngestionHome, record, until
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+
+@pytest.fixture
+def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
+    made = IngestionHome(tmp_path / "home", cluster.services)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def feed(topics: Topics) -> Feed:
+    return Feed(topics, partitions=2)
+
+
+def test_start_is_idempotent_and_stop_leaves_no_task(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic, taskCount="2")
+    feed.send(20)
+    home.run(f"START INGESTION {table}")
+    tasks = home.tasks(table)
+    assert len(tasks) == 2
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion' = 'start')")
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('comment' = 'the tasks are left alone')")
+    assert home.tasks(table) == tasks
+    home.run(f"WAIT INGESTION {table}")
+    home.expect(table, feed.expected)
+    home.run(f"STOP INGESTION {table}")
+    assert home.tasks(table) == []
+    assert home.overlord.spec(home.sources[table]) is None
+    home.run(f"STOP INGESTION {table}")
+    home.expect(table, feed.expected)
+
+
+def test_stop_at_once_leaves_no_task_alone(home: IngestionHome, feed: Feed) -> None:
+    """A supervisor that is terminated does not end the tasks that it has not seen yet."""
+    table = home.create(feed.topic, period="PT30S")
+    feed.send(10)
+    home.run(f"START INGESTION {table}")
+    home.run(f"STOP INGESTION {table}")
+    assert home.tasks(table) == []
+    home.run(f"START INGESTION {table}")
+    home.expect(table, feed.expected)
+
+
+def test_suspend_alter_rollback_handoff(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    feed.send(6)
+    home.run(f"START INGESTION {table}")
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '2')")
+    assert home.notes == [f"supervisor {table}: ioConfig.taskCount 1 -> 2"]
+    until(lambda: home.ingestion(table)["tasks"] == "2/2")  # the one with the old spec publishes, and ends
+    home.run(f"SUSPEND INGESTION {table}")
+    assert home.tasks(table) == []
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '2')")
+    assert home.ingestion(table)["state"] == "SUSPENDED"
+    home.run(f"ALTER TABLE {table} ROLLBACK INGESTION")
+    home.run(f"RESUME INGESTION {table}")
+    feed.send(6)
+    home.run(f"HANDOFF INGESTION {table}")
+    home.run(f"WAIT INGESTION {table}")
+    home.expect(table, feed.expected)
+    home.run(f"ALTER TABLE {table} ROLLBACK INGESTION")
+    until(lambda: home.ingestion(table)["tasks"] == "1/1")
+    with pytest.raises(SemanticError, match="no other ingestion spec"):
+        home.run(f"ALTER TABLE {table} ROLLBACK INGESTION")
+    home.expect(table, feed.expected)
+
+
+def test_reset(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    numbers = feed.send(10)
+    home.run(f"START INGESTION {table}")
+    home.run(f"WAIT INGESTION {table}")
+    home.run(f"RESET INGESTION {table} TO OFFSETS (0:3)")
+    assert home.asked[-1] == f"RESET of default.{table}: 0 records are lost, 2 records are read again"
+    feed.expected.update(numbers[6::2])  # the fourth and fifth record of partition 0
+    home.run(f"WAIT INGESTION {table}")
+    home.expect(table, feed.expected)
+    home.run(f"SUSPEND INGESTION {table}")
+    lost = feed.send(8)
+    home.run(f"RESET INGESTION {table} TO LATEST")
+    assert home.ingestion(table)["state"] == "SUSPENDED"
+    for number in lost:
+        del feed.expected[number]
+    home.run(f"RESUME INGESTION {table}")
+    feed.send(4)
+    home.run(f"WAIT INGESTION {table}")
+    home.expect(table, feed.expected)
+    home.run(f"STOP INGESTION {table}")
+    home.run(f"RESET INGESTION {table}")  # to the earliest, as the table says; nothing runs before and after
+    assert "not known" in home.asked[-1]
+    assert home.overlord.spec(home.sources[table]) is None
+    home.run(f"START INGESTION {table}")
+    feed.expected.update(str(number) for number in range(feed.sent))
+    home.expect(table, feed.expected)
+
+
+def test_nothing_is_reset_without_consent(cluster: Cluster, home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    feed.send(4)
+    home.run(f"START INGESTION {table}")
+    home.run(f"WAIT INGESTION {table}")
+    home.session._confirm = lambda _: False
+    home.session._services = None
+    tasks = home.tasks(table)
+    with pytest.raises(ExecutionError, match=r"4 records are read again; nothing was done"):
+        home.run(f"RESET INGESTION {table} TO EARLIEST")
+    assert home.tasks(table) == tasks
+    with pytest.raises(SemanticError, match="has no partition 7"):
+        home.run(f"RESET INGESTION {table} TO OFFSETS (7:1)")
+    with pytest.raises(SemanticError, match="has the offsets 0 to 2, not 99"):
+        home.run(f"RESET INGESTION {table} TO OFFSETS (0:99)")
+
+
+def test_a_table_that_is_fed_stays_with_its_supervisor(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    home.run(f"START INGESTION {table}")
+    with pytest.raises(SemanticError, match="is fed from Kafka no more"):
+        home.run(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('kafka.topic')")
+    with pytest.raises(SemanticError, match="moves to another data source"):
+        home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.datasource' = 'elsewhere')")
+    home.run(f"ALTER TABLE {table} RENAME TO {table}_renamed")
+    home.run(f"STOP INGESTION {table}_renamed")
+
+
+def test_drop_ends_the_supervisor_and_purge_forgets_the_offsets(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    feed.send(4)
+    home.run(f"START INGESTION {table}")
+    home.run(f"WAIT INGESTION {table}")
+    source = home.sources[table]
+    home.run(f"DROP TABLE {table} PURGE")
+    assert home.overlord.spec(source) is None
+    assert home.tasks(table) == []
+    again = home.create(feed.topic, source)
+    home.run(f"START INGESTION {again}")
+    home.run(f"WAIT INGESTION {again}")
+    # druid.datasource was given: the rows of before are not the table's to drop
+    home.expect(again, dict.fromkeys(feed.expected, 2))
+
+
+def test_start_says_why_tasks_do_not_run(home: IngestionHome, topics: Topics) -> None:
+    many = home.create(topics.new([record(1)], partitions=6), taskCount="6")
+    home.session.settings.set("hivedruid.ingestion.timeout", "PT10S")
+    with pytest.raises(DruidError, match=r"wait for a slot \(4 of 4 are taken\)"):
+        home.run(f"START INGESTION {many}")
+    assert "no free slots" in "".join(home.problems(many))
+    home.run(f"DROP TABLE {many}")
+    lost = home.create("nowhere", **{"consumer.default.api.timeout.ms": "1000"})
+    home.run(
+        f"ALTER TABLE {lost} SET TBLPROPERTIES ('kafka.bootstrap.servers' = '127.0.0.1:1', 'druid.kafka.ingestion.taskCount' = '1')"
+    )
+    home.session.settings.set("hivedruid.ingestion.timeout", "PT1M")
+    with pytest.raises(DruidError, match="cannot ingest"):
+        home.run(f"START INGESTION {lost}")
+    home.run(f"DROP TABLE {lost}")
+
+
+SEED = """CREATE EXTERNAL TABLE druid_kafka_table_1 (`__time` TIMESTAMP, `dimension1` STRING, `dimension2` STRING, `metric1` INT, `metric2` DOUBLE)
+STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
+TBLPROPERTIES ("kafka.bootstrap.servers" = "{kafka}", "kafka.topic" = "{topic}",
+  "druid.kafka.ingestion.useEarliestOffset" = "true", "druid.kafka.ingestion.maxRowsInMemory" = "5",
+  "druid.kafka.ingestion.startDelay" = "PT1S", "druid.kafka.ingestion.period" = "PT1S",
+  "druid.kafka.ingestion.consumer.retries" = "2", "druid.kafka.ingestion.taskDuration" = "PT60S")"""
+
+
+def test_the_statements_of_hives_page(cluster: Cluster, home: IngestionHome, topics: Topics) -> None:
+    rows = [
+        {
+            "__time": f"2024-05-01T{hour:02}:00:00Z",
+            "dimension1": "a",
+            "dimension2": "b",
+            "metric1": hour,
+            "metric2": 0.5,
+        }
+        for hour in range(10)
+    ]
+    home.run(SEED.format(kafka=cluster.services.kafka, topic=topics.new(rows)))
+    verb = "ALTER TABLE druid_kafka_table_1 SET TBLPROPERTIES('druid.kafka.ingestion' = '{}')"
+    try:
+        home.run(verb.format("START"))
+        home.run("WAIT INGESTION druid_kafka_table_1")
+        (row,) = home.run("SELECT sum(metric1) AS n, sum(metric2) AS x FROM druid_kafka_table_1")
+        assert (row["n"], row["x"]) == (45, 5.0)
+        home.run(verb.format("STOP"))
+        home.run(verb.format("RESET"))
+        home.run(verb.format("START"))
+        home.run("WAIT INGESTION druid_kafka_table_1")
+        (row,) = home.run("SELECT sum(metric1) AS n, sum(metric2) AS x FROM druid_kafka_table_1")
+        assert (row["n"], row["x"]) == (90, 10.0)
+    finally:
+        home.run("DROP TABLE druid_kafka_table_1 PURGE")
