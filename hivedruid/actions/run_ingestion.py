@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs
 from hivedruid.catalog.ingestions import Ingestions
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion.lifecycle import Await, IngestionChange
 from hivedruid.ingestion.offsets import summary
 from hivedruid.redaction import redact_spec
@@ -27,6 +27,8 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     _ask(change, services)
     ingestions = Ingestions(services.catalog)
     table_id = change.table.table_id
+    before = ingestions.find(table_id)
+    changes = any(not isinstance(step, Await) for step in change.steps)
     pending: dict[str, Any] = {"verb": change.verb, **change.pending}
     if change.spec is not None:
         bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
@@ -35,7 +37,7 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     def moving(offsets: Mapping[int, int]) -> None:
         ingestions.begin(table_id, {**pending, "offsets": {str(p): offset for p, offset in offsets.items()}})
 
-    if change.steps:
+    if changes:
         ingestions.begin(table_id, pending)
     engine = services.druid()
     progress = Progress()
@@ -43,11 +45,14 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         moved = engine.change_ingestion(
             change, patience=seconds(services.setting(TIMEOUT)), moving=moving, on_step=progress.step
         )
-    except ExecutionError:
-        if all(isinstance(step, Await) for step in change.steps[progress.done :]):
+    except HiveDruidError as error:
+        if changes and progress.done == 0 and not isinstance(error, ConnectError):
+            ingestions.restore(table_id, before)  # the first request was refused
+        elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
             ingestions.finish(table_id, started=change.started)  # all is said; Druid goes on by itself, or says why not
         raise
-    ingestions.finish(table_id, started=change.started)
+    if change.verb != "WAIT":
+        ingestions.finish(table_id, started=change.started)
     if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
         ingestions.worked(table_id)
     if moved:

@@ -71,6 +71,14 @@ class Ingestions:
                 (table_id, started),
             )
 
+    def restore(self, table_id: str, record: IngestionRecord) -> None:
+        """As it was before `begin`: Druid has refused, and nothing has changed."""
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "UPDATE ingestions SET started = ?, pending = ? WHERE table_id = ?",
+                (record.started, json.dumps(record.pending) if record.pending else "", table_id),
+            )
+
     # --- specs -------------------------------------------------------------------------------------------------
 
     def specs(self, table_id: str) -> tuple[SentSpec, ...]:

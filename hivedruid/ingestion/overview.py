@@ -26,7 +26,7 @@ SLOWEST = 0.01
 """Rows per second below which nothing is read: the average of the last minute only comes near 0."""
 
 MISSED_FETCHES = 3
-"""Of the supervisor's looks at Kafka (offsetFetchPeriod), after which what it says of the lag is too old."""
+"""Of the supervisor's looks at Kafka (offsetFetchPeriod, 30 s by default), after which what it says of the lag is too old."""
 
 Row = tuple[Any, ...]
 
@@ -167,7 +167,7 @@ def told(one: Ingestion, status: SupervisorStatus | None, counts: RowCounts | No
     """With what its supervisor has told; its lag is forgotten where it has not reached Kafka for some time."""
     if status is not None and one.supervisor is not None:
         period = str(one.supervisor.tuning_config.get("offsetFetchPeriod") or "")
-        patience = MISSED_FETCHES * (seconds(period) if PERIOD.fullmatch(period) else 30.0)
+        patience = MISSED_FETCHES * max(30.0, seconds(period) if PERIOD.fullmatch(period) else 0.0)
         looked = moment(status.offsets_updated)
         if looked is not None and (now - looked).total_seconds() > patience:
             status = replace(status, total_lag=None, lag={}, latest_offsets={})

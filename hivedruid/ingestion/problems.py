@@ -229,7 +229,7 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
     if one.offsets is None or one.status is None:
         return
     earliest, latest = one.offsets.earliest, one.offsets.latest
-    following = _following(one.status)
+    following = _following(one, one.status)
     if gone := sorted(following.keys() - latest.keys()):
         cause = "the topic was made anew with fewer partitions"
         evidence = f"partition(s) {_numbers(gone)} were read, the topic has {_numbers(sorted(latest))}"
@@ -246,9 +246,10 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
         yield Problem(one.name, "offsets beyond the end", cause, evidence, _reset(one))
 
 
-def _following(status: SupervisorStatus) -> dict[int, int]:
+def _following(one: Ingestion, status: SupervisorStatus) -> dict[int, int]:
     """The offset that each partition is read at next: the tasks', or the one that the supervisor cannot begin at."""
-    missing = (_MISSING.search(error.message) for error in status.errors) if not status.active else ()
+    errors = () if status.active or one.running else status.errors
+    missing = (_MISSING.search(error.message) for error in errors)
     following = {int(found["partition"]): int(found["offset"]) for found in missing if found is not None}
     for task in status.active:
         following |= {**task.starting_offsets, **task.current_offsets}

@@ -205,3 +205,12 @@ def test_the_statements_of_hives_page(cluster: Cluster, home: IngestionHome, top
         assert (row["n"], row["x"]) == (90, 10.0)
     finally:
         home.run("DROP TABLE druid_kafka_table_1 PURGE")
+
+
+def test_what_druid_refuses_is_not_begun(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic, autoScalerConfig='{"enableTaskAutoScaler": true}')
+    with pytest.raises(DruidError, match="taskCountMin can't be null"):
+        home.run(f"START INGESTION {table}")
+    assert home.problems(table) == {}
+    assert home.ingestion(table)["state"] == "STOPPED"
+    home.run(f"DROP TABLE {table}")

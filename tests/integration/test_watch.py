@@ -154,8 +154,11 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
     assert (row["state"], row["tasks"], row["last_error"]) == ("RUNNING", "2/2", None)
     assert row["since"] is not None
 
-    problem = until(lambda: home.problem(name, "parse errors"))
-    assert problem["evidence"] == "20 of 400 record(s) that the running tasks have read"
+    def all_are_read() -> Row | None:
+        found = home.problem(name, "parse errors")
+        return found if found and found["evidence"] == "20 of 400 record(s) that the running tasks have read" else None
+
+    problem = until(all_are_read)
     assert "bad{" in problem["cause"]
     shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     assert ("rows unparseable", "20") in shown

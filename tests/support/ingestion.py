@@ -87,7 +87,9 @@ class IngestionHome:
             **{f"druid.kafka.ingestion.{key}": value for key, value in ingestion.items()},
         }  # fmt: skip
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
-        self.run(f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, id string) STORED BY 'druid' TBLPROPERTIES ({pairs})")
+        self.run(
+            f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, id string) STORED BY 'druid' TBLPROPERTIES ({pairs})"
+        )
         return name
 
     # --- what there is -----------------------------------------------------------------------------------------

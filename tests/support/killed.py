@@ -132,7 +132,10 @@ def _watch(moments: Moments) -> None:
         return answer
 
     DruidClient._send = watched  # type: ignore[method-assign]
-    for owner, names in ((Ingestions, ("begin", "finish", "sending", "worked", "roll_back")), (Catalog, ("replace", "remove"))):
+    for owner, names in (
+        (Ingestions, ("begin", "finish", "sending", "worked", "roll_back")),
+        (Catalog, ("replace", "remove")),
+    ):
         for name in names:
             setattr(owner, name, _write(getattr(owner, name), moments))
 

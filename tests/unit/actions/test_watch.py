@@ -92,6 +92,12 @@ def test_tasks_of_what_has_none(session: Session, text: str, message: str) -> No
     assert raised.value.span is not None
 
 
+@pytest.mark.parametrize("text", ["KILL TASK 'x'", "SHOW INGESTIONS"])
+def test_a_dry_run_asks_and_ends_nothing(tmp_path: Path, text: str) -> None:
+    with Session(tmp_path, hiveconf=OUT_OF_REACH, dry_run=True) as session:
+        assert any("requests:" in row["Plan"] for row in run(session, text))
+
+
 # --- EXPLAIN -----------------------------------------------------------------------------------------------------
 
 

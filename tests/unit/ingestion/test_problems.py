@@ -230,6 +230,8 @@ def test_offsets_that_a_supervisor_cannot_begin_at() -> None:
     idle = with_status(running(tasks=()), active=(), errors=(SupervisorError(ago(minutes=1), message),))
     problem = only(replace(idle, offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200})))
     assert (problem.problem, problem.evidence) == ("offsets expired", "partition 1: 50 record(s) from 100 on")
+    again = replace(idle, tasks=(task(1),), offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200}))
+    assert look(again) == ()  # it was told before these tasks ran
 
 
 def test_a_topic_that_was_made_anew() -> None:

@@ -1,0 +1,164 @@
+"""What goes wrong while records are ingested: each of them is counted once all the same, or its loss was announced.
+
+While a fault lasts, SHOW PROBLEMS names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.errors import DruidError
+from tests.support import killed
+from tests.support.ingestion import Feed, IngestionHome, until
+from tests.support.kafka import kafka_python
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+
+@pytest.fixture
+def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
+    made = IngestionHome(tmp_path / "home", cluster.services)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def other(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
+    """Another home, of the same Druid."""
+    made = IngestionHome(tmp_path / "other", cluster.services)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
+    """Every 20th of 2,000."""
+    feed = Feed(topics, 2)
+    for n in range(100):
+        feed.send(19)
+        topics.send(feed.topic, b"bad{%d" % n, partition=n % 2)
+    topics.producer.flush()
+    name = home.create(feed.topic)
+    home.run(f"START INGESTION {name}")
+    home.expect(name, feed.expected)
+    row = until(lambda: found if (found := home.ingestion(name))["unparseable"] == 100 else None)
+    assert row["state"] == "RUNNING"
+    problem = home.problem(name, "parse errors")
+    assert problem["evidence"] == "100 of 2000 record(s) that the running tasks have read"
+    shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    assert ("rows unparseable", "100") in shown
+    assert any(key == "parse error" and "bad{" in value for key, value in shown)
+    home.run(f"STOP INGESTION {name}")
+    home.expect(name, feed.expected)
+
+
+@pytest.mark.parametrize("use_earliest", ["true", "false"])
+def test_a_partition_is_added(home: IngestionHome, topics: Topics, use_earliest: str) -> None:
+    """Its records are read from the first on, also by an ingestion that began at the end of the topic."""
+    feed = Feed(topics)
+    name = home.create(feed.topic, useEarliestOffset=use_earliest)
+    home.run(f"START INGESTION {name}")
+    feed.send(20)
+    home.expect(name, feed.expected)
+    topics.admin.create_partitions({feed.topic: 2})
+    feed.partitions = 2
+    feed.send(40)
+    home.expect(name, feed.expected)
+    assert home.problems(name) == {}
+    home.run(f"STOP INGESTION {name}")
+    home.expect(name, feed.expected)
+
+
+def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topics) -> None:
+    feed = Feed(topics)
+    name = home.create(feed.topic)
+    feed.send(100)
+    home.run(f"START INGESTION {name}")
+    home.expect(name, feed.expected)
+    home.run(f"SUSPEND INGESTION {name}")
+    lost = feed.send(30)
+    feed.send(20)
+    topics.admin.delete_records({kafka_python().TopicPartition(feed.topic, 0): 130})
+    with pytest.raises(DruidError, match="no longer available"):
+        home.run(f"RESUME INGESTION {name}")
+    problem = home.problem(name, "offsets expired")
+    assert problem["evidence"] == "partition 0: 30 record(s) from 100 on"
+    assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
+
+    home.run(problem["repair"])
+    assert home.asked == [
+        f"RESET of default.{name}: 30 records that Kafka has deleted are lost, 0 records are read again"
+    ]
+    feed.expected.subtract(lost)
+    feed.expected += type(feed.expected)()  # without those that are not expected any more
+    feed.send(10)
+    home.expect(name, feed.expected)
+    assert home.problems(name) == {}
+    home.run(f"STOP INGESTION {name}")
+    home.expect(name, feed.expected)
+
+
+def test_two_at_once_in_one_home(home: IngestionHome, topics: Topics, tmp_path: Path) -> None:
+    """Both have seen that nothing runs before either of them starts it."""
+    feed = Feed(topics)
+    feed.send(100)
+    name = home.create(feed.topic)
+    outcomes = at_once(tmp_path / "go", (home, name), (home, name))
+    assert [outcome.error for outcome in outcomes] == ["", ""]
+    home.expect(name, feed.expected)
+    assert home.problems(name) == {}
+    assert home.ingestion(name)["tasks"] == "1/1"
+    home.run(f"STOP INGESTION {name}")
+    home.expect(name, feed.expected)
+
+
+def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, topics: Topics, tmp_path: Path) -> None:
+    """Two tables over one data source: one of them has it, the other one is told whose it is, and leaves it alone."""
+    feed = Feed(topics)
+    feed.send(100)
+    name = home.create(feed.topic)
+    its_name = other.create(feed.topic, data_source=name)
+    outcomes = at_once(tmp_path / "go", (home, name), (other, its_name))
+    (told,) = [outcome.error for outcome in outcomes if outcome.error]
+    order = ((home, name), (other, its_name)) if outcomes[1].error else ((other, its_name), (home, name))
+    (winner, table), (loser, its_table) = order
+    assert told.startswith(f"the supervisor of data source {name} belongs to table default.{table} of ")
+    assert told.endswith(f":{winner.folder}")
+    winner.expect(table, feed.expected)
+    assert winner.problems(table) == {}
+    problems = loser.problems(its_table)
+    assert list(problems) == ["not ours"]
+    assert problems["not ours"]["cause"].startswith(f"table default.{table} of ")
+    for verb in ("START", "STOP", "SUSPEND", "RESET"):
+        with pytest.raises(DruidError, match="belongs to table"):
+            loser.run(f"{verb} INGESTION {its_table}")
+    assert winner.ingestion(table)["tasks"] == "1/1"
+    winner.run(f"STOP INGESTION {table}")
+    winner.expect(table, feed.expected)
+    loser.run(f"START INGESTION {its_table}")  # it is free now, and goes on where the other one ended
+    feed.send(10)
+    loser.expect(its_table, feed.expected)
+    loser.run(f"STOP INGESTION {its_table}")
+
+
+def at_once(go: Path, *tables: tuple[IngestionHome, str]) -> list[killed.Outcome]:
+    """START of each of these, none of which sends anything to Druid before all are about to."""
+    processes = [killed.begin(home.folder, home.conf, f"START INGESTION {name}", hold=go) for home, name in tables]
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            while process.stdout.readline() not in ("held\n", ""):
+                pass
+    finally:
+        go.touch()
+        outcomes = [killed.outcome(process) for process in processes]
+    return outcomes

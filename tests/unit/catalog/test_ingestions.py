@@ -1,0 +1,76 @@
+"""What the catalog remembers of ingestions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hivedruid.catalog.database import open_database
+from hivedruid.catalog.ingestions import MOST_VERSIONS, IngestionRecord, Ingestions
+from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.table import Table
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    connection = open_database(tmp_path)
+    yield Catalog(connection)
+    connection.close()
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    return catalog.add(Table("default", "t", "druid", (), properties={"kafka.topic": "k"}))
+
+
+def test_begun_and_finished(catalog: Catalog, table: Table) -> None:
+    ingestions = Ingestions(catalog)
+    assert ingestions.find(table.table_id) == IngestionRecord()
+    ingestions.begin(table.table_id, {"verb": "START"})
+    assert ingestions.find(table.table_id) == IngestionRecord(started=False, pending={"verb": "START"})
+    ingestions.finish(table.table_id, started=True)
+    assert ingestions.all() == {table.table_id: IngestionRecord(started=True)}
+    ingestions.begin(table.table_id, {"verb": "STOP"})
+    assert ingestions.find(table.table_id) == IngestionRecord(started=True, pending={"verb": "STOP"})
+
+
+def test_what_was_refused_leaves_nothing(catalog: Catalog, table: Table) -> None:
+    ingestions = Ingestions(catalog)
+    ingestions.begin(table.table_id, {"verb": "STOP"})
+    for before in (IngestionRecord(), IngestionRecord(started=True), IngestionRecord(pending={"verb": "STOP"})):
+        ingestions.restore(table.table_id, before)
+        assert ingestions.find(table.table_id) == before
+
+
+def test_specs_are_kept_once_and_not_for_ever(catalog: Catalog, table: Table) -> None:
+    ingestions = Ingestions(catalog)
+    for number in range(MOST_VERSIONS + 5):
+        for _ in range(2):
+            ingestions.sending(replace(table, properties={"n": str(number)}), {"n": number}, "now")
+    specs = ingestions.specs(table.table_id)
+    assert [sent.spec["n"] for sent in specs] == list(range(MOST_VERSIONS + 4, 4, -1))
+    assert specs[0].table.properties == {"n": str(MOST_VERSIONS + 4)}
+    assert ingestions.newest_specs() == {table.table_id: {"n": MOST_VERSIONS + 4}}
+
+
+def test_the_last_one_worked_and_is_rolled_back(catalog: Catalog, table: Table) -> None:
+    ingestions = Ingestions(catalog)
+    for number in range(3):
+        ingestions.sending(replace(table, properties={"n": str(number)}), {"n": number}, "now")
+        if number == 0:
+            ingestions.worked(table.table_id)
+    assert [sent.worked for sent in ingestions.specs(table.table_id)] == [False, False, True]
+    ingestions.roll_back(table.table_id, ingestions.specs(table.table_id)[-1].version)
+    assert [sent.spec["n"] for sent in ingestions.specs(table.table_id)] == [0]
+
+
+def test_it_goes_with_the_table(catalog: Catalog, table: Table) -> None:
+    ingestions = Ingestions(catalog)
+    ingestions.finish(table.table_id, started=True)
+    ingestions.sending(table, {}, "now")
+    catalog.remove(table)
+    assert ingestions.all() == {}
+    assert ingestions.newest_specs() == {}

@@ -1,0 +1,102 @@
+"""Whether a running supervisor does what its table says. What Druid fills in is measured, from Druid 33."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from hivedruid.ingestion.compare import Difference, differences
+
+WANTED: dict[str, Any] = {
+    "type": "kafka",
+    "spec": {
+        "dataSchema": {
+            "dataSource": "d",
+            "timestampSpec": {"column": "time", "format": "auto"},
+            "dimensionsSpec": {"dimensions": [{"type": "string", "name": "page"}, {"type": "long", "name": "year"}]},
+            "metricsSpec": [{"type": "longSum", "name": "n", "fieldName": "n"}],
+            "granularitySpec": {"type": "uniform", "segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": True},
+        },
+        "ioConfig": {
+            "topic": "t", "consumerProperties": {"bootstrap.servers": "h:1"}, "inputFormat": {"type": "json"},
+            "taskDuration": "PT1H",
+        },
+        "tuningConfig": {"type": "kafka", "logParseExceptions": True, "maxSavedParseExceptions": 10},
+    },
+}  # fmt: skip
+
+INDEX = {
+    "bitmap": {"type": "roaring"}, "dimensionCompression": "lz4", "stringDictionaryEncoding": {"type": "utf8"},
+    "metricCompression": "lz4", "longEncoding": "longs",
+}  # fmt: skip
+
+
+def running() -> dict[str, Any]:
+    """What Druid 33 answers for WANTED."""
+    found = copy.deepcopy(WANTED)
+    schema, io, tuning = (found["spec"][part] for part in ("dataSchema", "ioConfig", "tuningConfig"))
+    schema["timestampSpec"]["missingValue"] = None
+    page, year = schema["dimensionsSpec"]["dimensions"]
+    page |= {"multiValueHandling": "SORTED_ARRAY", "createBitmapIndex": True}
+    year |= {"multiValueHandling": "SORTED_ARRAY", "createBitmapIndex": False}
+    schema["dimensionsSpec"] |= {
+        "dimensionExclusions": ["__time", "n", "time"], "includeAllDimensions": False, "useSchemaDiscovery": False,
+    }  # fmt: skip
+    schema["granularitySpec"] |= {"queryGranularity": {"type": "none"}, "intervals": []}
+    schema["transformSpec"] = {"filter": None, "transforms": []}
+    io |= {
+        "topicPattern": None, "replicas": 1, "taskCount": 1, "taskDuration": "PT3600S", "autoScalerConfig": None,
+        "pollTimeout": 100, "startDelay": "PT5S", "period": "PT30S", "useEarliestOffset": False,
+        "completionTimeout": "PT1800S", "lateMessageRejectionPeriod": None, "idleConfig": None, "stopTaskCount": None,
+        "emitTimeLagMetrics": False, "stream": "t", "useEarliestSequenceNumber": False,
+    }  # fmt: skip
+    tuning |= {
+        "appendableIndexSpec": {"type": "onheap", "preserveExistingMetrics": False}, "maxRowsInMemory": 150000,
+        "maxBytesInMemory": 0, "maxRowsPerSegment": 5000000, "maxTotalRows": None, "intermediatePersistPeriod": "PT10M",
+        "indexSpec": INDEX, "indexSpecForIntermediatePersists": INDEX, "reportParseExceptions": False,
+        "handoffConditionTimeout": 900000, "chatRetries": 8, "httpTimeout": "PT10S", "shutdownTimeout": "PT80S",
+        "offsetFetchPeriod": "PT30S", "intermediateHandoffPeriod": "P2147483647D", "maxParseExceptions": 2147483647,
+        "numPersistThreads": 1, "maxColumnsToMerge": -1, "repartitionTransitionDuration": "PT120S",
+    }  # fmt: skip
+    return found | {"suspended": False, "context": {"hivedruid.table": "default.t"}, **found["spec"]}
+
+
+def test_druids_own_additions_are_no_difference() -> None:
+    assert differences(WANTED, running()) == ()
+    assert differences(WANTED, WANTED) == ()
+
+
+def test_an_older_form_without_spec() -> None:
+    assert differences(WANTED, running()["spec"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "path"),
+    [
+        ("ioConfig", "taskCount", 2, "ioConfig.taskCount"),
+        ("ioConfig", "taskDuration", "PT10M", "ioConfig.taskDuration"),
+        ("ioConfig", "useEarliestOffset", True, "ioConfig.useEarliestOffset"),
+        ("ioConfig", "consumerProperties", {"bootstrap.servers": "h:2"}, "ioConfig.consumerProperties.bootstrap.servers"),
+        ("ioConfig", "consumerProperties", {"bootstrap.servers": "h:1", "a": "b"}, "ioConfig.consumerProperties.a"),
+        ("ioConfig", "inputFormat", {"type": "csv", "columns": ["a"]}, "ioConfig.inputFormat.type"),
+        ("tuningConfig", "maxRowsInMemory", 5, "tuningConfig.maxRowsInMemory"),
+        ("tuningConfig", "logParseExceptions", False, "tuningConfig.logParseExceptions"),
+        ("tuningConfig", "indexSpec", {**INDEX, "longEncoding": "auto"}, "tuningConfig.indexSpec"),
+        ("dataSchema", "metricsSpec", [], "dataSchema.metricsSpec"),
+        ("dataSchema", "metricsSpec", [{"type": "longMax", "name": "n", "fieldName": "n"}], "dataSchema.metricsSpec[n].type"),
+        ("dataSchema", "transformSpec", {"transforms": [{"name": "x"}]}, "dataSchema.transformSpec"),
+    ],
+)  # fmt: skip
+def test_what_was_changed_in_druid_is_found(part: str, key: str, value: Any, path: str) -> None:
+    changed = running()
+    changed["spec"][part][key] = value
+    found = differences(WANTED, changed)
+    assert path in [item.path for item in found]
+
+
+def test_both_values_are_told() -> None:
+    changed = running()
+    changed["spec"]["ioConfig"]["taskCount"] = 3
+    assert differences(WANTED, changed) == (Difference("ioConfig.taskCount", None, 3),)

@@ -1,0 +1,170 @@
+"""What each verb comes down to, by what is there already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hivedruid.catalog.ingestions import IngestionRecord
+from hivedruid.catalog.table import Table
+from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError
+from hivedruid.ingestion import lifecycle
+from hivedruid.ingestion.lifecycle import (
+    OWNER_HOME,
+    OWNER_ID,
+    OWNER_TABLE,
+    SUPERVISOR,
+    Await,
+    IngestionChange,
+    IngestionFacts,
+    owned,
+)
+from hivedruid.ingestion.model import ReadingTask, SupervisorStatus, Task, TopicOffsets, Worker
+
+TABLE = Table("default", "t", "druid", (), properties={"druid.datasource": "d/x"}, table_id="ours")
+SPEC: dict[str, Any] = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "d/x"}, "ioConfig": {"topic": "k"}}}
+BASE = f"{SUPERVISOR}/d%2Fx"
+NOTHING = IngestionFacts(home="here")
+TASK = Task("a", "index_kafka", "d/x", "RUNNING", "2024")
+RUNNING = replace(NOTHING, running=owned(SPEC, TABLE, "here"), tasks=(TASK,))
+SUSPENDED = replace(NOTHING, running=owned(SPEC, TABLE, "here", suspended=True))
+TOPIC = TopicOffsets("k", {0: 0, 1: 2}, {0: 10, 1: 20})
+
+
+def steps(change: IngestionChange | None) -> list[str]:
+    assert change is not None
+    return [step.text for step in change.steps]
+
+
+def test_start() -> None:
+    assert steps(lifecycle.start(TABLE, SPEC, NOTHING)) == [f"POST {SUPERVISOR}", "wait until running"]
+    assert steps(lifecycle.start(TABLE, SPEC, RUNNING)) == ["wait until running"]
+    assert steps(lifecycle.start(TABLE, SPEC, SUSPENDED)) == [f"POST {BASE}/resume", "wait until running"]
+    other = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"topic": "other"}}}
+    change = lifecycle.start(TABLE, other, SUSPENDED)
+    assert steps(change) == [f"POST {SUPERVISOR}", "wait until running"]
+    assert [item.path for item in change.differences] == ["ioConfig.topic"]
+    assert change.spec is not None
+    assert "suspended" not in change.spec
+    assert change.spec["context"] == {OWNER_TABLE: "default.t", OWNER_ID: "ours", OWNER_HOME: "here"}
+
+
+def test_tasks_that_failed_before_do_not_count() -> None:
+    failed = replace(TASK, id="old", state="FAILED")
+    change = lifecycle.start(TABLE, SPEC, replace(NOTHING, tasks=(TASK, failed)))
+    assert change.steps[-1] == Await("running", ("old",))
+
+
+def test_stop_suspends_first() -> None:
+    suspended = [f"POST {BASE}/suspend", "wait until suspended", f"POST {BASE}/terminate", "wait until stopped"]
+    assert steps(lifecycle.stop(TABLE, SPEC, RUNNING)) == suspended
+    assert steps(lifecycle.stop(TABLE, SPEC, SUSPENDED)) == suspended[1:]
+    assert steps(lifecycle.stop(TABLE, SPEC, NOTHING)) == []
+    alone = replace(NOTHING, tasks=(TASK,))
+    assert steps(lifecycle.stop(TABLE, SPEC, alone)) == [f"POST {SUPERVISOR}", *suspended[1:]]
+    assert not lifecycle.stop(TABLE, SPEC, RUNNING).started
+
+
+def test_purge_has_the_offsets_forgotten() -> None:
+    made = lifecycle.purge(TABLE, SPEC, NOTHING).steps[0]
+    assert isinstance(made, lifecycle.Call)
+    assert made.body is not None
+    assert made.body["suspended"] is True
+    assert steps(lifecycle.purge(TABLE, SPEC, SUSPENDED))[1:] == [
+        f"POST {BASE}/reset", f"POST {BASE}/terminate", "wait until stopped",
+    ]  # fmt: skip
+
+
+def test_suspend_resume_handoff_wait() -> None:
+    assert steps(lifecycle.suspend(TABLE, RUNNING)) == [f"POST {BASE}/suspend", "wait until suspended"]
+    assert steps(lifecycle.suspend(TABLE, SUSPENDED)) == ["wait until suspended"]
+    assert steps(lifecycle.resume(TABLE, SUSPENDED)) == [f"POST {BASE}/resume", "wait until running"]
+    assert steps(lifecycle.resume(TABLE, RUNNING)) == ["wait until running"]
+    assert steps(lifecycle.handoff(TABLE, RUNNING)) == [
+        f'POST {BASE}/taskGroups/handoff {{"taskGroupIds": [0]}}', "wait until handed off", "wait until running",
+    ]  # fmt: skip
+    assert steps(lifecycle.wait(TABLE, replace(RUNNING, topic=TOPIC))) == ["wait until read up to 0:10, 1:20"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "facts", "kind", "message"),
+    [
+        (lifecycle.suspend, NOTHING, SemanticError, "cannot SUSPEND the ingestion of default.t: it is not started"),
+        (lifecycle.resume, NOTHING, SemanticError, "not started"),
+        (lifecycle.handoff, SUSPENDED, SemanticError, "everything that was read is handed off"),
+        (lifecycle.wait, SUSPENDED, SemanticError, "suspended"),
+        (lifecycle.wait, RUNNING, KafkaError, "not known here"),
+    ],
+)
+def test_what_cannot_be(verb: Any, facts: IngestionFacts, kind: type[HiveDruidError], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        verb(TABLE, facts)
+
+
+def test_another_tables_supervisor_is_left_alone() -> None:
+    theirs = replace(RUNNING, running=owned(SPEC, replace(TABLE, table_id="theirs"), "ann@there:/home"))
+    for verb in (lifecycle.suspend, lifecycle.resume, lifecycle.handoff):
+        with pytest.raises(DruidError, match=r"belongs to table default\.t of ann@there:/home"):
+            verb(TABLE, theirs)
+    for change in (lifecycle.start, lifecycle.stop, lifecycle.purge):
+        with pytest.raises(DruidError, match="belongs to"):
+            change(TABLE, SPEC, theirs)
+    unsigned = replace(RUNNING, running=SPEC)
+    assert steps(lifecycle.start(TABLE, SPEC, unsigned)) == ["wait until running"]
+
+
+def test_alter() -> None:
+    other = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"topic": "k", "taskCount": 2}}}
+    assert lifecycle.alter(TABLE, other, NOTHING) is None
+    assert lifecycle.alter(TABLE, SPEC, RUNNING) is None
+    assert steps(lifecycle.alter(TABLE, other, RUNNING)) == [f"POST {SUPERVISOR}", "wait until running"]
+    change = lifecycle.alter(TABLE, other, SUSPENDED)
+    assert steps(change) == [f"POST {SUPERVISOR}"]
+    assert change is not None
+    assert change.spec is not None
+    assert change.spec["suspended"] is True
+
+
+STATUS = SupervisorStatus("RUNNING", "RUNNING", suspended=False, healthy=True, partitions=2)
+READING = replace(STATUS, active=(ReadingTask("a", {0: 0, 1: 2}, {0: 4}),))
+
+
+def test_reset_moves_offsets_of_a_suspended_supervisor() -> None:
+    facts = replace(RUNNING, status=READING, topic=TOPIC)
+    change = lifecycle.reset(TABLE, SPEC, facts, {0: 1, 1: 7}, forward_only=False)
+    assert steps(change) == [
+        f"POST {BASE}/suspend", "wait until suspended", 'POST …/resetOffsets {"0": 1, "1": 7}', f"POST {BASE}/resume",
+        "wait until running",
+    ]  # fmt: skip
+    assert [(move.before, move.lost, move.repeated) for move in change.moves] == [(4, 0, 3), (2, 5, 0)]
+    assert change.needs_consent
+    assert not lifecycle.reset(TABLE, SPEC, facts, {0: 4}, forward_only=False).needs_consent
+
+
+def test_reset_leaves_things_as_they_are() -> None:
+    still = lifecycle.reset(TABLE, SPEC, SUSPENDED, {0: 1}, forward_only=False)
+    assert steps(still)[-1] == 'POST …/resetOffsets {"0": 1}'
+    stopped = lifecycle.reset(TABLE, SPEC, NOTHING, {0: 1}, forward_only=False)
+    assert steps(stopped)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
+    assert stopped.needs_consent
+    assert not stopped.started
+
+
+def test_an_interrupted_reset_is_finished_as_announced() -> None:
+    pending = IngestionRecord(started=True, pending={"verb": "RESET", "resume": True, "offsets": {"0": 7}})
+    change = lifecycle.reset(TABLE, SPEC, replace(SUSPENDED, record=pending), {0: 1}, forward_only=True)
+    assert steps(change)[1:] == ['POST …/resetOffsets {"0": 7}', f"POST {BASE}/resume", "wait until running"]
+
+
+def test_slots() -> None:
+    spec = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"taskCount": 3, "replicas": 2}}}
+    workers = (Worker("a", 4, 1), Worker("b", 2, 2))
+    assert lifecycle.slots(spec, NOTHING) is None
+    found = lifecycle.slots(spec, replace(NOTHING, workers=workers))
+    assert found is not None
+    assert (found.needed, found.free, found.capacity) == (6, 3, 6)
+    found = lifecycle.slots(spec, replace(RUNNING, workers=workers, topic=TOPIC))
+    assert found is not None
+    assert found.needed == 3  # two partitions, twice, one of which is read already

@@ -1,0 +1,42 @@
+"""RESET in numbers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hivedruid.ingestion.model import TopicOffsets
+from hivedruid.ingestion.offsets import Move, moves, summary
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost", "repeated", "told"),
+    [
+        (5, 5, 0, 0, "no record is lost, none is read again"),
+        (5, 9, 4, 0, "4 records are lost, 0 records are read again"),
+        (9, 8, 0, 1, "0 records are lost, 1 record is read again"),
+        (1, 9, 6, 0, "6 records are lost, 0 records are read again"),  # two of the eight Kafka has deleted itself
+        (9, 0, 0, 6, "0 records are lost, 6 records are read again"),
+    ],
+)
+def test_one_partition(before: int, after: int, lost: int, repeated: int, told: str) -> None:
+    topic = TopicOffsets("t", {0: 3}, {0: 20})
+    planned = moves({0: before}, {0: after}, topic)
+    assert planned == (Move(0, before, after, lost, repeated),)
+    assert summary(planned) == told
+
+
+def test_a_partition_of_which_nothing_is_known() -> None:
+    planned = moves({0: 1}, {0: 1, 1: 7}, None)
+    assert planned[1] == Move(1, None, 7, None, None)
+    assert summary(planned).startswith("what was read so far is not known")
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+def test_there_and_back_repeats_what_was_lost(before: int, after: int, earliest: int) -> None:
+    topic = TopicOffsets("t", {0: earliest}, {0: 50})
+    (there,) = moves({0: before}, {0: after}, topic)
+    (back,) = moves({0: after}, {0: before}, topic)
+    assert (there.lost, there.repeated) == (back.repeated, back.lost)
+    assert 0 in (there.lost, there.repeated)
