@@ -294,6 +294,7 @@ def _truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, .
         raise UnsupportedError(
             f"Cannot truncate the topic behind {table.full_name}", span=span, hint="use Kafka's tools"
         )
+    ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
     purge = table.properties.get("external.table.purge", "false").lower() == "true"
     if table.kind == "files" and not purge:
         raise SemanticError(

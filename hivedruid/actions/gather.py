@@ -33,6 +33,7 @@ _MAY_CHANGE_INGESTION = frozenset(
         "AddColumns",
         "DropTable",
         "DropDatabase",
+        "TruncateTable",
         "AlterIngestion",
     )
 )

@@ -64,14 +64,25 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     if facts is None or facts.running is None or not is_fed(before.properties):
         return ()
     if not is_fed(after.properties) or after.data_source != before.data_source:
-        what = "moves to another data source" if is_fed(after.properties) else "is fed from Kafka no more"
+        what = "move to another data source" if is_fed(after.properties) else "be fed from Kafka no more"
         raise SemanticError(
-            f"the ingestion of {before.full_name} runs, and the table {what}",
+            f"the ingestion of {before.full_name} runs, and the table would {what}",
             span=span,
             hint=f"STOP INGESTION {before.full_name} first",
         )
     change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
     return (ChangeIngestion(change),) if change else ()
+
+
+def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Raises SemanticError where tasks hold rows of the table that are no segments yet."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is not None and facts.running is not None and not facts.is_suspended:
+        raise SemanticError(
+            f"cannot {verb} {table.full_name} while its ingestion runs: rows that are not published yet would stay",
+            span=span,
+            hint=f"SUSPEND INGESTION {table.full_name} first",
+        )
 
 
 def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:

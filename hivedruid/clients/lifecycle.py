@@ -18,10 +18,9 @@ from hivedruid.ingestion.lifecycle import (
     IngestionFacts,
     MoveOffsets,
     check_owner,
-    read_up_to,
 )
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task, TopicOffsets
-from hivedruid.ingestion.offsets import Move, moves
+from hivedruid.ingestion.offsets import Move, moves, next_offsets
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -235,7 +234,7 @@ class IngestionRunner:
         status = self.overlord.status(self.data_source)
         if status is None:
             raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
-        read = read_up_to(status)
+        read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} are to be read")
         return left == 0 or status.state == "IDLE"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -83,6 +84,21 @@ class Overlord:
         live = stats if "totals" in stats else {"totals": stats}
         return _counts({"": {task_id: live}}), tuple(map(_parse_error, errors))
 
+    def left_off(self, task: Task) -> dict[int, int]:
+        """Where each partition was read to by a task that has ended, and its records kept; of one that failed, where it began.
+
+        A task counts the records that it takes, so that in a topic with gaps (transactions, compaction) it is a little less.
+        """
+        found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", missing="")
+        io = found["payload"].get("ioConfig") or {} if isinstance(found, dict) else {}
+        began = _offsets((io.get("startSequenceNumbers") or {}).get("partitionSequenceNumberMap"))
+        if task.state != "SUCCESS":
+            return began
+        report = self.client.get("overlord", task_path(task.id, "reports"), missing="")
+        payload = report["ingestionStatsAndErrors"]["payload"] if isinstance(report, dict) else {}
+        taken = {_partition(key): int(count) for key, count in (payload.get("recordsProcessed") or {}).items()}
+        return {partition: offset + taken.get(partition, 0) for partition, offset in began.items()}
+
     def workers(self) -> tuple[Worker, ...]:
         found = self.client.get("overlord", f"{BASE}/workers")
         return tuple(
@@ -151,6 +167,12 @@ def _offsets(found: Mapping[str, Any] | None) -> dict[int, int]:
     """Of several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then no key."""
     pairs = ((str(name).rpartition(":")[2], value) for name, value in (found or {}).items())
     return {int(name): int(value) for name, value in pairs if name.isdecimal() and value is not None}
+
+
+def _partition(key: str) -> int:
+    """`KafkaTopicPartition{partition=0, topic='null', …}`, or the number alone."""
+    found = re.search(r"partition=(\d+)", key)
+    return int(found[1]) if found else int(key)
 
 
 def _counts(groups: Mapping[str, Mapping[str, Any]]) -> RowCounts:

@@ -15,7 +15,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import DruidError, KafkaError, SemanticError
 from hivedruid.ingestion.compare import Difference, differences
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
-from hivedruid.ingestion.offsets import Move, moves
+from hivedruid.ingestion.offsets import Move, moves, next_offsets
 
 Json = dict[str, Any]
 Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ALTER", "DROP"]
@@ -276,7 +276,7 @@ def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, f
     announced = begun.get("offsets")
     if announced is not None:
         target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
-    planned = moves(read_up_to(facts.status), target, facts.topic)
+    planned = moves(next_offsets(facts.status), target, facts.topic)
     topic = str(spec["spec"]["ioConfig"].get("topic"))
     was_running = bool(begun.get("resume", facts.running is not None and not facts.is_suspended))
     steps: tuple[Step, ...] = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only))
@@ -286,18 +286,9 @@ def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, f
         steps += (Call(path(table, "terminate")), Await("stopped"))
     return IngestionChange(
         table, "RESET", steps, started=facts.running is not None, moves=planned,
-        needs_consent=any(move.lost != 0 or move.repeated != 0 for move in planned),
+        needs_consent=not all(move.is_harmless for move in planned),
         pending={"resume": was_running},
     )  # fmt: skip
-
-
-def read_up_to(status: SupervisorStatus | None) -> dict[int, int]:
-    """The offset that each partition is read up to, as far as the supervisor knows it."""
-    found: dict[int, int] = {}
-    for task in (*status.publishing, *status.active) if status else ():
-        for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
-            found[partition] = max(offset, found.get(partition, 0))
-    return found
 
 
 def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hivedruid.ingestion.model import Offsets, TopicOffsets
+from hivedruid.ingestion.model import Offsets, SupervisorStatus, TopicOffsets
+
+_MISSING = re.compile(
+    r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[\D*(?P<partition>\d+)"
+)
+"""What SeekableStreamSupervisor says of an offset before the first that Kafka has."""
 
 
 @dataclass(frozen=True)
 class Move:
     """One partition's offset, `before` (None: not known) and `after`; the records that Kafka has of it between the two.
 
-    `lost` and `repeated` are None where `before` is not known.
+    `lost` and `repeated` are None where `before` is not known. `deleted` are records that Kafka's retention took before
+    they were read.
     """
 
     partition: int
@@ -20,6 +27,24 @@ class Move:
     after: int
     lost: int | None
     repeated: int | None
+    deleted: int = 0
+
+    @property
+    def is_harmless(self) -> bool:
+        return self.lost == 0 and self.repeated == 0 and self.deleted == 0
+
+
+def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
+    """The offset that each partition is read at next: the tasks', or the one that the supervisor cannot begin at."""
+    if status is None:
+        return {}
+    tasks = (*status.publishing, *status.active)
+    missing = (_MISSING.search(error.message) for error in status.errors) if not tasks else ()
+    found = {int(match["partition"]): int(match["offset"]) for match in missing if match is not None}
+    for task in tasks:
+        for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
+            found[partition] = max(offset, found.get(partition, 0))
+    return found
 
 
 def moves(before: Offsets, after: Offsets, topic: TopicOffsets | None) -> tuple[Move, ...]:
@@ -32,7 +57,14 @@ def _move(partition: int, before: int | None, after: int, topic: TopicOffsets | 
         return Move(partition, None, after, None, None)
     earliest = topic.earliest.get(partition, 0) if topic else 0
     low, high = max(before, earliest), max(after, earliest)
-    return Move(partition, before, after, lost=max(0, high - low), repeated=max(0, low - high))
+    return Move(
+        partition,
+        before,
+        after,
+        lost=max(0, high - low),
+        repeated=max(0, low - high),
+        deleted=max(0, earliest - before),
+    )
 
 
 def summary(planned: Iterable[Move]) -> str:
@@ -41,9 +73,13 @@ def summary(planned: Iterable[Move]) -> str:
     if any(move.before is None for move in listed):
         return "what was read so far is not known: records may be lost or read again"
     lost, repeated = sum(m.lost or 0 for m in listed), sum(m.repeated or 0 for m in listed)
+    told = f"{lost} {_records(lost)} lost, {repeated} {_records(repeated)} read again"
     if not lost and not repeated:
-        return "no record is lost, none is read again"
-    return f"{lost} {_records(lost)} lost, {repeated} {_records(repeated)} read again"
+        told = "no record is lost, none is read again"
+    deleted = sum(move.deleted for move in listed)
+    if deleted:
+        told += f"; Kafka deleted {deleted} {'record' if deleted == 1 else 'records'} before they were read"
+    return told
 
 
 def _records(count: int) -> str:

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from hivedruid.catalog.properties import is_fed
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
-from hivedruid.ingestion.model import SupervisorStatus, Task
+from hivedruid.ingestion.model import Task
+from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
 from hivedruid.redaction import redact, redact_spec
 
@@ -229,7 +230,9 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
     if one.offsets is None or one.status is None:
         return
     earliest, latest = one.offsets.earliest, one.offsets.latest
-    following = _following(one, one.status)
+    if one.running and not one.status.active:
+        return  # a supervisor does not know its tasks yet, and its errors are those of before
+    following = next_offsets(one.status)
     if gone := sorted(following.keys() - latest.keys()):
         cause = "the topic was made anew with fewer partitions"
         evidence = f"partition(s) {_numbers(gone)} were read, the topic has {_numbers(sorted(latest))}"
@@ -244,22 +247,6 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
         cause = "the topic was made anew, or cut: the next record to be read is not there yet"
         evidence = "; ".join(f"partition {p}: next {n}, the end is {latest[p]}" for p, n in sorted(beyond.items()))
         yield Problem(one.name, "offsets beyond the end", cause, evidence, _reset(one))
-
-
-def _following(one: Ingestion, status: SupervisorStatus) -> dict[int, int]:
-    """The offset that each partition is read at next: the tasks', or the one that the supervisor cannot begin at."""
-    errors = () if status.active or one.running else status.errors
-    missing = (_MISSING.search(error.message) for error in errors)
-    following = {int(found["partition"]): int(found["offset"]) for found in missing if found is not None}
-    for task in status.active:
-        following |= {**task.starting_offsets, **task.current_offsets}
-    return following
-
-
-_MISSING = re.compile(
-    r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[\D*(?P<partition>\d+)"
-)
-"""What SeekableStreamSupervisor says of an offset before the first that Kafka has."""
 
 
 def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:

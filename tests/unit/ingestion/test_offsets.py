@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.ingestion.model import TopicOffsets
-from hivedruid.ingestion.offsets import Move, moves, summary
+from hivedruid.ingestion.model import ReadingTask, SupervisorError, SupervisorStatus, TopicOffsets
+from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary
 
 
 @pytest.mark.parametrize(
@@ -16,15 +18,27 @@ from hivedruid.ingestion.offsets import Move, moves, summary
         (5, 5, 0, 0, "no record is lost, none is read again"),
         (5, 9, 4, 0, "4 records are lost, 0 records are read again"),
         (9, 8, 0, 1, "0 records are lost, 1 record is read again"),
-        (1, 9, 6, 0, "6 records are lost, 0 records are read again"),  # two of the eight Kafka has deleted itself
+        (1, 9, 6, 0, "6 records are lost, 0 records are read again; Kafka deleted 2 records before they were read"),
+        (1, 3, 0, 0, "no record is lost, none is read again; Kafka deleted 2 records before they were read"),
         (9, 0, 0, 6, "0 records are lost, 6 records are read again"),
     ],
 )
 def test_one_partition(before: int, after: int, lost: int, repeated: int, told: str) -> None:
     topic = TopicOffsets("t", {0: 3}, {0: 20})
     planned = moves({0: before}, {0: after}, topic)
-    assert planned == (Move(0, before, after, lost, repeated),)
+    assert planned == (Move(0, before, after, lost, repeated, max(0, 3 - before)),)
+    assert planned[0].is_harmless == (before == after)
     assert summary(planned) == told
+
+
+def test_where_reading_goes_on() -> None:
+    status = SupervisorStatus("RUNNING", "RUNNING", suspended=False, healthy=True)
+    assert next_offsets(None) == next_offsets(status) == {}
+    gone = "Previous sequenceNumber [5] is no longer available for partition [KafkaTopicPartition{partition=1, …}]"
+    expired = replace(status, errors=(SupervisorError("now", gone),))
+    assert next_offsets(expired) == {1: 5}
+    publishing, active = ReadingTask("a", {0: 1, 1: 0}, {0: 7, 1: 4}), ReadingTask("b", {0: 7, 1: 4}, {0: 9})
+    assert next_offsets(replace(expired, publishing=(publishing,), active=(active,))) == {0: 9, 1: 4}
 
 
 def test_a_partition_of_which_nothing_is_known() -> None:
