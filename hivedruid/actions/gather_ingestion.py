@@ -74,7 +74,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
         spec = supervisor_spec(table, facts.settings)
         moment = _moment(statement, facts)
     whole = facts.plan_only or verb in ("RESET", "HANDOFF")
-    known = facts.druid().ingestion_facts(data_source, whole=whole, feed=spec, moment=moment)
+    known = facts.druid().ingestion_facts(data_source, whole=whole, informed=verb == "RESET", feed=spec, moment=moment)
     if known is None:
         return None
     known = replace(known, home=home_name(facts.home))

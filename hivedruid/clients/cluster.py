@@ -256,13 +256,19 @@ class DruidCluster:
     # --- ingestion from Kafka ----------------------------------------------------------------------------------
 
     def ingestion_facts(
-        self, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None = None, moment: int | None = None
+        self,
+        data_source: str,
+        *,
+        whole: bool,
+        informed: bool = False,
+        feed: Mapping[str, Any] | None = None,
+        moment: int | None = None,
     ) -> IngestionFacts:
         """What is known of a supervisor; see `DruidEngine.ingestion_facts`."""
         from hivedruid.clients.lifecycle import read_facts
 
         self._check()
-        return read_facts(self, data_source, whole=whole, feed=feed, moment=moment)
+        return read_facts(self, data_source, whole=whole, informed=informed, feed=feed, moment=moment)
 
     def change_ingestion(
         self,

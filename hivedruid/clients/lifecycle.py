@@ -42,7 +42,13 @@ KNOWN_TASKS = 50
 
 
 def read_facts(
-    cluster: DruidCluster, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None, moment: int | None
+    cluster: DruidCluster,
+    data_source: str,
+    *,
+    whole: bool,
+    informed: bool,
+    feed: Mapping[str, Any] | None,
+    moment: int | None,
 ) -> IngestionFacts:
     """Two requests, four where the `whole` is wanted; and Kafka, where it can be asked from here."""
     overlord = Overlord(cluster.client)
@@ -50,7 +56,8 @@ def read_facts(
         cluster.kept.hidden(overlord.spec(data_source)), tasks=overlord.tasks(data_source, most=KNOWN_TASKS)
     )
     if whole:
-        status = _informed_status(cluster, overlord, data_source, {task.id for task in facts.reading})
+        reading = {task.id for task in facts.reading} if informed else set()
+        status = _informed_status(cluster, overlord, data_source, reading)
         facts = replace(facts, status=status, workers=overlord.workers())
     if feed is None:
         return facts

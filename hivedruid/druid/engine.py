@@ -70,11 +70,18 @@ class DruidEngine(Protocol):
         """
 
     def ingestion_facts(
-        self, data_source: str, *, whole: bool, feed: Mapping[str, Any] | None = None, moment: int | None = None
+        self,
+        data_source: str,
+        *,
+        whole: bool,
+        informed: bool = False,
+        feed: Mapping[str, Any] | None = None,
+        moment: int | None = None,
     ) -> IngestionFacts | None:
         """What is known of the supervisor of a data source; None where nothing can be ingested from Kafka.
 
-        `whole`: its status and the workers, too. With `feed`, a supervisor's spec, Kafka is asked for the offsets of
+        `whole`: its status and the workers, too; `informed`: when the supervisor knows how far its tasks have read, for
+        which it may need some seconds. With `feed`, a supervisor's spec, Kafka is asked for the offsets of
         the topic, also for those at a `moment` in ms; where it cannot be asked they are left out.
         """
 

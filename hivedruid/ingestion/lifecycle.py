@@ -70,8 +70,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Await:
-    """Wait until it is so. `tasks` are those that have to end for "handed off", and known ones that do not count for "running";
-    `offsets` are what has to be "read"."""
+    """Wait until it is so. `tasks` are those that have to end for "handed off"; for "running" they are those from before,
+    which only count once the supervisor says that they are its own. `offsets` are what has to be "read"."""
 
     state: Awaited
     tasks: tuple[str, ...] = ()
@@ -93,6 +93,8 @@ class MoveOffsets:
     topic: str
     moves: tuple[Move, ...]
     forward_only: bool = False
+    kept: TopicOffsets | None = None
+    """What Kafka has of the topic, where that is known."""
 
     @property
     def offsets(self) -> dict[int, int]:
@@ -141,16 +143,20 @@ def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool =
     return {**spec, "context": context, **({"suspended": True} if suspended else {})}
 
 
+class OwnerError(DruidError):
+    """A supervisor is another table's, or another home's."""
+
+
 def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
     """A supervisor may be changed by the table that started it; one that nobody has signed may be taken over.
 
-    Raises DruidError for another table's, or another home's.
+    Raises OwnerError for another table's, or another home's.
     """
     context = (running or {}).get("context") or {}
     owner = context.get(OWNER_ID)
     if owner is None or owner == table.table_id:
         return
-    raise DruidError(
+    raise OwnerError(
         f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}",
         hint="change it there, or give this table a druid.datasource of its own",
     )
@@ -185,7 +191,13 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     elif facts.is_suspended:
         steps = (Call(path(table, "resume")),)
     return IngestionChange(
-        table, "START", (*steps, _runs(facts)), started=True, spec=sent, differences=found, slots=slots(spec, facts)
+        table,
+        "START",
+        (*steps, _runs(facts, anew=bool(steps))),
+        started=True,
+        spec=sent,
+        differences=found,
+        slots=slots(spec, facts),
     )
 
 
@@ -221,7 +233,7 @@ def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
 def resume(table: Table, facts: IngestionFacts) -> IngestionChange:
     _require(table, facts, "RESUME")
     calls = (Call(path(table, "resume")),) if facts.is_suspended else ()
-    return IngestionChange(table, "RESUME", (*calls, _runs(facts)), started=True)
+    return IngestionChange(table, "RESUME", (*calls, _runs(facts, anew=bool(calls))), started=True)
 
 
 def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -232,7 +244,9 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
     running = tuple(task.id for task in facts.reading)
     count = _running_task_count(facts)
     call = Call(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
-    return IngestionChange(table, "HANDOFF", (call, Await("handed off", running), _runs(facts)), started=True)
+    return IngestionChange(
+        table, "HANDOFF", (call, Await("handed off", running), _runs(facts, anew=True)), started=True
+    )
 
 
 def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -261,33 +275,41 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     sent = owned(spec, table, facts.home, suspended=facts.is_suspended)
     steps: tuple[Step, ...] = (Call(SUPERVISOR, sent),)
     if not facts.is_suspended:
-        steps += (_runs(facts),)
+        steps += (_runs(facts, anew=True),)
     return IngestionChange(table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts))
 
 
-def reset(table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, forward_only: bool) -> IngestionChange:
-    """Go on reading at other offsets.
+def reset(
+    table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, asked: str, forward_only: bool
+) -> IngestionChange:
+    """Go on reading at other offsets. `asked` is the target as it was written.
 
     What was read up to now is published first, so that what is lost or repeated is known to the record; then the
-    offsets move, and reading goes on if it did before. One that was interrupted is finished as it was announced.
+    offsets move, and it goes on, or rests, as before. One that was interrupted is finished as it was announced, when
+    the same is asked for again: offsets that have moved already do not move twice.
     """
     check_owner(table, facts.running)
     begun = facts.record.pending if facts.record.pending.get("verb") == "RESET" else {}
-    announced = begun.get("offsets")
+    was = begun.get("was") or ("STOPPED" if facts.running is None else "SUSPENDED" if facts.is_suspended else "RUNNING")
+    is_same = begun.get("asked") == asked
+    announced = begun.get("offsets") if is_same else None
     if announced is not None:
         target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
-    planned = moves(next_offsets(facts.status), target, facts.topic)
     topic = str(spec["spec"]["ioConfig"].get("topic"))
-    was_running = bool(begun.get("resume", facts.running is not None and not facts.is_suspended))
-    steps: tuple[Step, ...] = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only))
-    if was_running:
-        steps += (Call(path(table, "resume")), _runs(facts))
-    elif facts.running is None:
+    planned = moves(next_offsets(facts.status), target, facts.topic)
+    steps: tuple[Step, ...] = ()
+    if is_same and begun.get("moved"):
+        planned = ()
+    else:
+        steps = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only, facts.topic))
+    if was == "RUNNING":
+        steps += (Call(path(table, "resume")), _runs(facts, anew=True))
+    elif was == "STOPPED":
         steps += (Call(path(table, "terminate")), Await("stopped"))
     return IngestionChange(
-        table, "RESET", steps, started=facts.running is not None, moves=planned,
+        table, "RESET", steps, started=was != "STOPPED", moves=planned,
         needs_consent=not all(move.is_harmless for move in planned),
-        pending={"resume": was_running},
+        pending={**(begun if is_same else {}), "was": was, "asked": asked},
     )  # fmt: skip
 
 
@@ -300,8 +322,9 @@ def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, .
     return (Await("suspended"),) if facts.is_suspended else (Call(path(table, "suspend")), Await("suspended"))
 
 
-def _runs(facts: IngestionFacts) -> Await:
-    return Await("running", tuple(task.id for task in facts.tasks if task.is_complete))
+def _runs(facts: IngestionFacts, *, anew: bool) -> Await:
+    """`anew`: the tasks that run now may be ended, as their supervisor's spec is another one."""
+    return Await("running", tuple(task.id for task in facts.tasks if anew or task.is_complete))
 
 
 def _require(table: Table, facts: IngestionFacts, verb: str) -> None:
