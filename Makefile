@@ -14,7 +14,7 @@ help:
 	@echo "make format          format the code"
 	@echo "make update-goldens  rewrite tests/q/*.q.out; the diff is the review"
 	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more"
-	@echo "make bench           the benchmarks"
+	@echo "make bench           the benchmarks, with a real Druid and Kafka: ten minutes and more"
 	@echo "make lock            pin the dependencies anew"
 
 $(BIN)/python:

@@ -1,8 +1,9 @@
-"""Ingestion from Kafka on a real Druid: `--home` names the local cluster to use, else one is started and stopped again.
+"""Ingestion from Kafka on a real Druid: that of `--home`, else one that is started and stopped again.
 
 start    START INGESTION to the first row that a query sees, beside the same spec posted by curl: at most 1.1 x.
-calls    Requests to Druid of START, SHOW INGESTIONS and SHOW PROBLEMS while 1, 100 and 1,000 supervisors rest, and the
-         seconds of each beside one GET of all supervisors.
+calls    Requests to Druid of START, SHOW INGESTIONS and SHOW PROBLEMS while 1, 100 and 1,000 supervisors rest, and while
+         100 run, and the seconds beside one GET of all supervisors. Always on a cluster of its own: it needs a large
+         overlord.
 million  A million records counted exactly, and the records per second beside a consumer of kafka-python.
 
 Names of parts choose them; `--quick` makes all of them small.
@@ -19,10 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,11 +34,14 @@ from kafka.admin import KafkaAdminClient
 
 from hivedruid import defaults
 from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.clients.address import address
+from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.overlord import SUPERVISOR, Overlord, supervisor_path
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.ingestion.lifecycle import owned
 from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.services import HEAPS
 from hivedruid.local.state import LocalServices
 from hivedruid.session import Session
 
@@ -47,6 +51,8 @@ PATIENCE = 300.0
 POLL = 0.02
 """Seconds between two looks for the first row."""
 THREADS = 8
+OVERLORD = 1500
+"""MB of heap of the overlord for a thousand supervisors: each of them has two consumers of Kafka in it."""
 DAY = "2015-09-12"
 
 
@@ -56,25 +62,24 @@ class Bench:
     def __init__(self, folder: Path, services: LocalServices) -> None:
         self.services = services
         self.home = folder / "home"
-        addresses = {name: getattr(services, name) for name in ("coordinator", "overlord")}
-        defaults.write(
-            self.home,
-            {
-                "druid.url": services.broker,
-                "hivedruid.kafka.check": "off",
-                **{f"druid.{name}.url": url for name, url in addresses.items()},
-            },
-        )
+        settings = {
+            "druid.url": services.broker, "druid.coordinator.url": services.coordinator,
+            "druid.overlord.url": services.overlord, "hivedruid.kafka.check": "off",
+        }  # fmt: skip
+        defaults.write(self.home, settings)
         self.session = Session(self.home, note=lambda text: print(f"  {text}"))
-        self.overlord = Overlord(self.session.druid().client)
+        self.address = address(self.session.settings, services)
+        self.druid = DruidCluster(self.address, progress=lambda _: None, note=print)
+        self.overlord = Overlord(self.druid.client)
         self.admin = KafkaAdminClient(bootstrap_servers=services.kafka)
         self.producer = KafkaProducer(bootstrap_servers=services.kafka, linger_ms=20)
         self.sources: set[str] = set()
         self.topics: list[str] = []
 
-    def run(self, text: str) -> list[tuple[Any, ...]]:
-        (statement,) = self.session.statements(text)
-        return list(self.session.execute(statement).rows)
+    def run(self, text: str, session: Session | None = None) -> list[tuple[Any, ...]]:
+        session = session or self.session
+        (statement,) = session.statements(text)
+        return list(session.execute(statement).rows)
 
     def topic(self, records: int = 1, partitions: int = 1) -> str:
         name = f"bench_{uuid4().hex[:12]}"
@@ -85,14 +90,13 @@ class Bench:
         self.producer.flush()
         return name
 
-    def table(self, topic: str, **ingestion: str) -> str:
-        """A table without rollup over a topic, from its begin on; `ingestion` are properties as Druid's spec names them."""
+    def table(self, topic: str) -> str:
+        """A table without rollup over a topic, from its begin on."""
         name = f"bench_{uuid4().hex[:12]}"
         self.sources.add(name)
         given = {
             "druid.datasource": name, "kafka.topic": topic, "kafka.bootstrap.servers": self.services.kafka,
             "druid.timestamp.column": "time", "druid.rollup": "false", "druid.kafka.ingestion.useEarliestOffset": "true",
-            **{f"druid.kafka.ingestion.{key}": value for key, value in ingestion.items()},
         }  # fmt: skip
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
         columns = "(`__time` timestamp, page string, id bigint)"
@@ -110,26 +114,29 @@ class Bench:
         chosen = set(names)
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self._terminate, chosen))
-        until(lambda: not [task for task in self._tasks(chosen) if not self.overlord.kill(task)])
+        until(lambda: not self._kill(chosen))
+        self.sources -= chosen
 
     def _terminate(self, name: str) -> None:
-        client = DruidClient(self.session.druid().address)
+        client = DruidClient(self.address)
         client.post("overlord", supervisor_path(name, "terminate"), missing={})
         client.close()
 
-    def _tasks(self, names: set[str]) -> list[str]:
-        return [task.id for task in self.overlord.tasks(most=0) if task.data_source in names and not task.is_complete]
+    def _kill(self, names: set[str]) -> int:
+        """End the tasks of these; how many there were."""
+        tasks = [task for task in self.overlord.tasks(most=0) if task.data_source in names and not task.is_complete]
+        for task in tasks:
+            self.overlord.kill(task.id)
+        return len(tasks)
 
     def close(self) -> None:
-        druid = self.session.druid()
         try:
             self.end(self.sources)
-            for name in self.sources & set(druid.data_sources()):
-                druid.drop(name, purge=True)
         finally:
             self.producer.close()
             self.admin.delete_topics(self.topics, raise_errors=False)
             self.admin.close()
+            self.druid.close()
             self.session.close()
 
 
@@ -184,7 +191,7 @@ def first_row(bench: Bench, command_of: Callable[[Bench, str], list[str]]) -> fl
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        until(rows, POLL)
+        until(lambda: rows() or process.poll(), POLL)
         seconds = time.perf_counter() - begin
     finally:
         if process.wait() != 0:
@@ -228,59 +235,63 @@ def requests() -> Iterator[list[str]]:
         DruidClient._send = send  # type: ignore[method-assign]
 
 
-def measured(work: Callable[[], object]) -> tuple[float, list[str]]:
+def measured(work: Callable[..., object], *given: object) -> tuple[float, list[str]]:
+    """The seconds and the requests of `work(*given)`."""
     with requests() as sent:
         begin = time.perf_counter()
-        work()
+        work(*given)
         return time.perf_counter() - begin, sent
 
 
 def calls(bench: Bench, *, quick: bool) -> None:
-    """Every supervisor is of a table of ours, ten of them share a topic. START is of one table more."""
-    made: list[str] = []
-    topics: list[str] = []
-    title = f"{'supervisors':>11} {'statement':16} {'requests':>9} {'of them polls':>14} {'s':>8} {'one GET, s':>11} {'ratio':>8}"
-    print(title)
+    print(f"{'supervisors':>17} {'':16} {'requests':>8} {'looks':>6} {'seconds':>8} {'beside one GET':>15}")
+    made = 0
     for count in (1, 30) if quick else (1, 100, 1000):
-        while len(made) < count:
-            if len(made) % 10 == 0:
-                topics.append(bench.topic())
-            made.append(bench.table(topics[-1]))
-        post_all(bench, [name for name in made if name not in {one.id for one in bench.overlord.supervisors()}])
-        until(lambda: resting(bench, made), pause=1)
-        seconds: dict[str, list[float]] = {}
-        sent: dict[str, list[str]] = {}
-        for _ in range(5):
-            for text in ("SHOW INGESTIONS", "SHOW PROBLEMS"):
-                seconds.setdefault(text, []).append(0.0)
-                seconds[text][-1], sent[text] = measured(lambda text=text: bench.run(text))  # type: ignore[misc]
-            seconds.setdefault("GET", []).append(measured(bench.overlord.supervisors)[0])
-        new = bench.table(topics[0])
-        (took, sent["START"]) = measured(lambda new=new: bench.run(f"START INGESTION {new}"))  # type: ignore[misc]
-        seconds["START"] = [took]
+        supervise(bench, count - made, suspended=True)
+        made = count
+        until(lambda made=made: in_state(bench, "SUSPENDED") == made, pause=1)  # type: ignore[misc]
+        watch(bench, f"{count:,} at rest")
+        new = bench.table(bench.topic())
+        with Session(bench.home) as fresh:
+            seconds, sent = measured(bench.run, f"START INGESTION {new}", fresh)
+        looks = sent.count(f"GET {supervisor_path(new, 'status')}")  # two requests each
+        print(f"{f'{count:,} at rest':>17} {'START':16} {len(sent) - 2 * looks:8} {looks:6} {seconds:8.3f}")
         bench.end([new])
-        peer = statistics.median(seconds["GET"])
-        for text, requested in sent.items():
-            median = statistics.median(seconds[text])
-            polls = sum(n - 1 for n in Counter(requested).values() if n > 1)
-            print(f"{count:11,} {text:16} {len(requested):9} {polls:14} {median:8.3f} {peer:11.3f} {median / peer:7.1f} x")
-    bench.end(made)
+    bench.end(bench.sources)
+    awake = 30 if quick else 100  # four of them get a task slot
+    supervise(bench, awake, suspended=False)
+    until(lambda: in_state(bench, "RUNNING") == awake, pause=1)
+    watch(bench, f"{awake:,} running")
 
 
-def post_all(bench: Bench, names: list[str]) -> None:
-    def post(name: str) -> None:
-        client = DruidClient(bench.session.druid().address)
-        client.post("overlord", SUPERVISOR, specs[name])
+def watch(bench: Bench, label: str) -> None:
+    texts = ("SHOW INGESTIONS", "SHOW PROBLEMS")
+    rounds = [
+        {"GET": measured(bench.overlord.supervisors), **{text: measured(bench.run, text) for text in texts}}
+        for _ in range(5)
+    ]
+    median = {name: statistics.median(done[name][0] for done in rounds) for name in rounds[0]}
+    for name, seconds in median.items():
+        sent = rounds[-1][name][1]
+        print(f"{label:>17} {name:16} {len(sent):8} {'':6} {seconds:8.3f} {seconds / median['GET']:13.1f} x")
+
+
+def supervise(bench: Bench, count: int, *, suspended: bool) -> None:
+    """That many supervisors more, each of a table, ten of them over a topic."""
+    topics = [bench.topic() for _ in range(0, count, 10)]
+    specs = [bench.spec(bench.table(topics[number // 10]), suspended=suspended) for number in range(count)]
+
+    def post(spec: dict[str, Any]) -> None:
+        client = DruidClient(bench.address)
+        client.post("overlord", SUPERVISOR, spec)
         client.close()
 
-    specs = {name: bench.spec(name, suspended=True) for name in names}
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(post, names))
+        list(pool.map(post, specs))
 
 
-def resting(bench: Bench, names: list[str]) -> bool:
-    found = {one.id: one.state for one in bench.overlord.supervisors()}
-    return all(found.get(name) == "SUSPENDED" for name in names)
+def in_state(bench: Bench, state: str) -> int:
+    return sum(one.id in bench.sources and one.state == state for one in bench.overlord.supervisors())
 
 
 # --- a million records -------------------------------------------------------------------------------------------
@@ -298,10 +309,9 @@ def consumed(bootstrap: str, topic: str, count: int) -> float:
     """Seconds in which a consumer of kafka-python gets all records, parses them and sums their ids."""
     consumer = KafkaConsumer(topic, bootstrap_servers=bootstrap, auto_offset_reset="earliest", enable_auto_commit=False)
     begin = time.perf_counter()
-    got = total = 0
-    for message in consumer:
+    total = 0
+    for got, message in enumerate(consumer, 1):
         total += json.loads(message.value)["id"]
-        got += 1
         if got == count:
             break
     seconds = time.perf_counter() - begin
@@ -337,8 +347,8 @@ def million(bench: Bench, *, quick: bool) -> None:
     bench.run(f"WAIT INGESTION {name}")
     waited = time.perf_counter()
     ((found, total),) = bench.run(f"SELECT count(*), sum(id) FROM {name}")
-    exact = "exact" if (found, total) == (count, sum(range(count))) else "WRONG"
-    print(f"count(*) {found:,}, sum(id) {total:,}: {exact}")
+    assert (found, total) == (count, sum(range(count))), f"Druid counts {found:,} rows, and {total:,} as the sum of ids"
+    print(f"count(*) {found:,}, sum(id) {total:,}: exact")
     print(f"{'kafka-python consumer':32} {consumer:7.1f} s  {count / consumer:9,.0f} records/s")
     print(f"{'Druid, first to last row':32} {last - first:7.1f} s  {count / (last - first):9,.0f} records/s")
     print(f"{'START to the last row':32} {last - begin:7.1f} s  {count / (last - begin):9,.0f} records/s")
@@ -354,15 +364,23 @@ PARTS = {"start": start, "calls": calls, "million": million}
 
 @contextmanager
 def cluster(home: Path | None, folder: Path) -> Iterator[LocalServices]:
-    """The cluster of a home, which keeps running, else one that is gone afterwards."""
+    """The cluster of a home, which keeps running, else one below `folder` that is gone afterwards."""
     if home is not None:
         yield LocalCluster(home).up()
         return
-    local = LocalCluster(folder, heap="small")
+    local = LocalCluster(folder, heap=large_overlord())
     try:
         yield local.up()
     finally:
         local.down(clean=True)
+
+
+def large_overlord() -> str:
+    """The name of a heap as small as possible but for the overlord's, which the coordinator is, too."""
+    small = HEAPS["small"]
+    sizes, resident = ({**of, "coordinator": OVERLORD} for of in (small.sizes, small.resident))
+    HEAPS["bench"] = replace(small, name="bench", sizes=sizes, resident=resident)  # type: ignore[index]
+    return "bench"
 
 
 def main() -> None:
@@ -373,9 +391,10 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.parts) - PARTS.keys():
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    with tempfile.TemporaryDirectory() as folder, cluster(given.home, Path(folder) / "cluster") as services:
-        for name in given.parts or PARTS:
-            bench = Bench(Path(folder) / name, services)
+    for name in given.parts or PARTS:
+        home = None if name == "calls" else given.home
+        with tempfile.TemporaryDirectory() as folder, cluster(home, Path(folder) / "cluster") as services:
+            bench = Bench(Path(folder) / "bench", services)
             try:
                 PARTS[name](bench, quick=given.quick)
             finally:

@@ -11,11 +11,12 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Column
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Explain, Query, Statement
-from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, plan_query, spark_job
 from hivedruid.script import SourceStatement
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+    from hivedruid.plan.split import QueryPlan
 
 Note = Callable[[str, Span | None], None]
 
@@ -37,6 +38,8 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     Raises SemanticError, UnsupportedError: the statement cannot mean anything, or not here.
     """
     if isinstance(statement, Query):
+        from hivedruid.plan.split import plan_query
+
         plan = plan_query(statement.expression, statement.source, snapshot, note)
         return Built((query_action(plan),), (plan,))
     if isinstance(statement, Explain):
@@ -63,6 +66,8 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 def query_action(plan: QueryPlan) -> Action:
     """How a query is answered: at once, by Druid alone, or by Spark over what Druid can."""
+    from hivedruid.plan.split import constant_rows, druid_read, spark_job
+
     rows = constant_rows(plan)
     if rows is not None:
         return AnswerRows(rows, plan.columns)
@@ -74,6 +79,8 @@ def view_columns(source: SourceStatement, snapshot: Snapshot) -> Callable[[exp.E
     """The output columns of a query, for CREATE VIEW."""
 
     def columns(query: exp.Expr) -> tuple[Column, ...]:
+        from hivedruid.plan.split import plan_query
+
         plan = plan_query(query, source, snapshot)
         return tuple(Column(c.name, c.type) for c in plan.columns)
 

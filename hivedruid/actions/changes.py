@@ -33,10 +33,14 @@ class ChangeIngestion(Action):
 
 @dataclass(frozen=True)
 class ForgetSpecs(Action):
-    """ROLLBACK INGESTION: the specs that were sent after `version` are as if they had not been."""
+    """ROLLBACK INGESTION: the specs that were sent after `version` are as if they had not been.
+
+    `resubmits`: Druid has to hear of it, too; until that is done, the roll back counts as begun.
+    """
 
     table: Table
     version: int
+    resubmits: bool = False
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,18 @@ def _reset(
         )
     else:
         offsets = {"EARLIEST": facts.topic.earliest, "LATEST": facts.topic.latest}.get(to) or facts.moment or {}
-    return lifecycle.reset(table, spec, facts, offsets, forward_only=to == "LATEST")
+    return lifecycle.reset(table, spec, facts, offsets, asked=_asked(target), forward_only=to == "LATEST")
+
+
+def _asked(target: ResetTarget | None) -> str:
+    """The target of RESET as it is written."""
+    if target is None:
+        return ""
+    if target.to == "TIMESTAMP":
+        return f"TO TIMESTAMP '{target.timestamp}'"
+    if target.to == "OFFSETS":
+        return f"TO OFFSETS ({', '.join(f'{partition}:{offset}' for partition, offset in target.offsets)})"
+    return f"TO {target.to}"
 
 
 def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -> None:
@@ -178,18 +189,25 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
 
 
 def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
-    """Back to the newest spec whose tasks ran and that says something else than the table does now."""
+    """Back to the newest spec whose tasks ran and that says something else than the table does now.
+
+    One that was interrupted has forgotten the later ones already: the newest is where it goes.
+    """
     now = supervisor_spec(table, snapshot.settings)
+    is_begun = lifecycle.ROLLBACK.items() <= facts.record.pending.items()
     for sent in facts.specs:
-        if sent.worked and differences(sent.spec, now):
+        if is_begun or (sent.worked and differences(sent.spec, now)):
             after = replace(
                 table,
                 columns=sent.table.columns,
                 properties={**sent.table.properties, "druid.datasource": table.data_source},
             )
             change = None if facts.running is None else lifecycle.alter(after, dict(sent.spec), facts)
-            resubmitted = (ChangeIngestion(change),) if change else ()
-            return ReplaceTable(table, after), ForgetSpecs(after, sent.version), *resubmitted
+            forget = ForgetSpecs(after, sent.version, resubmits=change is not None)
+            resubmitted = (
+                (ChangeIngestion(replace(change, pending={**change.pending, **lifecycle.ROLLBACK})),) if change else ()
+            )
+            return forget, ReplaceTable(table, after), *resubmitted
     raise SemanticError(
         f"there is no other ingestion spec of {table.full_name} that has worked", span=span,
         hint="only specs whose tasks were seen running are returned to",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
-from hivedruid.ingestion.lifecycle import Await, IngestionChange
-from hivedruid.ingestion.offsets import summary
+from hivedruid.ingestion import lifecycle
+from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError
+from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.redaction import redact_spec
 from hivedruid.settings import seconds
 
@@ -34,8 +34,15 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
         ingestions.sending(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def moving(offsets: Mapping[int, int]) -> None:
-        ingestions.begin(table_id, {**pending, "offsets": {str(p): offset for p, offset in offsets.items()}})
+    def moving(planned: tuple[Move, ...]) -> None:
+        _ask_again(change, planned, services)
+        pending["offsets"] = {str(move.partition): move.after for move in planned}
+        ingestions.begin(table_id, pending)
+
+    def on_step() -> None:
+        if isinstance(change.steps[progress.done], MoveOffsets):
+            ingestions.begin(table_id, {**pending, "moved": True})
+        progress.step()
 
     if changes:
         ingestions.begin(table_id, pending)
@@ -43,18 +50,21 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     progress = Progress()
     try:
         moved = engine.change_ingestion(
-            change, patience=seconds(services.setting(TIMEOUT)), moving=moving, on_step=progress.step
+            change, patience=seconds(services.setting(TIMEOUT)), moving=moving, on_step=on_step
         )
+    except OwnerError:
+        ingestions.finish(table_id, started=False)
+        raise
     except HiveDruidError as error:
         if changes and progress.done == 0 and not isinstance(error, ConnectError):
             ingestions.restore(table_id, before)  # the first request was refused
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
             ingestions.finish(table_id, started=change.started)  # all is said; Druid goes on by itself, or says why not
         raise
-    if change.verb != "WAIT":
-        ingestions.finish(table_id, started=change.started)
     if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
         ingestions.worked(table_id)
+    if change.verb != "WAIT":
+        ingestions.finish(table_id, started=change.started)
     if moved:
         places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
         services.note(f"{change.table.full_name} is read from {places} on; {summary(moved)}")
@@ -87,5 +97,21 @@ def _ask(change: IngestionChange, services: Services) -> None:
         raise ExecutionError(f"{told}; nothing was done", hint="say yes at the prompt, or give --yes")
 
 
+def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:
+    """Where more gets lost than was said: a task has failed, and what it had read would be passed over, too.
+
+    Raises ExecutionError where nobody says yes.
+    """
+    if any(move.lost is None for move in (*change.moves, *planned)):
+        return  # that it is not known was said
+    if sum(move.lost or 0 for move in planned) <= sum(move.lost or 0 for move in change.moves):
+        return
+    name = change.table.full_name
+    told = f"RESET of {name}: {summary(planned)}"
+    if not services.confirm(told):
+        raise ExecutionError(f"{told}; no offset was moved", hint=f"RESUME INGESTION {name} goes on where it was")
+
+
 def forget_specs(action: ForgetSpecs, services: Services) -> None:
-    Ingestions(services.catalog).roll_back(action.table.table_id, action.version)
+    pending = {"verb": "ALTER", **lifecycle.ROLLBACK} if action.resubmits else None
+    Ingestions(services.catalog).roll_back(action.table.table_id, action.version, pending)

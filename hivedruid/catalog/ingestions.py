@@ -130,7 +130,9 @@ class Ingestions:
                 (table_id, table_id),
             )
 
-    def roll_back(self, table_id: str, version: int) -> None:
-        """The specs after `version` are as if they had not been."""
+    def roll_back(self, table_id: str, version: int, pending: Mapping[str, Any] | None = None) -> None:
+        """The specs after `version` are as if they had not been; what is `pending` then is begun with that."""
         with self._catalog.transaction() as connection:
             connection.execute("DELETE FROM ingestion_specs WHERE table_id = ? AND version > ?", (table_id, version))
+            if pending is not None:
+                self.begin(table_id, pending)

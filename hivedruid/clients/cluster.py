@@ -275,7 +275,7 @@ class DruidCluster:
         change: IngestionChange,
         *,
         patience: float,
-        moving: Callable[[Mapping[int, int]], None],
+        moving: Callable[[tuple[Move, ...]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
         """Start, stop or change a supervisor; see `DruidEngine.change_ingestion`."""

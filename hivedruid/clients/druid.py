@@ -14,7 +14,7 @@ from requests.auth import AuthBase, HTTPBasicAuth
 from urllib3.exceptions import HTTPError
 
 from hivedruid.clients.address import DruidAddress, Service, readable, secret
-from hivedruid.clients.failures import is_busy, refusal
+from hivedruid.clients.failures import AwayError, is_busy, refusal
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 
 CONNECT_TIMEOUT = 10.0
@@ -163,7 +163,7 @@ class DruidClient:
             if service in LEADERS:
                 self._leaders[service] = _origin(target)
             url = target
-        raise DruidError(f"{self._where(service)} redirects in a circle: no leader is elected", hint="try again later")
+        raise AwayError(f"{self._where(service)} redirects in a circle: no leader is elected", hint="try again later")
 
     def _is_known(self, service: Service, target: str) -> bool:
         """Whether a redirect leads to an address that may see our secrets: one of ours, or the leader's own."""

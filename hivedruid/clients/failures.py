@@ -19,6 +19,10 @@ CAPACITY = "Query capacity exceeded"
 MESSAGE_LENGTH = 400
 
 
+class AwayError(DruidError):
+    """Nobody is there who could do it: a service starts, or its leader is being elected."""
+
+
 def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> ExecutionError:
     """The error for an HTTP answer that is no success. `where` names the service, `timeout` the query's in seconds."""
     found = _json(body)
@@ -37,7 +41,8 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
     if code == CAPACITY:
         return DruidError(f"{where} runs as many queries as it may: {message or code}", hint="try again later")
     if not found:
-        return DruidError(f"{where} answers {name}{f': {message}' if message else ''}", hint=_hint(status))
+        kind = AwayError if status in (502, 503) else DruidError
+        return kind(f"{where} answers {name}{f': {message}' if message else ''}", hint=_hint(status))
     return DruidError(message or f"{where} answers {name}", hint=_hint(status))
 
 

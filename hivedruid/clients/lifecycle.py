@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hivedruid.clients.failures import AwayError
 from hivedruid.clients.overlord import Overlord, supervisor_path
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
@@ -35,8 +36,12 @@ FAILED_TASKS = 2
 BAD_RUNS = 20.0
 """Seconds that a supervisor may tell errors before nobody waits for it any more."""
 TASK_TYPE = "index_kafka"
+_DONE = ("is already suspended", "is already running")
+"""What SupervisorResource says when it has done already what is asked for: its first answer got lost."""
 INFORMED = 45.0
 """Seconds to wait for a supervisor to ask its tasks for offsets: Druid's offsetFetchPeriod, and a little."""
+GONE = 20.0
+"""Seconds without a supervisor after which it is taken for stopped by someone else."""
 KNOWN_TASKS = 50
 """Completed tasks that are looked at before a change: those that failed then say nothing of it."""
 
@@ -52,12 +57,10 @@ def read_facts(
 ) -> IngestionFacts:
     """Two requests, four where the `whole` is wanted; and Kafka, where it can be asked from here."""
     overlord = Overlord(cluster.client)
-    facts = IngestionFacts(
-        cluster.kept.hidden(overlord.spec(data_source)), tasks=overlord.tasks(data_source, most=KNOWN_TASKS)
-    )
+    tasks = tuple(task for task in overlord.tasks(data_source, most=KNOWN_TASKS) if task.type == TASK_TYPE)
+    facts = IngestionFacts(cluster.kept.hidden(overlord.spec(data_source)), tasks=tasks)
     if whole:
-        reading = {task.id for task in facts.reading} if informed else set()
-        status = _informed_status(cluster, overlord, data_source, reading)
+        status = _informed_status(cluster, overlord, data_source) if informed else overlord.status(data_source)
         facts = replace(facts, status=status, workers=overlord.workers())
     if feed is None:
         return facts
@@ -69,9 +72,7 @@ def read_facts(
     return replace(facts, topic=topic, moment=at)
 
 
-def _informed_status(
-    cluster: DruidCluster, overlord: Overlord, data_source: str, reading: set[str]
-) -> SupervisorStatus | None:
+def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
     """A supervisor's status when it knows where its tasks are: it asks them once they have run for some seconds."""
     end = monotonic() + INFORMED
     try:
@@ -80,7 +81,8 @@ def _informed_status(
             if status is None or status.suspended or monotonic() >= end:
                 return status
             known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
-            if reading <= known:
+            running = overlord.tasks(data_source, "running")
+            if {task.id for task in running if task.type == TASK_TYPE} <= known:
                 return status
             cluster.progress(f"Druid: asking the tasks of {data_source} how far they have read")
             sleep(LONGEST_PAUSE)
@@ -106,23 +108,28 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
 class IngestionRunner:
     """Runs changes of one Druid. `patience` is how long it waits for one state, in seconds.
 
-    `moving` is told the offsets before they are sent. Raises DruidError where Druid refuses or does not get there, and
+    `moving` is told the offsets before they are sent, and may refuse. Raises DruidError where Druid refuses or does not get there, and
     ConnectError where the overlord stays away; every change can then be asked for again.
     """
 
     cluster: DruidCluster
     patience: float
-    moving: Callable[[Mapping[int, int]], None]
+    moving: Callable[[tuple[Move, ...]], None]
     moved: tuple[Move, ...] = ()
-    read: dict[int, int] = field(default_factory=dict)
-    """Where each partition was read to, as the tasks that ended said."""
+    seen: set[str] = field(default_factory=set)
+    """Tasks that ran when it began, or later."""
+    ended: tuple[Task, ...] = ()
+    """Those of them that had ended when the supervisor was suspended."""
 
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
         self.change = change
         self._fails = Patience(BAD_RUNS)
+        self._gone_since: float | None = None
         self.data_source = change.table.data_source
         try:
+            if change.ends_tasks:
+                self._patiently(self._active)
             for step in change.steps:
                 if isinstance(step, Call):
                     self._call(step)
@@ -131,6 +138,8 @@ class IngestionRunner:
                 else:
                     self._await(step)
                 on_step()
+            if change.is_submitted:
+                self._check_owner()
         finally:
             self.cluster.progress("")
 
@@ -141,17 +150,25 @@ class IngestionRunner:
         ends = call.path.endswith("/terminate")
         body = self.cluster.kept.filled(call.body)
         missing: Any = {} if ends else None
-        self._patiently(lambda: self.cluster.client.post("overlord", call.path, body, missing=missing))
+        try:
+            self._patiently(lambda: self.cluster.client.post("overlord", call.path, body, missing=missing))
+        except DruidError as error:
+            if not error.message.endswith(_DONE):
+                raise
         if call.path == SUPERVISOR:
-            # two homes may do this at once: the last one wins, and the other one is told
-            check_owner(self.change.table, self._patiently(lambda: self.overlord.spec(self.data_source)))
+            self._check_owner()
+
+    def _check_owner(self) -> None:
+        """Two homes may submit at once: the last one wins, and the other one is told, at once or at the end."""
+        check_owner(self.change.table, self._patiently(lambda: self.overlord.spec(self.data_source)))
 
     def _move(self, step: MoveOffsets) -> None:
-        planned = moves({**_before(step.moves), **self.read}, step.offsets, None)
+        planned = moves({**_before(step.moves), **self._left_off()}, step.offsets, step.kept)
         if step.forward_only:
-            planned = moves(_before(planned), {m.partition: max(m.after, m.before or 0) for m in planned}, None)
+            further = {move.partition: max(move.after, move.before or 0) for move in planned}
+            planned = moves(_before(planned), further, step.kept)
         offsets = {move.partition: move.after for move in planned}
-        self.moving(offsets)
+        self.moving(planned)
         partitions = {
             "type": "end",
             "stream": step.topic,
@@ -161,13 +178,32 @@ class IngestionRunner:
         self._call(Call(supervisor_path(self.data_source, "resetOffsets"), body))
         self.moved = planned
 
+    def _left_off(self) -> dict[int, int]:
+        """Where each partition is read up to, as the tasks say that have ended."""
+        found: dict[int, int] = {}
+        for task in self.ended:
+            for partition, offset in self._patiently(lambda task=task: self.overlord.left_off(task)).items():  # type: ignore[misc]
+                found[partition] = max(offset, found.get(partition, 0))
+        return found
+
+    def _tell_ended(self) -> None:
+        """A task may fail while it publishes: what it has read is then read again, by whoever goes on."""
+        tasks = self.overlord.tasks(self.data_source, most=KNOWN_TASKS)
+        self.ended = tuple(task for task in tasks if task.id in self.seen and task.is_complete)
+        for task in self.ended:
+            if task.state == "FAILED" and self.change.verb != "DROP":
+                self.cluster.note(
+                    f"task {task.id} has failed while it published what it had read, which is read again by the next "
+                    f"one: {task.error or 'Druid does not say why'}"
+                )
+
     def _patiently(self, ask: Callable[[], T]) -> T:
         """The answer, also of an overlord that is away for a while."""
         end = monotonic() + RECONNECT
         while True:
             try:
                 return ask()
-            except ConnectError:
+            except (ConnectError, AwayError):
                 if monotonic() >= end:
                     raise
                 self.cluster.progress("Druid: waiting for the overlord to come back")
@@ -193,10 +229,14 @@ class IngestionRunner:
                 )
             sleep(pause)
             pause = min(pause * 1.3, LONGEST_PAUSE)
+        if step.state == "suspended":
+            self._patiently(self._tell_ended)
 
     def _active(self) -> list[Task]:
         tasks = self.overlord.tasks(self.data_source, most=0)
-        return [task for task in tasks if task.type == TASK_TYPE and not task.is_complete]
+        active = [task for task in tasks if task.type == TASK_TYPE and not task.is_complete]
+        self.seen.update(task.id for task in active)
+        return active
 
     def _is_stopped(self) -> bool:
         active = self._active()
@@ -208,10 +248,7 @@ class IngestionRunner:
         status = self.overlord.status(self.data_source)
         active = self._active()
         if status is None:
-            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
-        if status.suspended and status.state == "SUSPENDED":
-            for task in status.publishing:
-                self.read.update({**task.starting_offsets, **task.current_offsets})
+            return self.is_gone()
         self.cluster.progress(
             f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
         )
@@ -236,11 +273,21 @@ class IngestionRunner:
             return False
         return not active
 
+    def is_gone(self) -> bool:
+        """False as long as it may come back: another one takes its place, or the overlord has just been started.
+
+        Raises DruidError when it does not.
+        """
+        since = self._gone_since = self._gone_since or monotonic()
+        if monotonic() - since > GONE:
+            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
+        return False
+
     def _has_read(self, offsets: Offsets) -> bool:
         """The supervisor asks its tasks every offsetFetchPeriod."""
         status = self.overlord.status(self.data_source)
         if status is None:
-            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
+            return self.is_gone()
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} are to be read")
@@ -274,16 +321,12 @@ class _Running:
     def is_reached(self) -> bool:
         runner = self.runner
         status = runner.overlord.status(runner.data_source)
-        tasks = [
-            task
-            for task in runner.overlord.tasks(runner.data_source, most=20)
-            if task.type == TASK_TYPE and task.id not in self.known
-        ]
+        tasks = [task for task in runner.overlord.tasks(runner.data_source, most=KNOWN_TASKS) if task.type == TASK_TYPE]
         if status is None:
-            raise DruidError(f"the supervisor of {runner.data_source} is gone: somebody has stopped it")
-        self._check(status, [task for task in tasks if task.state == "FAILED"])
-        publishing = {task.id for task in status.publishing}
-        reading = [task for task in tasks if task.state == "RUNNING" and task.id not in publishing]
+            return runner.is_gone()
+        self._check(status, [task for task in tasks if task.state == "FAILED" and task.id not in self.known])
+        others = {task.id for task in status.publishing} | (self.known - {task.id for task in status.active})
+        reading = [task for task in tasks if task.state == "RUNNING" and task.id not in others]
         wanted = self._wanted(status)
         runner.cluster.progress(
             f"Druid: {runner.data_source} {status.detailed_state.lower()}, {len(reading)} task(s) of {wanted or '?'}"

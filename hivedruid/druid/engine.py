@@ -90,10 +90,10 @@ class DruidEngine(Protocol):
         change: IngestionChange,
         *,
         patience: float,
-        moving: Callable[[Mapping[int, int]], None],
+        moving: Callable[[tuple[Move, ...]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
-        """Do it step by step, and wait until it is so; the offsets that were moved. `moving` is told before they are."""
+        """Do it step by step, and wait until it is so; the offsets that were moved. `moving` is told before they are, and may refuse."""
 
     def close(self) -> None:
         """Let go of files and connections."""

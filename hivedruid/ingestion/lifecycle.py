@@ -128,7 +128,13 @@ class IngestionChange:
 
     @property
     def is_submitted(self) -> bool:
-        return any(isinstance(step, Call) and step.path == SUPERVISOR for step in self.steps)
+        """Whether a supervisor is to stay that is sent now."""
+        return self.started and any(isinstance(step, Call) and step.path == SUPERVISOR for step in self.steps)
+
+    @property
+    def ends_tasks(self) -> bool:
+        """Whether the tasks that run have to publish what they have read."""
+        return any(isinstance(step, Await) and step.state == "suspended" for step in self.steps)
 
 
 def path(table: Table, part: str) -> str:
@@ -141,6 +147,10 @@ def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool =
     """The spec as it is sent: with whose it is in its context."""
     context = {**spec.get("context", {}), OWNER_TABLE: table.full_name, OWNER_ID: table.table_id, OWNER_HOME: home}
     return {**spec, "context": context, **({"suspended": True} if suspended else {})}
+
+
+ROLLBACK: Mapping[str, Any] = {"rollback": True}
+"""Beside the verb ALTER in what the catalog remembers of a change that was begun: ROLLBACK INGESTION."""
 
 
 class OwnerError(DruidError):
@@ -187,7 +197,7 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     sent = owned(spec, table, facts.home)
     steps: tuple[Step, ...] = ()
     if facts.running is None or found:
-        steps = (Call(SUPERVISOR, sent),)
+        steps = _submitted(table, sent, facts)
     elif facts.is_suspended:
         steps = (Call(path(table, "resume")),)
     return IngestionChange(
@@ -265,18 +275,25 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
 
 
 def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | None:
-    """The table was changed: its supervisor gets the new spec where that means something else. None: nothing to do."""
+    """The table was changed: its supervisor gets the new spec where that means something else. None: nothing to do.
+
+    One that was interrupted when the spec was sent already is only seen to its end.
+    """
     if facts.running is None:
         return None
     found = differences(spec, facts.running)
-    if not found:
+    if not found and facts.record.pending.get("verb") != "ALTER":
         return None
     check_owner(table, facts.running)
-    sent = owned(spec, table, facts.home, suspended=facts.is_suspended)
-    steps: tuple[Step, ...] = (Call(SUPERVISOR, sent),)
-    if not facts.is_suspended:
-        steps += (_runs(facts, anew=True),)
-    return IngestionChange(table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts))
+    runs = not facts.is_suspended or bool(facts.record.pending.get("runs"))
+    sent = owned(spec, table, facts.home, suspended=not runs)
+    steps = _submitted(table, sent, facts) if found or facts.is_suspended else ()
+    if runs:
+        steps += (_runs(facts, anew=bool(steps)),)
+    return IngestionChange(
+        table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts),
+        pending={"runs": runs},
+    )  # fmt: skip
 
 
 def reset(
@@ -298,12 +315,14 @@ def reset(
     topic = str(spec["spec"]["ioConfig"].get("topic"))
     planned = moves(next_offsets(facts.status), target, facts.topic)
     steps: tuple[Step, ...] = ()
-    if is_same and begun.get("moved"):
+    is_moved = is_same and begun.get("moved") and (facts.running is not None or was == "STOPPED")
+    if is_moved:
         planned = ()
     else:
         steps = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only, facts.topic))
     if was == "RUNNING":
-        steps += (Call(path(table, "resume")), _runs(facts, anew=True))
+        resumes = not is_moved or facts.is_suspended
+        steps += (*((Call(path(table, "resume")),) if resumes else ()), _runs(facts, anew=resumes))
     elif was == "STOPPED":
         steps += (Call(path(table, "terminate")), Await("stopped"))
     return IngestionChange(
@@ -311,6 +330,18 @@ def reset(
         needs_consent=not all(move.is_harmless for move in planned),
         pending={**(begun if is_same else {}), "was": was, "asked": asked},
     )  # fmt: skip
+
+
+def _submitted(table: Table, sent: Json, facts: IngestionFacts) -> tuple[Step, ...]:
+    """Another spec for a supervisor, once its tasks have published what they read.
+
+    Druid 33 hands tasks that run on to the new supervisor, which takes one of them for a group of partitions that it does not
+    read in whole: with fewer tasks than before partitions would not be read until that task ends, for taskDuration
+    (SeekableStreamSupervisor.discoverTasks).
+    """
+    if facts.running is None or facts.is_suspended:
+        return (Call(SUPERVISOR, sent),)
+    return Call(path(table, "suspend")), Await("suspended"), Call(SUPERVISOR, sent)
 
 
 def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
 
-AT_ONCE = 3
-"""Lives at a time: each of them takes one of Druid's four task slots, and for moments two."""
+AT_ONCE = 4
+"""Lives at a time: each of them takes one of Druid's four task slots."""
 
 
 class Life:
@@ -51,7 +51,9 @@ class Life:
         assert not outcome.error, (outcome, statement, moment)
         problems = self.home.problems(self.name)
         assert ("interrupted" in problems) == (outcome.killed and outcome.is_begun), (outcome, problems)
-        if outcome.killed:
+        # what has come to its end is not said again: a RESET would move offsets again, a ROLLBACK go back further
+        is_done = "finish" in outcome.effects and not statement.startswith("DROP")
+        if outcome.killed and not is_done:
             again = killed.run(self.home.folder, self.home.conf, text)
             assert not again.error, (again, outcome)
         return outcome.killed
@@ -62,13 +64,13 @@ class Life:
         record = Ingestions(self.home.session.catalog).find(table.table_id)
         assert (record.started, dict(record.pending)) == (state != "STOPPED", {})
         row = self.home.ingestion(self.name)
-        assert (row["state"], len(self.home.tasks(self.name))) == (state, int(state == "RUNNING"))
+        assert row["state"] == state
+        until(lambda: len(self.home.tasks(self.name)) == int(state == "RUNNING"))  # one of another spec may just end
         assert self.home.problems(self.name) == {}
 
     def end(self) -> None:
         """All that was read is published: this is the last word on what is counted."""
-        self.say("STOP INGESTION {t}")
-        self.home.expect(self.name, self.feed.expected)
+        self.home.stop(self.name, self.feed.expected)
 
 
 @pytest.fixture
@@ -106,9 +108,13 @@ def test_start_and_stop(lives: Lives) -> None:
         started = life.interrupted("START INGESTION {t}", moment)
         life.check("RUNNING")
         life.more()
+        tasks = life.home.tasks(life.name)
         stopped = life.interrupted("STOP INGESTION {t}", moment)
         life.check("STOPPED")
-        life.home.expect(life.name, life.feed.expected)
+        if life.home.has_failed(life.name, tasks):
+            life.say("START INGESTION {t}")
+            life.more()
+        life.end()
         return started or stopped
 
     lives(test)
@@ -155,16 +161,19 @@ def test_alter_and_roll_back(lives: Lives) -> None:
     lives(test)
 
 
-@pytest.mark.parametrize("state", ["RUNNING", "SUSPENDED", "STOPPED"])
+@pytest.mark.parametrize("state", ["RUNNING", "STOPPED"])
 def test_reset_to_earliest(lives: Lives, state: str) -> None:
     def test(life: Life, moment: int) -> bool:
         life.say("START INGESTION {t}")
         life.more()
+        tasks = life.home.tasks(life.name)
         if state != "RUNNING":
-            life.say("SUSPEND INGESTION {t}" if state == "SUSPENDED" else "STOP INGESTION {t}")
-        life.feed.expected += Counter(life.feed.expected)  # as announced: once again, and only once
+            life.say("STOP INGESTION {t}")
+        read = Counter(life.feed.expected)
         reset = life.interrupted("RESET INGESTION {t} TO EARLIEST", moment)
         life.check(state)
+        if not life.home.has_failed(life.name, tasks):
+            life.feed.expected += read  # as announced: once again, and only once
         if state != "RUNNING":
             life.say("START INGESTION {t}")
         life.more()
@@ -180,6 +189,7 @@ def test_drop_and_purge(lives: Lives) -> None:
     def test(life: Life, moment: int) -> bool:
         life.say("START INGESTION {t}")
         life.more()
+        life.say("ALTER TABLE {t} SET TBLPROPERTIES ('external.table.purge' = 'true')")
         dropped = life.interrupted("DROP TABLE IF EXISTS {t} PURGE", moment)
         assert life.home.overlord.spec(life.name) is None
         assert life.home.tasks(life.name) == []

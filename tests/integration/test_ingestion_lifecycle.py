@@ -81,6 +81,16 @@ def test_suspend_alter_rollback_handoff(home: IngestionHome, feed: Feed) -> None
     home.expect(table, feed.expected)
 
 
+def test_fewer_tasks_read_every_partition(home: IngestionHome, feed: Feed) -> None:
+    """Druid gives tasks that it has not seen yet to the new supervisor, which then reads one of the partitions only."""
+    table = home.create(feed.topic, taskCount="2", period="PT30S")
+    feed.send(20)
+    home.run(f"START INGESTION {table}")
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '1')")
+    feed.send(20)
+    home.expect(table, feed.expected)
+
+
 def test_reset(home: IngestionHome, feed: Feed) -> None:
     table = home.create(feed.topic)
     numbers = feed.send(10)

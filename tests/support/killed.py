@@ -43,8 +43,8 @@ class Outcome:
     @property
     def is_begun(self) -> bool:
         """Whether it left a beginning without an end."""
-        left = [effect for effect in self.effects if effect in ("begin", "finish", "remove")]
-        return bool(left) and left[-1] == "begin"
+        left = [effect for effect in self.effects if effect in ("begin", "roll_back", "finish", "remove")]
+        return bool(left) and left[-1] in ("begin", "roll_back")
 
 
 def begin(
@@ -88,6 +88,7 @@ class Moments:
         self.left = last
         self.hold = hold
         self.is_new = True
+        self.is_writing = False
 
     def asked(self) -> None:
         self.is_new = True
@@ -142,8 +143,14 @@ def _watch(moments: Moments) -> None:
 
 def _write(write: Callable[..., Any], moments: Moments) -> Callable[..., Any]:
     def watched(*given: Any, **options: Any) -> Any:
+        if moments.is_writing:  # one inside another is part of it
+            return write(*given, **options)
         moments.before()
-        found = write(*given, **options)
+        moments.is_writing = True
+        try:
+            found = write(*given, **options)
+        finally:
+            moments.is_writing = False
         moments.after(write.__name__)
         return found
 

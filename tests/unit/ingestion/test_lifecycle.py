@@ -54,7 +54,9 @@ def test_start() -> None:
 def test_tasks_that_failed_before_do_not_count() -> None:
     failed = replace(TASK, id="old", state="FAILED")
     change = lifecycle.start(TABLE, SPEC, replace(NOTHING, tasks=(TASK, failed)))
-    assert change.steps[-1] == Await("running", ("old",))
+    assert change.steps[-1] == Await("running", ("a", "old"))
+    change = lifecycle.start(TABLE, SPEC, replace(RUNNING, tasks=(TASK, failed)))
+    assert change.steps == (Await("running", ("old",)),)  # that of the supervisor counts
 
 
 def test_stop_suspends_first() -> None:
@@ -119,7 +121,14 @@ def test_alter() -> None:
     other = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"topic": "k", "taskCount": 2}}}
     assert lifecycle.alter(TABLE, other, NOTHING) is None
     assert lifecycle.alter(TABLE, SPEC, RUNNING) is None
-    assert steps(lifecycle.alter(TABLE, other, RUNNING)) == [f"POST {SUPERVISOR}", "wait until running"]
+    resubmitted = [
+        f"POST {BASE}/suspend", "wait until suspended", f"POST {SUPERVISOR}", "wait until running",
+    ]  # fmt: skip
+    assert steps(lifecycle.alter(TABLE, other, RUNNING)) == resubmitted
+    assert steps(lifecycle.start(TABLE, other, RUNNING)) == resubmitted
+    begun = IngestionRecord(started=True, pending={"verb": "ALTER", "runs": True})
+    assert steps(lifecycle.alter(TABLE, other, replace(SUSPENDED, record=begun))) == resubmitted[2:]
+    assert steps(lifecycle.alter(TABLE, SPEC, replace(SUSPENDED, record=begun))) == resubmitted[2:]
     change = lifecycle.alter(TABLE, other, SUSPENDED)
     assert steps(change) == [f"POST {SUPERVISOR}"]
     assert change is not None
@@ -133,29 +142,56 @@ READING = replace(STATUS, active=(ReadingTask("a", {0: 0, 1: 2}, {0: 4}),))
 
 def test_reset_moves_offsets_of_a_suspended_supervisor() -> None:
     facts = replace(RUNNING, status=READING, topic=TOPIC)
-    change = lifecycle.reset(TABLE, SPEC, facts, {0: 1, 1: 7}, forward_only=False)
+    change = lifecycle.reset(TABLE, SPEC, facts, {0: 1, 1: 7}, asked="", forward_only=False)
     assert steps(change) == [
         f"POST {BASE}/suspend", "wait until suspended", 'POST …/resetOffsets {"0": 1, "1": 7}', f"POST {BASE}/resume",
         "wait until running",
     ]  # fmt: skip
     assert [(move.before, move.lost, move.repeated) for move in change.moves] == [(4, 0, 3), (2, 5, 0)]
     assert change.needs_consent
-    assert not lifecycle.reset(TABLE, SPEC, facts, {0: 4}, forward_only=False).needs_consent
+    assert not lifecycle.reset(TABLE, SPEC, facts, {0: 4}, asked="", forward_only=False).needs_consent
 
 
 def test_reset_leaves_things_as_they_are() -> None:
-    still = lifecycle.reset(TABLE, SPEC, SUSPENDED, {0: 1}, forward_only=False)
+    still = lifecycle.reset(TABLE, SPEC, SUSPENDED, {0: 1}, asked="", forward_only=False)
     assert steps(still)[-1] == 'POST …/resetOffsets {"0": 1}'
-    stopped = lifecycle.reset(TABLE, SPEC, NOTHING, {0: 1}, forward_only=False)
+    stopped = lifecycle.reset(TABLE, SPEC, NOTHING, {0: 1}, asked="", forward_only=False)
     assert steps(stopped)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
     assert stopped.needs_consent
     assert not stopped.started
 
 
 def test_an_interrupted_reset_is_finished_as_announced() -> None:
-    pending = IngestionRecord(started=True, pending={"verb": "RESET", "resume": True, "offsets": {"0": 7}})
-    change = lifecycle.reset(TABLE, SPEC, replace(SUSPENDED, record=pending), {0: 1}, forward_only=True)
-    assert steps(change)[1:] == ['POST …/resetOffsets {"0": 7}', f"POST {BASE}/resume", "wait until running"]
+    begun = {"verb": "RESET", "asked": "TO LATEST", "was": "RUNNING", "offsets": {"0": 7}}
+
+    def again(asked: str, pending: dict[str, Any]) -> list[str]:
+        facts = replace(SUSPENDED, record=IngestionRecord(started=True, pending=pending))
+        return steps(lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked=asked, forward_only=True))
+
+    resumed = [f"POST {BASE}/resume", "wait until running"]
+    assert again("TO LATEST", begun)[1:] == ['POST …/resetOffsets {"0": 7}', *resumed]
+    assert again("TO EARLIEST", begun)[1:] == ['POST …/resetOffsets {"0": 1}', *resumed]
+    assert again("TO LATEST", {**begun, "moved": True}) == resumed
+    facts = replace(RUNNING, record=IngestionRecord(started=True, pending={**begun, "moved": True}))
+    change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="TO LATEST", forward_only=True)
+    assert steps(change) == ["wait until running"]
+
+
+def test_a_reset_that_was_interrupted_ends_what_it_made() -> None:
+    """The supervisor that was made to move offsets: there was none before."""
+    pending = {"verb": "RESET", "asked": "", "was": "STOPPED"}
+    facts = replace(SUSPENDED, record=IngestionRecord(pending=pending))
+    change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="", forward_only=False)
+    assert steps(change)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
+    assert not change.started
+
+
+def test_an_interrupted_alter_is_seen_to_its_end() -> None:
+    assert lifecycle.alter(TABLE, SPEC, RUNNING) is None
+    begun = replace(RUNNING, record=IngestionRecord(started=True, pending={"verb": "ALTER"}))
+    change = lifecycle.alter(TABLE, SPEC, begun)
+    assert change is not None
+    assert steps(change) == ["wait until running"]
 
 
 def test_slots() -> None:

@@ -1,0 +1,99 @@
+"""Requests to Druid: as many for thirty supervisors that rest as for one, and two for each whose tasks run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.overlord import SUPERVISOR
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.ingestion.lifecycle import owned
+from tests.support.ingestion import IngestionHome, record, until
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+MANY = 30
+ALL = {f"GET {SUPERVISOR}": 1, "GET /druid/indexer/v1/tasks": 1}
+"""What SHOW INGESTIONS asks, whatever there is."""
+WHOLE = {**ALL, "GET /druid/indexer/v1/workers": 1, "GET /druid/coordinator/v1/loadstatus": 1}
+"""What SHOW PROBLEMS asks."""
+
+
+@pytest.fixture
+def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
+    made = IngestionHome(tmp_path, cluster.services)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every request to Druid, without what follows the question mark."""
+    found: list[str] = []
+    send = DruidClient._send
+
+    def counted(client: DruidClient, method: str, service: Any, path: str, *rest: Any, **options: Any) -> Any:
+        found.append(f"{method} {urlsplit(path).path}")
+        return send(client, method, service, path, *rest, **options)
+
+    monkeypatch.setattr(DruidClient, "_send", counted)
+    return found
+
+
+def requests_of(home: IngestionHome, sent: list[str], text: str) -> Counter[str]:
+    sent.clear()
+    home.run(text)
+    return Counter(sent)
+
+
+def rest(home: IngestionHome, topic: str) -> None:
+    """One supervisor more that is suspended, of a table."""
+    table = home.session.catalog.get("default", home.create(topic))
+    spec = owned(supervisor_spec(table, home.session.settings), table, home_name(home.folder), suspended=True)
+    home.druid.client.post("overlord", SUPERVISOR, spec)
+
+
+def resting(home: IngestionHome) -> int:
+    return sum(one.id in home.sources.values() and one.state == "SUSPENDED" for one in home.overlord.supervisors())
+
+
+def test_one_supervisor_and_thirty_take_the_same_requests(
+    home: IngestionHome, topics: Topics, sent: list[str], task_slot: None
+) -> None:
+    topic = topics.new([record(1)])
+    rest(home, topic)
+    until(lambda: resting(home) == 1)
+    assert requests_of(home, sent, "SHOW INGESTIONS") == ALL
+    assert requests_of(home, sent, "SHOW PROBLEMS") == WHOLE
+    for _ in range(MANY - 1):
+        rest(home, topic)
+    until(lambda: resting(home) == MANY)
+    assert requests_of(home, sent, "SHOW INGESTIONS") == ALL
+    assert requests_of(home, sent, "SHOW PROBLEMS") == WHOLE
+
+    name = home.create(topic)
+    one = f"{SUPERVISOR}/{name}"
+    started = requests_of(home, sent, f"START INGESTION {name}")
+    looks = started.pop(f"GET {one}/status")
+    # what runs and which tasks there are; the spec; whose it is then, and at the end; two for each look at how it comes up
+    assert started == {f"GET {one}": 3, f"POST {SUPERVISOR}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}
+    # nothing is sent where this very spec runs
+    again = requests_of(home, sent, f"START INGESTION {name}")
+    looks = again.pop(f"GET {one}/status")
+    assert again == {f"GET {one}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}
+
+    until(lambda: home.ingestion(name)["tasks"] == "1/1")
+    running = {f"GET {one}/status": 1, f"GET {one}/stats": 1}
+    assert requests_of(home, sent, "SHOW INGESTIONS") == {**ALL, **running}
+    assert requests_of(home, sent, "SHOW PROBLEMS") == {**WHOLE, **running}
