@@ -81,8 +81,11 @@ def _redacted_text(text: str) -> str:
 
 def _masked(match: re.Match[str]) -> str:
     value = match["value"]
-    if not is_secret(match["key"]) or value.strip("\\") in ("''", '""', '"\\"'):
-        return match[0]
     quote = re.match(r"""\\*['"]|""", value)
     around = quote[0] if quote else ""
+    if not is_secret(match["key"]):
+        inner = value[len(around) :]  # a message may quote one, an address may have one as a parameter
+        return match[0][: len(match[0]) - len(inner)] + _ASSIGNMENT.sub(_masked, inner)
+    if value.strip("\\") in ("''", '""', '"\\"'):
+        return match[0]
     return f"{match[0][: -len(value)]}{around}{MASK}{around}"

@@ -22,7 +22,8 @@ _SECRET_KEY = re.compile(
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>\s*=\s*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""", re.S
+    r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>(?:\s|/\*.*?\*/|--[^\n]*\n)*=(?:\s|/\*.*?\*/|--[^\n]*\n)*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""",
+    re.S,
 )
 _JSON_SECRET = re.compile(r"""(\\?")([^"\\]+)\1\s*:\s*\1""")
 _JSON_END = re.compile(r"""\\?"\s*[,}\]]|\Z""")

@@ -167,11 +167,14 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
 
     A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if the table
     made it: Hive marks its segments unused in any case. One that the table was put over with druid.datasource
-    stays. PURGE alone skips Hive's trash; of a table fed from Kafka it deletes segments and offsets for good.
+    stays, and so does one that another home feeds. PURGE alone skips Hive's trash; of a table fed from Kafka it deletes
+    segments and offsets for good.
     """
     always = table.properties.get("external.table.purge", "false").lower() == "true"
     delete_data = table.kind != "view" and (not table.external or always or table.owns_data_source)
-    purge = purge and (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
+    if ingestion.is_anothers(table, snapshot):
+        delete_data = False
+    purge = purge and delete_data and (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
     return RemoveTable(
         table, delete_data=delete_data, ingestion=ingestion.dropped(table, snapshot, purge=purge), purge=purge
     )

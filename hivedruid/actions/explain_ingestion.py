@@ -45,10 +45,7 @@ def document(action: ChangeIngestion) -> dict[str, Any]:
         "table": change.table.full_name,
         "data source": change.table.data_source,
         "task slots": _slots(change),
-        "differs from what runs": [
-            f"{item.path} {_value(item.path, item.running)} -> {_value(item.path, item.wanted)}"
-            for item in change.differences
-        ],
+        "differs from what runs": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
         "offsets": [*map(_move, change.moves), *([summary(change.moves)] if change.moves else [])],
         "steps": [step.text for step in change.steps] or ["nothing to do"],
     }
@@ -60,14 +57,6 @@ def document(action: ChangeIngestion) -> dict[str, Any]:
 def _slots(change: IngestionChange) -> str:
     slots = change.slots
     return f"{slots.needed} needed, {slots.free} of {slots.capacity} free" if slots else ""
-
-
-def _value(path: str, value: Any) -> str:
-    return (
-        "(absent)"
-        if value is None
-        else json.dumps(redact_spec({path.rpartition(".")[2]: value})[path.rpartition(".")[2]])
-    )
 
 
 def _move(move: Move) -> str:

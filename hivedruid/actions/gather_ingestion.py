@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import ConnectError, SemanticError
-from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, IngestionFacts
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.parser.statements.ingestion import AlterIngestion
@@ -55,9 +55,10 @@ def _concerned(
         item.key == KAFKA_INGESTION for item in getattr(statement, "properties", ())
     )
     for table in candidates:
-        if table.kind == "druid" and (is_fed(table.properties) or has_verb):
+        sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # and perhaps the topic with it
+        if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
-            if has_verb or record.started or record.pending:
+            if has_verb or record.started or record.pending or record.sent:
                 yield (table.database, table.name), table
 
 
@@ -81,8 +82,19 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     if table is None:
         return known
     ingestions = Ingestions(facts.catalog)
+    owner = ((known.running or {}).get("context") or {}).get(OWNER_ID)
+    if owner is not None and known.running is not None and not ingestions.is_known(owner):
+        known = replace(known, running=_unsigned(known.running, known.home))
     specs = ingestions.specs(table.table_id) if verb == "ROLLBACK" else ()
     return replace(known, record=ingestions.find(table.table_id), specs=specs)
+
+
+def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
+    """A supervisor that a table of this home has left behind is nobody's, and can be taken over."""
+    context = running.get("context") or {}
+    if context.get(OWNER_HOME) != home:
+        return running
+    return {**running, "context": {key: value for key, value in context.items() if key != OWNER_ID}}
 
 
 def _verb(statement: Statement) -> str | None:

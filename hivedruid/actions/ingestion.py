@@ -9,7 +9,7 @@ from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs, ReplaceTable
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.definition import refuse_ingestion
-from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import KafkaError, SemanticError, Span
@@ -61,7 +61,10 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     Raises SemanticError where the supervisor would be left behind.
     """
     facts = snapshot.ingestions.get((before.database, before.name))
-    if facts is None or facts.running is None or not is_fed(before.properties):
+    if facts is None or not is_fed(before.properties):
+        return ()
+    _check_topic(before, after, facts, span)
+    if facts.running is None:
         return ()
     if not is_fed(after.properties) or after.data_source != before.data_source:
         what = "move to another data source" if is_fed(after.properties) else "be fed from Kafka no more"
@@ -72,6 +75,17 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
         )
     change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
     return (ChangeIngestion(change),) if change else ()
+
+
+def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
+    """Druid keeps the offsets of one topic for a data source, and publishes nothing of another (KafkaDataSourceMetadata)."""
+    old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
+    if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.sent):
+        raise SemanticError(
+            f"Druid has offsets of another topic for {before.full_name}, and would publish nothing of the new one",
+            span=span,
+            hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and make it anew",
+        )
 
 
 def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
@@ -85,14 +99,24 @@ def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) 
         )
 
 
-def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
-    """How the ingestion into a table that is dropped ends; another home's supervisor is left alone."""
+def is_anothers(table: Table, snapshot: Snapshot) -> bool:
+    """Whether another table, or another home, feeds the data source of a table."""
     facts = snapshot.ingestions.get((table.database, table.name))
-    if facts is None or table.kind != "druid":
+    return facts is not None and _owner(facts) not in (None, table.table_id)
+
+
+def _owner(facts: IngestionFacts) -> str | None:
+    owner: str | None = ((facts.running or {}).get("context") or {}).get(lifecycle.OWNER_ID)
+    return owner
+
+
+def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
+    """How the ingestion into a table that is dropped ends; a supervisor that is not the table's is left alone."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
         return None
-    owner = ((facts.running or {}).get("context") or {}).get(lifecycle.OWNER_ID)
-    if owner is not None and owner != table.table_id:
-        return None
+    if facts.running is not None and _owner(facts) is None and not facts.record.sent:
+        return None  # somebody's supervisor over the same data source, which this table never had to do with
     spec = supervisor_spec(table, snapshot.settings)
     if purge:
         return ChangeIngestion(lifecycle.purge(table, spec, facts))

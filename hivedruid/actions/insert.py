@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hivedruid.actions import ddl
 from hivedruid.actions.build import Built, Note
 from hivedruid.actions.changes import AddTable
+from hivedruid.actions.ingestion import verb_of
 from hivedruid.actions.model import Action, IngestDruid, WriteTable
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog import types as t
@@ -44,6 +45,13 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
     table = ddl.new_table(statement, snapshot, columns)
     if table is None:
         return Built(())
+    verb = verb_of(statement.properties)
+    if verb is not None:
+        raise UnsupportedError(
+            f"cannot {verb.value.upper()} the ingestion with CREATE TABLE … AS SELECT",
+            span=verb.value_span,
+            hint=f"leave it out, and say {verb.value.upper()} INGESTION {table.name} afterwards",
+        )
     if table.kind == "druid" and table.data_source in snapshot.discovered:
         raise SemanticError(
             f"Data source [{table.data_source}] already existing",

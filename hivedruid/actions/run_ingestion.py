@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError
 from hivedruid.ingestion.offsets import Move, summary
-from hivedruid.redaction import redact_spec
 from hivedruid.settings import seconds
 
 if TYPE_CHECKING:
@@ -82,10 +80,7 @@ class Progress:
 def _tell(change: IngestionChange, services: Services) -> None:
     """What changes in a spec that runs."""
     for item in change.differences:
-        before, after = (
-            json.dumps(redact_spec({item.path: value})[item.path]) for value in (item.running, item.wanted)
-        )
-        services.note(f"supervisor {change.table.data_source}: {item.path} {before} -> {after}")
+        services.note("supervisor {}: {} {} -> {}".format(change.table.data_source, item.path, *item.texts))
 
 
 def _ask(change: IngestionChange, services: Services) -> None:

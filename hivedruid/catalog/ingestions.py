@@ -30,10 +30,14 @@ class SentSpec:
 
 @dataclass(frozen=True)
 class IngestionRecord:
-    """`started`: between START and STOP. `pending` is what was begun and is not finished: its `verb`, and what it needs to know."""
+    """`started`: between START and STOP. `pending` is what was begun and is not finished: its `verb`, and what it needs to know.
+
+    `sent`: a spec was sent at some time, so that Druid may have offsets of the topic.
+    """
 
     started: bool = False
     pending: Mapping[str, Any] = field(default_factory=dict)
+    sent: bool = False
 
 
 class Ingestions:
@@ -44,14 +48,26 @@ class Ingestions:
 
     def find(self, table_id: str) -> IngestionRecord:
         """What is remembered of a table; of one that was never started, nothing."""
-        query = "SELECT started, pending FROM ingestions WHERE table_id = ?"
-        row = self._catalog.connection.execute(query, (table_id,)).fetchone()
-        return IngestionRecord(bool(row[0]), json.loads(row[1]) if row[1] else {}) if row else IngestionRecord()
+        return self._records("WHERE table_id = ?", (table_id,)).get(table_id, IngestionRecord())
 
     def all(self) -> dict[str, IngestionRecord]:
         """By table_id."""
-        rows = self._catalog.connection.execute("SELECT table_id, started, pending FROM ingestions")
-        return {id_: IngestionRecord(bool(started), json.loads(text) if text else {}) for id_, started, text in rows}
+        return self._records("", ())
+
+    def _records(self, where: str, values: tuple[str, ...]) -> dict[str, IngestionRecord]:
+        sent = "EXISTS (SELECT 1 FROM ingestion_specs s WHERE s.table_id = ingestions.table_id)"
+        rows = self._catalog.connection.execute(
+            f"SELECT table_id, started, pending, {sent} FROM ingestions {where}", values
+        )
+        return {
+            table_id: IngestionRecord(bool(started), json.loads(pending) if pending else {}, bool(was_sent))
+            for table_id, started, pending, was_sent in rows
+        }
+
+    def is_known(self, table_id: str) -> bool:
+        """Whether there is a table of that id."""
+        query = "SELECT 1 FROM tables WHERE table_id = ?"
+        return self._catalog.connection.execute(query, (table_id,)).fetchone() is not None
 
     def begin(self, table_id: str, pending: Mapping[str, Any]) -> None:
         """Before the first call: whoever dies on the way leaves word of it."""

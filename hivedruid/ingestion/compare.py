@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
+from hivedruid.redaction import redact_spec
+from hivedruid.secrets import MASK
 from hivedruid.settings import PERIOD, seconds
 
 ABSENT = object()
@@ -18,6 +22,11 @@ class Difference:
     path: str
     wanted: Any
     running: Any
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What runs and what is wanted, as they may be shown: a secret as stars, going by the whole path."""
+        return _shown(self.path, self.running), _shown(self.path, self.wanted)
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -53,6 +62,15 @@ _DERIVED = frozenset(
 """What Druid adds to its answer out of the rest."""
 _FOLLOWS = ("tuningConfig.indexSpecForIntermediatePersists", ".createBitmapIndex")
 """What is as something else is, where it is not said: as indexSpec, or by the type of the column."""
+
+
+def _shown(path: str, value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if f".{DYNAMIC_PROVIDER}." in path and ".variables" not in path:
+        return MASK  # what a provider of another type than environment holds, only Druid knows
+    name = path.partition(".consumerProperties.")[2] or path
+    return json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
 
 
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:

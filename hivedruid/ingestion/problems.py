@@ -5,7 +5,6 @@ A repair is a statement to paste; where no statement helps, it is a comment that
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
-from hivedruid.redaction import redact, redact_spec
+from hivedruid.redaction import redact
 
 RECENT = timedelta(minutes=10)
 """Tasks that failed before are history."""
@@ -166,12 +165,7 @@ def _another_spec(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _difference(item: Difference) -> str:
-    name = item.path.rpartition(".")[2]
-    running, wanted = (
-        "nothing" if value is None else json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
-        for value in (item.running, item.wanted)
-    )
-    return f"{item.path}: {running} runs, the table says {wanted}"
+    return "{}: {} runs, the table says {}".format(item.path, *item.texts)
 
 
 def _failing_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:

@@ -160,3 +160,16 @@ def test_what_is_no_secret_keeps_its_shape(value: Any) -> None:
         return [shape(inner) for inner in item] if isinstance(item, list) else type(item)
 
     assert shape(redact_spec(value)) == shape(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'error="bad: ssl.key.password=hunter2"',
+        '{"errorMessage": "x {\\"sasl.jaas.config\\":\\"x password=hunter2\\"}"}',
+        '"hive.sql.jdbc.url"="jdbc:x?user=a&password=hunter2"',
+    ],
+)
+def test_a_secret_in_the_value_of_another_key(text: str) -> None:
+    assert "hunter2" not in redact(text)
+    assert redact(text).startswith(text[:8])

@@ -103,3 +103,10 @@ def test_reference_places() -> None:
     assert {text[place : place + 8] for place in reference_places(text)} == {"${env:X}", "${env:Y}"}
     assert text.index("${env:X}") in reference_places(text)
     assert len(reference_places(text)) == 2
+
+
+@pytest.mark.parametrize("gap", ["/* c */ =", "= /* c */", " -- c\n = -- d\n"])
+def test_a_comment_beside_the_equals_sign_hides_nothing(gap: str) -> None:
+    text = f"TBLPROPERTIES ('x.sasl.jaas.config' {gap} 'a hunter2')"
+    assert "hunter2" not in mask_text(text)
+    assert len(mask_text(text)) == len(text)
