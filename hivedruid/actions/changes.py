@@ -22,9 +22,13 @@ class AddTable(Action):
 
 @dataclass(frozen=True)
 class ChangeIngestion(Action):
-    """Start, stop or change what feeds a table from Kafka, and remember it in the catalog."""
+    """Start, stop or change what feeds a table from Kafka, and remember it in the catalog.
+
+    `before` is the table as it was before the same statement changed it: where Druid refuses, it is that again.
+    """
 
     change: IngestionChange
+    before: Table | None = None
 
     @property
     def table(self) -> Table:

@@ -74,7 +74,7 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
             hint=f"STOP INGESTION {before.full_name} first",
         )
     change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
-    return (ChangeIngestion(change),) if change else ()
+    return (ChangeIngestion(change, before),) if change else ()
 
 
 def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:

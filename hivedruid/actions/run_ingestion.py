@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion import lifecycle
-from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError
+from hivedruid.ingestion.lifecycle import SUPERVISOR, Await, Call, IngestionChange, MoveOffsets, OwnerError, Step
 from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.settings import seconds
 
@@ -54,8 +55,10 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         ingestions.finish(table_id, started=False)
         raise
     except HiveDruidError as error:
-        if changes and progress.done == 0 and not isinstance(error, ConnectError):
-            ingestions.restore(table_id, before)  # the first request was refused
+        if changes and _is_refused(change.steps[progress.done :], progress.done, error):
+            ingestions.restore(table_id, before)
+            if action.before is not None:
+                services.catalog.replace(action.before)
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
             ingestions.finish(table_id, started=change.started)  # all is said; Druid goes on by itself, or says why not
         raise
@@ -66,6 +69,12 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     if moved:
         places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
         services.note(f"{change.table.full_name} is read from {places} on; {summary(moved)}")
+
+
+def _is_refused(left: Sequence[Step], done: int, error: HiveDruidError) -> bool:
+    """Whether Druid goes on as before: the first request was refused, or the new spec."""
+    refuses = not isinstance(error, ConnectError) and bool(left) and isinstance(left[0], Call)
+    return refuses and (done == 0 or left[0].text == f"POST {SUPERVISOR}")
 
 
 class Progress:
@@ -93,18 +102,23 @@ def _ask(change: IngestionChange, services: Services) -> None:
 
 
 def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:
-    """Where more gets lost than was said: a task has failed, and what it had read would be passed over, too.
+    """Where more gets lost or read again than was said: tasks have read on, or one has failed.
 
     Raises ExecutionError where nobody says yes.
     """
     if any(move.lost is None for move in (*change.moves, *planned)):
         return  # that it is not known was said
-    if sum(move.lost or 0 for move in planned) <= sum(move.lost or 0 for move in change.moves):
+    if all(now <= said for now, said in zip(_counts(planned), _counts(change.moves), strict=True)):
         return
     name = change.table.full_name
     told = f"RESET of {name}: {summary(planned)}"
     if not services.confirm(told):
         raise ExecutionError(f"{told}; no offset was moved", hint=f"RESUME INGESTION {name} goes on where it was")
+
+
+def _counts(planned: tuple[Move, ...]) -> tuple[int, int]:
+    """Records that are lost, and those that are read again."""
+    return sum(move.lost or 0 for move in planned), sum(move.repeated or 0 for move in planned)
 
 
 def forget_specs(action: ForgetSpecs, services: Services) -> None:

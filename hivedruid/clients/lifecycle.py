@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -124,13 +125,17 @@ class IngestionRunner:
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
         self.change = change
-        self._fails = Patience(BAD_RUNS)
+        self._fails, self._resumed = Patience(BAD_RUNS), Patience(GONE)
         self._gone_since: float | None = None
         self.data_source = change.table.data_source
         try:
+            for step in change.steps:
+                if isinstance(step, Call):
+                    self.cluster.kept.filled(step.body)  # a secret that is missing is told before anything is done
             if change.ends_tasks:
                 self._patiently(self._active)
-            for step in change.steps:
+            for number, step in enumerate(change.steps):
+                self._more = any(not isinstance(later, Await) for later in change.steps[number + 1 :])
                 if isinstance(step, Call):
                     self._call(step)
                 elif isinstance(step, MoveOffsets):
@@ -154,9 +159,16 @@ class IngestionRunner:
             self._patiently(lambda: self.cluster.client.post("overlord", call.path, body, missing=missing))
         except DruidError as error:
             if not error.message.endswith(_DONE):
+                if call.path == SUPERVISOR and self.change.ends_tasks and self.change.started:
+                    self._resume()
                 raise
         if call.path == SUPERVISOR:
             self._check_owner()
+
+    def _resume(self) -> None:
+        """Druid has refused a spec: what ran before goes on."""
+        with suppress(DruidError, ConnectError):
+            self.cluster.client.post("overlord", supervisor_path(self.data_source, "resume"))
 
     def _check_owner(self) -> None:
         """Two homes may submit at once: the last one wins, and the other one is told, at once or at the end."""
@@ -225,12 +237,22 @@ class IngestionRunner:
             if monotonic() >= end:
                 raise DruidError(
                     f"after {self.patience:g} s the ingestion of {self.change.table.full_name} is not {step.state}: {self._state()}",
-                    hint="it goes on by itself where it can; SHOW PROBLEMS says what is wrong",
+                    hint=f"{'say it again' if self._more else 'it goes on by itself where it can'}; SHOW PROBLEMS says what is wrong",
                 )
             sleep(pause)
             pause = min(pause * 1.3, LONGEST_PAUSE)
         if step.state == "suspended":
             self._patiently(self._tell_ended)
+        if step.state == "handed off":
+            self._patiently(lambda: self._check_handed_off(step.tasks))
+
+    def _check_handed_off(self, tasks: tuple[str, ...]) -> None:
+        for task in self.overlord.tasks(self.data_source, most=KNOWN_TASKS):
+            if task.id in tasks and task.state == "FAILED":
+                raise DruidError(
+                    f"task {task.id} has failed while it published what it had read: {task.error or 'Druid does not say why'}",
+                    hint="another one reads it again; SHOW PROBLEMS says what is wrong",
+                )
 
     def _active(self) -> list[Task]:
         tasks = self.overlord.tasks(self.data_source, most=0)
@@ -252,6 +274,10 @@ class IngestionRunner:
         self.cluster.progress(
             f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
         )
+        if self._resumed.is_over(not status.suspended):
+            raise DruidError(
+                f"the supervisor of {self.data_source} was suspended, and somebody has resumed it", hint="say it again"
+            )
         if status.suspended and status.state != "SUSPENDED":
             return self._gives_up(status, active)
         return status.suspended and not active
@@ -291,7 +317,10 @@ class IngestionRunner:
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} are to be read")
-        return left == 0 or status.state == "IDLE"
+        if status.state == "IDLE":  # it has no tasks; what it saw of Kafka last it has read
+            seen = status.latest_offsets
+            return not sum(status.lag.values()) and all(seen.get(p, 0) >= offset for p, offset in offsets.items())
+        return left == 0
 
     def _state(self) -> str:
         """What there is instead of what was waited for, in a few words."""
@@ -317,6 +346,7 @@ class _Running:
         self.runner = runner
         self.known = frozenset(known)
         self.fails = Patience(BAD_RUNS)
+        self.io: Mapping[str, Any] = {}
 
     def is_reached(self) -> bool:
         runner = self.runner
@@ -336,10 +366,12 @@ class _Running:
         return status.detailed_state == "RUNNING" and bool(wanted) and len(reading) >= wanted
 
     def _wanted(self, status: SupervisorStatus) -> int:
-        spec = self.runner.change.spec
-        if spec is None or not status.partitions:
-            return 1 if status.partitions else 0
-        io = spec["spec"]["ioConfig"]
+        if not status.partitions:
+            return 0
+        if not self.io:
+            spec = self.runner.change.spec or self.runner.overlord.spec(self.runner.data_source) or {}
+            self.io = (spec.get("spec") or spec).get("ioConfig") or {}
+        io = self.io
         count = 1 if io.get("autoScalerConfig") else int(io.get("taskCount") or 1)
         return min(count, status.partitions) * int(io.get("replicas") or 1)
 

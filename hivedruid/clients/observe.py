@@ -169,7 +169,8 @@ def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Inges
     record = records.get(one.table.table_id) if one.table is not None else None
     if record is None:
         return one
-    return replace(one, started=record.started, pending=str(record.pending.get("verb", "")))
+    pending = record.pending
+    return replace(one, started=record.started, pending=pending.get("verb", ""), again=pending.get("again", ""))
 
 
 def _needs_status(one: Ingestion) -> bool:

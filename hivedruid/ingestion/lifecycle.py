@@ -231,7 +231,8 @@ def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     steps: tuple[Step, ...] = (
         *_suspended(table, spec, facts), Call(path(table, "reset")), Call(path(table, "terminate")), Await("stopped"),
     )  # fmt: skip
-    return IngestionChange(table, "DROP", steps, started=False)
+    again = f"DROP TABLE {table.full_name} PURGE"
+    return IngestionChange(table, "DROP", steps, started=False, pending={"again": again})
 
 
 def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -292,7 +293,7 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
         steps += (_runs(facts, anew=bool(steps)),)
     return IngestionChange(
         table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts),
-        pending={"runs": runs},
+        pending={"runs": runs, **({"again": f"START INGESTION {table.full_name}"} if runs else {})},
     )  # fmt: skip
 
 
@@ -328,7 +329,10 @@ def reset(
     return IngestionChange(
         table, "RESET", steps, started=was != "STOPPED", moves=planned,
         needs_consent=not all(move.is_harmless for move in planned),
-        pending={**(begun if is_same else {}), "was": was, "asked": asked},
+        pending={
+            **(begun if is_same else {}), "was": was, "asked": asked,
+            "again": f"RESET INGESTION {table.full_name} {asked}".rstrip(),
+        },
     )  # fmt: skip
 
 

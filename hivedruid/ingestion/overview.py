@@ -46,7 +46,8 @@ class Ingestion:
     """A table that is fed from a stream, its supervisor, or both.
 
     `tasks` are the supervisor's, newest first, ended ones among them. `status` and `counts` are there where its tasks run
-    and could be asked. `started` and `pending` are the catalog's: whether it should run, and the verb that was interrupted.
+    and could be asked. `started` and `pending` are the catalog's: whether it should run, and the verb that was interrupted;
+    `again` is the statement that finishes it, where that is more than the verb.
     `differences`: where the supervisor runs something else than the table says. `offsets` are Kafka's of the topic;
     `topic_problem` is why there are none.
     """
@@ -59,6 +60,7 @@ class Ingestion:
     parse_errors: tuple[ParseError, ...] = ()
     started: bool = False
     pending: str = ""
+    again: str = ""
     differences: tuple[Difference, ...] = ()
     offsets: TopicOffsets | None = None
     topic_problem: str = ""

@@ -111,8 +111,8 @@ def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
     """Saying the statement again finishes it."""
     if one.pending:
         cause = f"{one.pending} was begun: it still goes on, or was interrupted"
-        repair = f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one)
-        if one.pending == "ALTER":
+        repair = one.again or (f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one))
+        if one.pending == "ALTER" and not one.again:
             is_suspended = one.supervisor is not None and one.supervisor.suspended
             repair = "-- say ALTER TABLE again" if is_suspended else _statement("START", one)
         yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", repair)
@@ -243,6 +243,21 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
         yield Problem(one.name, "offsets beyond the end", cause, evidence, _reset(one))
 
 
+def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    """SeekableStreamSupervisor gives a new partition to the tasks that follow on those that run, which it lets read on for
+    two minutes (repartitionTransitionDuration, of Kafka not to be set)."""
+    if one.offsets is None or one.status is None or not one.status.active or len(one.status.active) < one.wanted:
+        return
+    earliest, latest = one.offsets.earliest, one.offsets.latest
+    new = {
+        p: latest[p] - earliest[p] for p in latest.keys() - next_offsets(one.status).keys() if latest[p] > earliest[p]
+    }
+    if new:
+        cause = "they were added to the topic: Druid reads them some two minutes after it has seen them, or after a hand-off"
+        evidence = "; ".join(f"partition {p}: {count} record(s)" for p, count in sorted(new.items()))
+        yield Problem(one.name, "partitions not read yet", cause, evidence, _statement("HANDOFF", one))
+
+
 def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     """Growing is what more is written to than read: Kafka's end now beside the one that the supervisor saw last."""
     since = one.since
@@ -301,7 +316,7 @@ _BAD_STATES = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREA
 RULES: tuple[Callable[[Overview], Iterator[Problem]], ...] = (_unreachable, _no_workers, _unavailable_segments)
 Rule = Callable[[Ingestion, Overview], Iterator[Problem]]
 RULES_OF_OWNERS: tuple[Rule, ...] = (_interrupted, _not_running, _no_table, _not_ours, _another_spec)
-RULES_OF_TASKS: tuple[Rule, ...] = (_topic, _offsets, _failing_tasks, _waiting_tasks)
+RULES_OF_TASKS: tuple[Rule, ...] = (_topic, _offsets, _unread_partitions, _failing_tasks, _waiting_tasks)
 RULES_OF_READING: tuple[Rule, ...] = (_lag, _parse_errors)
 
 

@@ -60,22 +60,31 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
     home.stop(name, feed.expected)
 
 
-@pytest.mark.parametrize("use_earliest", ["true", "false"])
-def test_a_partition_is_added(home: IngestionHome, topics: Topics, use_earliest: str) -> None:
+def test_a_partition_is_added(home: IngestionHome, topics: Topics) -> None:
     """Its records are read from the first on, also by an ingestion that began at the end of the topic."""
-    feed = Feed(topics)
-    name = home.create(feed.topic, useEarliestOffset=use_earliest)
-    home.run(f"START INGESTION {name}")
-    feed.send(20)
-    home.expect(name, feed.expected)
-    topics.admin.create_partitions({feed.topic: 2})
+    feeds = {home.create(feed.topic, useEarliestOffset=at): feed for at, feed in _two(topics)}
+    for name, feed in feeds.items():
+        home.run(f"START INGESTION {name}")
+        feed.send(20)
+        home.expect(name, feed.expected)
+        topics.admin.create_partitions({feed.topic: 2})
+        feed.partitions = 2
     topics.producer.close()
-    topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that knows of it
-    feed.partitions = 2
-    feed.send(40)
-    home.expect(name, feed.expected)
-    assert home.problems(name) == {}
-    home.stop(name, feed.expected)
+    topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that knows of them
+    for name, feed in feeds.items():
+        feed.send(40)
+        problem = home.problem(name, "partitions not read yet")
+        assert problem["evidence"] == "partition 1: 20 record(s)"
+        until(lambda name=name: (status := home.overlord.status(name)) is not None and status.partitions == 2)  # type: ignore[misc]
+        home.run(problem["repair"])
+        home.expect(name, feed.expected)
+        assert "partitions not read yet" not in home.problems(name)
+        home.stop(name, feed.expected)
+
+
+def _two(topics: Topics) -> Iterator[tuple[str, Feed]]:
+    for use_earliest in ("true", "false"):
+        yield use_earliest, Feed(topics)
 
 
 def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topics) -> None:
@@ -159,3 +168,21 @@ def at_once(go: Path, *tables: tuple[IngestionHome, str]) -> list[killed.Outcome
         go.touch()
         outcomes = [killed.outcome(process) for process in processes]
     return outcomes
+
+
+def test_what_was_read_last_is_neither_lost_nor_read_again(home: IngestionHome, topics: Topics) -> None:
+    """RESET TO LATEST knows from the tasks that it ended how far they have read, not from what they said before."""
+    feed = Feed(topics, 2)
+    name = home.create(feed.topic)
+    home.run(f"START INGESTION {name}")
+    feed.send(50)
+    home.expect(name, feed.expected)
+    tasks = home.tasks(name)
+    home.run(f"RESET INGESTION {name} TO LATEST")
+    if not home.has_failed(name, tasks):
+        assert home.notes[-1].endswith("; no record is lost, none is read again")
+        feed.send(10)
+        home.expect(name, feed.expected)
+        home.stop(name, feed.expected)
+    else:  # what it had read is passed over, which was asked before
+        assert home.asked

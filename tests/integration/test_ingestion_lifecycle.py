@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
@@ -150,7 +151,8 @@ def test_a_table_that_is_fed_stays_with_its_supervisor(home: IngestionHome, feed
     home.run(f"STOP INGESTION {table}_renamed")
 
 
-def test_drop_ends_the_supervisor_and_purge_forgets_the_offsets(home: IngestionHome, feed: Feed) -> None:
+def test_drop_ends_the_supervisor_and_keeps_the_offsets(home: IngestionHome, feed: Feed) -> None:
+    """The rows of a data source that was given with druid.datasource are not the table's to drop, with PURGE or without."""
     table = home.create(feed.topic)
     feed.send(4)
     home.run(f"START INGESTION {table}")
@@ -160,10 +162,29 @@ def test_drop_ends_the_supervisor_and_purge_forgets_the_offsets(home: IngestionH
     assert home.overlord.spec(source) is None
     assert home.tasks(table) == []
     again = home.create(feed.topic, source)
+    feed.send(4)
     home.run(f"START INGESTION {again}")
     home.run(f"WAIT INGESTION {again}")
-    # druid.datasource was given: the rows of before are not the table's to drop
-    home.expect(again, dict.fromkeys(feed.expected, 2))
+    home.expect(again, feed.expected)
+
+
+def test_purge_forgets_rows_and_offsets(home: IngestionHome, feed: Feed) -> None:
+    name = f"own_{uuid4().hex[:8]}"
+    home.sources[name] = f"default.{name}"
+    create = (
+        f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, id string) STORED BY 'druid' TBLPROPERTIES ("
+        f"'kafka.topic' = '{feed.topic}', 'kafka.bootstrap.servers' = '{home.services.kafka}', 'druid.rollup' = 'false', "
+        "'druid.timestamp.column' = 'time', 'druid.kafka.ingestion.useEarliestOffset' = 'true', "
+        "'druid.kafka.ingestion.startDelay' = 'PT0S', 'druid.kafka.ingestion.offsetFetchPeriod' = 'PT1S')"
+    )
+    feed.send(4)
+    for _ in range(2):
+        home.run(create)
+        home.run(f"START INGESTION {name}")
+        home.run(f"WAIT INGESTION {name}")
+        home.expect(name, feed.expected)
+        home.run(f"DROP TABLE {name} PURGE")
+        assert home.counted(name) == {}
 
 
 def test_start_says_why_tasks_do_not_run(home: IngestionHome, topics: Topics) -> None:
@@ -226,3 +247,40 @@ def test_what_druid_refuses_is_not_begun(home: IngestionHome, feed: Feed) -> Non
     assert home.problems(table) == {}
     assert home.ingestion(table)["state"] == "STOPPED"
     home.run(f"DROP TABLE {table}")
+
+
+def test_a_refused_spec_leaves_all_as_it_was(home: IngestionHome, feed: Feed) -> None:
+    table = home.create(feed.topic)
+    feed.send(4)
+    home.run(f"START INGESTION {table}")
+    with pytest.raises(DruidError, match="taskCountMin can't be null"):
+        home.run(
+            f"""ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.autoScalerConfig' = '{{"enableTaskAutoScaler": true}}')"""
+        )
+    assert home.problems(table) == {}
+    until(lambda: home.ingestion(table)["tasks"] == "1/1")
+    feed.send(4)
+    home.run(f"START INGESTION {table}")
+    home.expect(table, feed.expected)
+
+
+def test_what_is_not_the_tables_stays(home: IngestionHome, feed: Feed, cluster: Cluster, tmp_path: Path) -> None:
+    table = home.create(feed.topic)
+    feed.send(4)
+    home.run(f"START INGESTION {table}")
+    home.expect(table, feed.expected)
+    other = IngestionHome(tmp_path / "other", cluster.services)
+    try:
+        shared = other.create(feed.topic, home.sources[table])
+        with pytest.raises(DruidError, match="belongs to table"):
+            other.run(f"START INGESTION {shared}")
+        other.run(f"DROP TABLE {shared} PURGE")
+        other.sources.clear()
+        assert home.ingestion(table)["state"] == "RUNNING"
+        home.expect(table, feed.expected)
+        with pytest.raises(SemanticError, match="has offsets of another topic"):
+            home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('kafka.topic' = 'another')")
+        home.run("CREATE EXTERNAL TABLE unfed (`__time` timestamp, id string) STORED BY 'druid'")
+        home.run("DROP TABLE unfed")
+    finally:
+        other.close()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivedruid.local.state import LocalServices
     from tests.support.kafka import Topics
 
-PATIENCE = 100.0
+PATIENCE = 180.0
 """Seconds until what does not come is a failure."""
 AT_ONCE = {"startDelay": "PT0S", "period": "PT1S", "offsetFetchPeriod": "PT1S", "chatRetries": "3"}
 """Properties of ingestion with which a supervisor does without delay what it is told, and does not insist for a minute."""

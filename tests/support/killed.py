@@ -132,7 +132,7 @@ def _watch(moments: Moments) -> None:
         moments.after(f"{method} {path}")
         return answer
 
-    DruidClient._send = watched  # type: ignore[method-assign]
+    DruidClient._send = watched  # type: ignore[assignment, method-assign]
     for owner, names in (
         (Ingestions, ("begin", "finish", "sending", "worked", "roll_back")),
         (Catalog, ("replace", "remove")),
