@@ -58,7 +58,7 @@ def _concerned(
         sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # and perhaps the topic with it
         if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
-            if has_verb or record.started or record.pending or record.sent:
+            if has_verb or record.started or record.pending or record.last:
                 yield (table.database, table.name), table
 
 

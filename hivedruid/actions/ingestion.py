@@ -80,7 +80,7 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
 def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
     """Druid keeps the offsets of one topic for a data source, and publishes nothing of another (KafkaDataSourceMetadata)."""
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
-    if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.sent):
+    if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
             f"Druid has offsets of another topic for {before.full_name}, and would publish nothing of the new one",
             span=span,
@@ -115,7 +115,7 @@ def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
         return None
-    if facts.running is not None and _owner(facts) is None and not facts.record.sent:
+    if facts.running is not None and _owner(facts) is None and facts.record.last is None:
         return None  # somebody's supervisor over the same data source, which this table never had to do with
     spec = supervisor_spec(table, snapshot.settings)
     if purge:

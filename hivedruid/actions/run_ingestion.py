@@ -49,7 +49,11 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     progress = Progress()
     try:
         moved = engine.change_ingestion(
-            change, patience=seconds(services.setting(TIMEOUT)), moving=moving, on_step=on_step
+            change,
+            patience=seconds(services.setting(TIMEOUT)),
+            moving=moving,
+            accepted=lambda spec: ingestions.accepted(table_id, spec),
+            on_step=on_step,
         )
     except OwnerError:
         ingestions.finish(table_id, started=False)

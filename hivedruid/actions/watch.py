@@ -165,7 +165,7 @@ def known(catalog: Catalog, home: Path) -> observe.Known:
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
     """Where a table's own supervisor runs something else than a START would send now."""
     from hivedruid.druid.supervisor import supervisor_spec
-    from hivedruid.ingestion.compare import differences
+    from hivedruid.ingestion.compare import changes
     from hivedruid.ingestion.lifecycle import OWNER_ID
 
     def compared(one: o.Ingestion) -> o.Ingestion:
@@ -173,7 +173,8 @@ def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overvie
             return one
         if one.supervisor.context.get(OWNER_ID) not in (None, one.table.table_id):
             return one
-        return replace(one, differences=differences(supervisor_spec(one.table, settings), one.supervisor.spec))
+        wanted = supervisor_spec(one.table, settings)
+        return replace(one, differences=changes(wanted, one.supervisor.spec, one.last))
 
     return replace(seen, ingestions=tuple(map(compared, seen.ingestions)))
 

@@ -53,6 +53,7 @@ MIGRATIONS: tuple[str, ...] = (
         version INTEGER NOT NULL,
         definition TEXT NOT NULL,          -- the Table as JSON
         spec TEXT NOT NULL,                -- what was sent to Druid, as JSON, without secrets
+        accepted TEXT NOT NULL DEFAULT '', -- what Druid has made of it, as JSON, secrets starred
         submitted TEXT NOT NULL,           -- when, ISO 8601 in UTC
         worked INTEGER NOT NULL DEFAULT 0, -- whether its tasks were seen running
         PRIMARY KEY (table_id, version)

@@ -29,15 +29,23 @@ class SentSpec:
 
 
 @dataclass(frozen=True)
+class LastSpec:
+    """The spec that was sent last, and what Druid has made of it, secrets starred; empty where that is not known."""
+
+    spec: Mapping[str, Any]
+    accepted: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class IngestionRecord:
     """`started`: between START and STOP. `pending` is what was begun and is not finished: its `verb`, and what it needs to know.
 
-    `sent`: a spec was sent at some time, so that Druid may have offsets of the topic.
+    `last`: a spec was sent at some time, so that Druid may have offsets of the topic.
     """
 
     started: bool = False
     pending: Mapping[str, Any] = field(default_factory=dict)
-    sent: bool = False
+    last: LastSpec | None = None
 
 
 class Ingestions:
@@ -55,14 +63,20 @@ class Ingestions:
         return self._records("", ())
 
     def _records(self, where: str, values: tuple[str, ...]) -> dict[str, IngestionRecord]:
-        sent = "EXISTS (SELECT 1 FROM ingestion_specs s WHERE s.table_id = ingestions.table_id)"
-        rows = self._catalog.connection.execute(
-            f"SELECT table_id, started, pending, {sent} FROM ingestions {where}", values
+        newest = (
+            "(SELECT {} FROM ingestion_specs s WHERE s.table_id = ingestions.table_id ORDER BY version DESC LIMIT 1)"
         )
+        query = (
+            f"SELECT table_id, started, pending, {newest.format('spec')}, {newest.format('accepted')} FROM ingestions"
+        )
+        rows = self._catalog.connection.execute(f"{query} {where}", values)
         return {
-            table_id: IngestionRecord(bool(started), json.loads(pending) if pending else {}, bool(was_sent))
-            for table_id, started, pending, was_sent in rows
-        }
+            table_id: IngestionRecord(
+                bool(started), json.loads(pending) if pending else {},
+                LastSpec(json.loads(spec), json.loads(accepted) if accepted else {}) if spec else None,
+            )
+            for table_id, started, pending, spec, accepted in rows
+        }  # fmt: skip
 
     def is_known(self, table_id: str) -> bool:
         """Whether there is a table of that id."""
@@ -112,11 +126,6 @@ class Ingestions:
             )
         )
 
-    def newest_specs(self) -> dict[str, Mapping[str, Any]]:
-        """The spec that was sent last, by table_id."""
-        query = "SELECT table_id, spec, MAX(version) FROM ingestion_specs GROUP BY table_id"
-        return {table_id: json.loads(spec) for table_id, spec, _ in self._catalog.connection.execute(query)}
-
     def sending(self, table: Table, spec: Mapping[str, Any], submitted: str) -> None:
         """A spec is about to be sent; the one that was sent last is not kept twice."""
         text = json.dumps(spec)
@@ -137,13 +146,20 @@ class Ingestions:
                 (table.table_id, version - MOST_VERSIONS),
             )
 
+    def accepted(self, table_id: str, accepted: Mapping[str, Any]) -> None:
+        """What Druid has made of the spec that was sent last; without secrets."""
+        self._set_newest(table_id, "accepted", json.dumps(accepted))
+
     def worked(self, table_id: str) -> None:
         """The tasks of the spec that was sent last run."""
+        self._set_newest(table_id, "worked", 1)
+
+    def _set_newest(self, table_id: str, column: str, value: object) -> None:
         with self._catalog.transaction() as connection:
             connection.execute(
-                "UPDATE ingestion_specs SET worked = 1 WHERE table_id = ? AND version = "
+                f"UPDATE ingestion_specs SET {column} = ? WHERE table_id = ? AND version = "
                 "(SELECT MAX(version) FROM ingestion_specs WHERE table_id = ?)",
-                (table_id, table_id),
+                (value, table_id, table_id),
             )
 
     def roll_back(self, table_id: str, version: int, pending: Mapping[str, Any] | None = None) -> None:

@@ -276,12 +276,13 @@ class DruidCluster:
         *,
         patience: float,
         moving: Callable[[tuple[Move, ...]], None],
+        accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
         """Start, stop or change a supervisor; see `DruidEngine.change_ingestion`."""
         from hivedruid.clients.lifecycle import IngestionRunner
 
-        runner = IngestionRunner(self, patience, moving)
+        runner = IngestionRunner(self, patience, moving, accepted)
         runner.run(change, on_step)
         return runner.moved
 

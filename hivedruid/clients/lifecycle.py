@@ -12,6 +12,7 @@ from hivedruid.clients.failures import AwayError
 from hivedruid.clients.overlord import Overlord, supervisor_path
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
+from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.lifecycle import (
     SUPERVISOR,
     Await,
@@ -109,13 +110,14 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
 class IngestionRunner:
     """Runs changes of one Druid. `patience` is how long it waits for one state, in seconds.
 
-    `moving` is told the offsets before they are sent, and may refuse. Raises DruidError where Druid refuses or does not get there, and
+    `moving` is told the offsets before they are sent, and may refuse; `accepted` what Druid has made of a spec. Raises DruidError where Druid refuses or does not get there, and
     ConnectError where the overlord stays away; every change can then be asked for again.
     """
 
     cluster: DruidCluster
     patience: float
     moving: Callable[[tuple[Move, ...]], None]
+    accepted: Callable[[Mapping[str, Any]], None]
     moved: tuple[Move, ...] = ()
     seen: set[str] = field(default_factory=set)
     """Tasks that ran when it began, or later."""
@@ -172,7 +174,10 @@ class IngestionRunner:
 
     def _check_owner(self) -> None:
         """Two homes may submit at once: the last one wins, and the other one is told, at once or at the end."""
-        check_owner(self.change.table, self._patiently(lambda: self.overlord.spec(self.data_source)))
+        running = self._patiently(lambda: self.overlord.spec(self.data_source))
+        check_owner(self.change.table, running)
+        if running is not None and self.change.spec is not None:
+            self.accepted(as_accepted(running))
 
     def _move(self, step: MoveOffsets) -> None:
         planned = moves({**_before(step.moves), **self._left_off()}, step.offsets, step.kept)

@@ -170,7 +170,9 @@ def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Inges
     if record is None:
         return one
     pending = record.pending
-    return replace(one, started=record.started, pending=pending.get("verb", ""), again=pending.get("again", ""))
+    return replace(
+        one, started=record.started, pending=pending.get("verb", ""), again=pending.get("again", ""), last=record.last
+    )
 
 
 def _needs_status(one: Ingestion) -> bool:

@@ -91,6 +91,7 @@ class DruidEngine(Protocol):
         *,
         patience: float,
         moving: Callable[[tuple[Move, ...]], None],
+        accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
         """Do it step by step, and wait until it is so; the offsets that were moved. `moving` is told before they are, and may refuse."""

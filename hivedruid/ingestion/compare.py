@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
@@ -76,6 +77,34 @@ def _shown(path: str, value: Any) -> str:
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
     """Where a running supervisor's spec means something else than the one that would be sent. Whose it is does not count."""
     return tuple(_compare("", wanted.get("spec") or {}, _inner(running)))
+
+
+def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
+    """What Druid has made of a spec, to be compared with what it runs later: without whose it is, and without secrets."""
+    spec: dict[str, Any] = json.loads(json.dumps(_inner(running)))
+    if (spec.get("ioConfig") or {}).get("autoScalerConfig"):
+        spec["ioConfig"].pop("taskCount", None)  # the auto scaler's own
+    found: dict[str, Any] = redact_spec(spec)
+    return found
+
+
+def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpec | None) -> tuple[Difference, ...]:
+    """As `differences`. Where Druid still runs what it made of the spec that was sent `last`, that is compared instead: of some
+    parts Druid writes more than anybody knows here.
+    """
+    if last is not None and last.accepted and as_accepted(running) == last.accepted:
+        return tuple(
+            replace(item, running=_at(_inner(running), item.path)) if item.running is None else item
+            for item in differences(wanted, last.spec)
+        )
+    return differences(wanted, running)
+
+
+def _at(spec: Any, path: str) -> Any:
+    """The value at a path, Druid's default where it was not given; None where there is none, and for keys with points."""
+    for key in path.split("."):
+        spec = spec.get(key) if isinstance(spec, Mapping) else None
+    return spec
 
 
 def _inner(running: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
 from hivedruid.catalog.table import Table
 from hivedruid.errors import DruidError, KafkaError, SemanticError
-from hivedruid.ingestion.compare import Difference, differences
+from hivedruid.ingestion.compare import Difference, changes
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
 
@@ -193,7 +193,7 @@ def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
 def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """A supervisor that runs this very spec; its tasks are left alone where it does already."""
     check_owner(table, facts.running)
-    found = () if facts.running is None else differences(spec, facts.running)
+    found = () if facts.running is None else changes(spec, facts.running, facts.record.last)
     sent = owned(spec, table, facts.home)
     steps: tuple[Step, ...] = ()
     if facts.running is None or found:
@@ -282,7 +282,7 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     """
     if facts.running is None:
         return None
-    found = differences(spec, facts.running)
+    found = changes(spec, facts.running, facts.record.last)
     if not found and facts.record.pending.get("verb") != "ALTER":
         return None
     check_owner(table, facts.running)

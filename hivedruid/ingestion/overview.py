@@ -12,6 +12,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
+from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
@@ -47,7 +48,8 @@ class Ingestion:
 
     `tasks` are the supervisor's, newest first, ended ones among them. `status` and `counts` are there where its tasks run
     and could be asked. `started` and `pending` are the catalog's: whether it should run, and the verb that was interrupted;
-    `again` is the statement that finishes it, where that is more than the verb.
+    `again` is the statement that finishes it, where that is more than the verb; `last` the spec
+    that was sent last.
     `differences`: where the supervisor runs something else than the table says. `offsets` are Kafka's of the topic;
     `topic_problem` is why there are none.
     """
@@ -61,6 +63,7 @@ class Ingestion:
     started: bool = False
     pending: str = ""
     again: str = ""
+    last: LastSpec | None = None
     differences: tuple[Difference, ...] = ()
     offsets: TopicOffsets | None = None
     topic_problem: str = ""

@@ -145,7 +145,7 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     problems = loser.problems(its_table)
     assert list(problems) == ["not ours"]
     assert problems["not ours"]["cause"].startswith(f"table default.{table} of ")
-    for verb in ("START", "STOP", "SUSPEND", "RESET"):
+    for verb in ("START", "STOP", "SUSPEND", "RESUME"):
         with pytest.raises(DruidError, match="belongs to table"):
             loser.run(f"{verb} INGESTION {its_table}")
     assert winner.ingestion(table)["tasks"] == "1/1"

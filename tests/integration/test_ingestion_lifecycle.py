@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -284,3 +285,22 @@ def test_what_is_not_the_tables_stays(home: IngestionHome, feed: Feed, cluster: 
         home.run("DROP TABLE unfed")
     finally:
         other.close()
+
+
+def test_what_druid_makes_of_a_spec_is_no_difference(home: IngestionHome, feed: Feed) -> None:
+    scaler = {
+        "enableTaskAutoScaler": True, "taskCountMin": 1, "taskCountMax": 2, "autoScalerStrategy": "lagBased",
+        "lagCollectionIntervalMillis": 30000,
+    }  # fmt: skip
+    table = home.create(
+        feed.topic, autoScalerConfig=json.dumps(scaler), lateMessageRejectionStartDateTime="2014-01-01T00:00:00Z",
+        reportParseExceptions="true", indexSpecForIntermediatePersists='{"longEncoding": "auto"}',
+    )  # fmt: skip
+    home.run(f"START INGESTION {table}")
+    tasks = home.tasks(table)
+    home.run(f"START INGESTION {table}")
+    assert home.notes == []
+    assert home.tasks(table) == tasks
+    assert "another spec runs" not in home.problems(table)
+    home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '1000')")
+    assert home.notes == [f"supervisor {table}: tuningConfig.maxRowsInMemory 150000 -> 1000"]

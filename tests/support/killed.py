@@ -67,6 +67,7 @@ def outcome(process: subprocess.Popen[str]) -> Outcome:
         process.wait()
     assert process.returncode in (0, 1, -signal.SIGKILL), errors
     lines = told.splitlines()
+    assert lines or process.returncode != 1, errors
     if process.returncode == 1:
         *lines, error = lines
         message, hint = json.loads(error)

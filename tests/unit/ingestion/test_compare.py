@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hivedruid.ingestion.compare import Difference, differences
+from hivedruid.catalog.ingestions import LastSpec
+from hivedruid.ingestion.compare import Difference, as_accepted, changes, differences
 
 WANTED: dict[str, Any] = {
     "type": "kafka",
@@ -100,3 +101,31 @@ def test_both_values_are_told() -> None:
     changed = running()
     changed["spec"]["ioConfig"]["taskCount"] = 3
     assert differences(WANTED, changed) == (Difference("ioConfig.taskCount", None, 3),)
+
+
+def test_what_druid_made_of_the_last_spec_is_what_counts() -> None:
+    strange = running()
+    strange["spec"]["ioConfig"]["inputFormat"]["assumed"] = [1]
+    assert differences(WANTED, strange) != ()
+    last = LastSpec(WANTED, as_accepted(strange))
+    assert changes(WANTED, strange, last) == ()
+    other = copy.deepcopy(WANTED)
+    other["spec"]["ioConfig"]["taskCount"] = 2
+    assert changes(other, strange, last) == (Difference("ioConfig.taskCount", 2, 1),)
+    edited = copy.deepcopy(strange)
+    edited["spec"]["ioConfig"]["taskCount"] = 3
+    assert Difference("ioConfig.taskCount", None, 3) in changes(WANTED, edited, last)
+
+
+def test_an_auto_scaler_changes_the_number_of_tasks() -> None:
+    scaled = running()
+    scaled["spec"]["ioConfig"] |= {"autoScalerConfig": {"enableTaskAutoScaler": True}, "taskCount": 1}
+    last = LastSpec(WANTED, as_accepted(scaled))
+    scaled["spec"]["ioConfig"]["taskCount"] = 5
+    assert changes(WANTED, scaled, last) == ()
+
+
+def test_no_secret_is_kept() -> None:
+    secret = running()
+    secret["spec"]["ioConfig"]["consumerProperties"]["ssl.key.password"] = "canary"
+    assert "canary" not in str(as_accepted(secret))
