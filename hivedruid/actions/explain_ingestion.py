@@ -25,7 +25,7 @@ def lines(action: ChangeIngestion) -> list[str]:
 
 def _fields(found: dict[str, Any]) -> list[str]:
     result = []
-    for key in ("table", "data source", "extensions", "task slots"):
+    for key in ("table", "data source", "extensions", "task slots", "read up to"):
         if found.get(key):
             value = found[key]
             result.append(f"    {key}: {', '.join(value) if isinstance(value, list) else value}")
@@ -46,6 +46,7 @@ def document(action: ChangeIngestion) -> dict[str, Any]:
         "data source": change.table.data_source,
         "task slots": _slots(change),
         "differs from what runs": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
+        "read up to": ", ".join(f"{partition}:{offset}" for partition, offset in sorted(change.read.items())),
         "offsets": [*map(_move, change.moves), *([summary(change.moves)] if change.moves else [])],
         "steps": [step.text for step in change.steps] or ["nothing to do"],
     }

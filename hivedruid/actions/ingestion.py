@@ -140,6 +140,15 @@ def _is_embedded(snapshot: Snapshot) -> bool:
 def _change(
     verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
 ) -> IngestionChange:
+    change = _planned(verb, table, facts, snapshot, target, span)
+    if not snapshot.plan_only:
+        return change
+    return lifecycle.explained(change, supervisor_spec(table, snapshot.settings), facts)
+
+
+def _planned(
+    verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
     spec = supervisor_spec(table, snapshot.settings)
     if verb == "START":
         return lifecycle.start(table, spec, facts)

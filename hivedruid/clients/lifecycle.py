@@ -192,7 +192,7 @@ class IngestionRunner:
             "partitionOffsetMap": {str(p): o for p, o in offsets.items()},
         }
         body: dict[str, Any] = {"type": "kafka", "partitions": partitions}
-        self._call(Call(supervisor_path(self.data_source, "resetOffsets"), body))
+        self._call(Call(step.path, body))
         self.moved = planned
 
     def _left_off(self) -> dict[int, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
@@ -90,6 +90,7 @@ class MoveOffsets:
     With `forward_only` a partition that was read further meanwhile stays where it is: TO LATEST repeats nothing.
     """
 
+    path: str
     topic: str
     moves: tuple[Move, ...]
     forward_only: bool = False
@@ -102,7 +103,7 @@ class MoveOffsets:
 
     @property
     def text(self) -> str:
-        return f"POST …/resetOffsets {json.dumps({str(p): offset for p, offset in self.offsets.items()})}"
+        return f"POST {self.path} {json.dumps({str(p): offset for p, offset in self.offsets.items()})}"
 
 
 Step = Call | Await | MoveOffsets
@@ -112,7 +113,7 @@ Step = Call | Await | MoveOffsets
 class IngestionChange:
     """What a verb comes down to. `spec` is what will run, None where it ends or stays; `needs_consent` where records get lost or repeated.
 
-    `started`: whether the supervisor should be there afterwards.
+    `started`: whether the supervisor should be there afterwards. `read` is for EXPLAIN: where partitions are read up to.
     """
 
     table: Table
@@ -123,6 +124,7 @@ class IngestionChange:
     differences: tuple[Difference, ...] = ()
     slots: Slots | None = None
     moves: tuple[Move, ...] = ()
+    read: Offsets = field(default_factory=dict)
     needs_consent: bool = False
     pending: Mapping[str, Any] = field(default_factory=dict)
 
@@ -185,6 +187,19 @@ def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
     wanted = min(count, partitions) if partitions else count
     needed = wanted * int(io.get("replicas") or 1) - len(facts.reading)
     return Slots(sum(w.capacity for w in facts.workers), sum(w.used for w in facts.workers), max(0, needed))
+
+
+def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> IngestionChange:
+    """With everything that EXPLAIN tells, also of what the verb leaves as it is."""
+    found = changes(spec, facts.running, facts.record.last) if facts.running is not None else ()
+    starts = any(isinstance(step, Await) and step.state == "running" for step in change.steps)
+    return replace(
+        change,
+        spec=change.spec or owned(spec, change.table, facts.home),
+        differences=change.differences or found,
+        slots=slots(spec, facts) if starts else None,
+        read=next_offsets(facts.status),
+    )
 
 
 # --- verbs -------------------------------------------------------------------------------------------------------
@@ -320,7 +335,10 @@ def reset(
     if is_moved:
         planned = ()
     else:
-        steps = (*_suspended(table, spec, facts), MoveOffsets(topic, planned, forward_only, facts.topic))
+        steps = (
+            *_suspended(table, spec, facts),
+            MoveOffsets(path(table, "resetOffsets"), topic, planned, forward_only, facts.topic),
+        )
     if was == "RUNNING":
         resumes = not is_moved or facts.is_suspended
         steps += (*((Call(path(table, "resume")),) if resumes else ()), _runs(facts, anew=resumes))

@@ -144,7 +144,7 @@ def test_reset_moves_offsets_of_a_suspended_supervisor() -> None:
     facts = replace(RUNNING, status=READING, topic=TOPIC)
     change = lifecycle.reset(TABLE, SPEC, facts, {0: 1, 1: 7}, asked="", forward_only=False)
     assert steps(change) == [
-        f"POST {BASE}/suspend", "wait until suspended", 'POST …/resetOffsets {"0": 1, "1": 7}', f"POST {BASE}/resume",
+        f"POST {BASE}/suspend", "wait until suspended", f'POST {BASE}/resetOffsets {{"0": 1, "1": 7}}', f"POST {BASE}/resume",
         "wait until running",
     ]  # fmt: skip
     assert [(move.before, move.lost, move.repeated) for move in change.moves] == [(4, 0, 3), (2, 5, 0)]
@@ -154,7 +154,7 @@ def test_reset_moves_offsets_of_a_suspended_supervisor() -> None:
 
 def test_reset_leaves_things_as_they_are() -> None:
     still = lifecycle.reset(TABLE, SPEC, SUSPENDED, {0: 1}, asked="", forward_only=False)
-    assert steps(still)[-1] == 'POST …/resetOffsets {"0": 1}'
+    assert steps(still)[-1] == f'POST {BASE}/resetOffsets {{"0": 1}}'
     stopped = lifecycle.reset(TABLE, SPEC, NOTHING, {0: 1}, asked="", forward_only=False)
     assert steps(stopped)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
     assert stopped.needs_consent
@@ -169,8 +169,8 @@ def test_an_interrupted_reset_is_finished_as_announced() -> None:
         return steps(lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked=asked, forward_only=True))
 
     resumed = [f"POST {BASE}/resume", "wait until running"]
-    assert again("TO LATEST", begun)[1:] == ['POST …/resetOffsets {"0": 7}', *resumed]
-    assert again("TO EARLIEST", begun)[1:] == ['POST …/resetOffsets {"0": 1}', *resumed]
+    assert again("TO LATEST", begun)[1:] == [f'POST {BASE}/resetOffsets {{"0": 7}}', *resumed]
+    assert again("TO EARLIEST", begun)[1:] == [f'POST {BASE}/resetOffsets {{"0": 1}}', *resumed]
     assert again("TO LATEST", {**begun, "moved": True}) == resumed
     facts = replace(RUNNING, record=IngestionRecord(started=True, pending={**begun, "moved": True}))
     change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="TO LATEST", forward_only=True)
@@ -192,6 +192,19 @@ def test_an_interrupted_alter_is_seen_to_its_end() -> None:
     change = lifecycle.alter(TABLE, SPEC, begun)
     assert change is not None
     assert steps(change) == ["wait until running"]
+
+
+def test_explain_tells_everything() -> None:
+    facts = replace(RUNNING, status=READING, topic=TOPIC, workers=(Worker("a", 4, 1),))
+    other = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"topic": "k", "taskCount": 2}}}
+    change = lifecycle.explained(lifecycle.suspend(TABLE, facts), other, facts)
+    assert steps(change) == [f"POST {BASE}/suspend", "wait until suspended"]
+    assert change.spec == owned(other, TABLE, "here")
+    assert [item.path for item in change.differences] == ["ioConfig.taskCount"]
+    assert (change.read, change.slots) == ({0: 4, 1: 2}, None)
+    started = lifecycle.explained(lifecycle.start(TABLE, SPEC, facts), SPEC, facts)
+    assert started.slots is not None
+    assert started.slots.free == 3
 
 
 def test_slots() -> None:
