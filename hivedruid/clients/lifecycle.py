@@ -123,6 +123,8 @@ class IngestionRunner:
     """Tasks that ran when it began, or later."""
     ended: tuple[Task, ...] = ()
     """Those of them that had ended when the supervisor was suspended."""
+    published: dict[str, Offsets] = field(default_factory=dict)
+    """How far the supervisor has seen those that publish."""
 
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
@@ -199,8 +201,10 @@ class IngestionRunner:
         """Where each partition is read up to, as the tasks say that have ended."""
         found: dict[int, int] = {}
         for task in self.ended:
-            for partition, offset in self._patiently(lambda task=task: self.overlord.left_off(task)).items():  # type: ignore[misc]
-                found[partition] = max(offset, found.get(partition, 0))
+            told = self._patiently(lambda task=task: self.overlord.left_off(task))  # type: ignore[misc]
+            seen = self.published.get(task.id, {}) if task.state == "SUCCESS" else {}
+            for partition in {*told, *seen}:
+                found[partition] = max(told.get(partition, 0), seen.get(partition, 0), found.get(partition, 0))
         return found
 
     def _tell_ended(self) -> None:
@@ -283,6 +287,8 @@ class IngestionRunner:
             raise DruidError(
                 f"the supervisor of {self.data_source} was suspended, and somebody has resumed it", hint="say it again"
             )
+        for task in status.publishing:
+            self.published[task.id] = {**task.starting_offsets, **task.current_offsets}
         if status.suspended and status.state != "SUSPENDED":
             return self._gives_up(status, active)
         return status.suspended and not active

@@ -87,7 +87,9 @@ class Overlord:
     def left_off(self, task: Task) -> dict[int, int]:
         """Where each partition was read to by a task that has ended, and its records kept; of one that failed, where it began.
 
-        A task counts the records that it takes, so that in a topic with gaps (transactions, compaction) it is a little less.
+        A task counts the records that it takes: by partition those it kept, in all those that it could not parse, too. So in
+        a topic with gaps (transactions, compaction), and for several partitions with records that cannot be parsed, it is
+        a little less.
         """
         found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", missing="")
         io = found["payload"].get("ioConfig") or {} if isinstance(found, dict) else {}
@@ -97,6 +99,10 @@ class Overlord:
         report = self.client.get("overlord", task_path(task.id, "reports"), missing="")
         payload = report["ingestionStatsAndErrors"]["payload"] if isinstance(report, dict) else {}
         taken = {_partition(key): int(count) for key, count in (payload.get("recordsProcessed") or {}).items()}
+        if len(began) == 1:
+            stats = (payload.get("rowStats") or {}).get("buildSegments") or {}
+            counts = (stats.get(name, 0) for name in ("processed", "processedWithError", "thrownAway", "unparseable"))
+            taken = {partition: max(sum(map(int, counts)), taken.get(partition, 0)) for partition in began}
         return {partition: offset + taken.get(partition, 0) for partition, offset in began.items()}
 
     def workers(self) -> tuple[Worker, ...]:
