@@ -207,13 +207,17 @@ def _set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tupl
     definition.check_verb(properties, spans.get(KAFKA_INGESTION))
     properties.pop(KAFKA_INGESTION, None)
     changes = _with_properties(statement.name, table, properties, snapshot)
-    changed = changes[0].after if changes and isinstance(changes[0], ReplaceTable) else table
     verb = ingestion.verb_of(statement.properties)
     if verb is None:
         return changes
-    verbs = ingestion.with_verb(changed, verb, snapshot)
+    replaced = [change for change in changes if isinstance(change, ReplaceTable)]
+    verbs = (
+        ingestion.with_verb(replaced[0].after, verb, snapshot, before=table)
+        if replaced
+        else ingestion.with_verb(table, verb, snapshot)
+    )
     if verb.value.upper() in ("START", "STOP"):  # these see to the whole spec themselves
-        changes = changes[:1]
+        changes = tuple(replaced)
     return (*changes, *verbs) or (ReplaceTable(table, table),)
 
 

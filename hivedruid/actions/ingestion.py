@@ -46,13 +46,13 @@ def verb_of(properties: Iterable[Property]) -> Property | None:
     return found[-1] if found else None
 
 
-def with_verb(table: Table, verb: Property, snapshot: Snapshot) -> tuple[Action, ...]:
-    """What druid.kafka.ingestion asks for. Empty for an EXPLAIN of START where nothing can be ingested."""
+def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | None = None) -> tuple[Action, ...]:
+    """What druid.kafka.ingestion asks for, of a table that was `before`. Empty for an EXPLAIN of START where nothing can be ingested."""
     name = verb.value.upper()
     if snapshot.plan_only and name == "START" and _is_embedded(snapshot):
         return ()
     facts = _facts(table, name, verb.value_span, snapshot)
-    return (ChangeIngestion(_change(name, table, facts, snapshot, None, verb.value_span)),)
+    return (ChangeIngestion(_change(name, table, facts, snapshot, None, verb.value_span), before),)
 
 
 def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
