@@ -44,6 +44,8 @@ INFORMED = 45.0
 """Seconds to wait for a supervisor to ask its tasks for offsets: Druid's offsetFetchPeriod, and a little."""
 GONE = 20.0
 """Seconds without a supervisor after which it is taken for stopped by someone else."""
+LAST_TASKS = 8
+"""Completed tasks that are asked how far they had read."""
 KNOWN_TASKS = 50
 """Completed tasks that are looked at before a change: those that failed then say nothing of it."""
 
@@ -64,6 +66,8 @@ def read_facts(
     if whole:
         status = _informed_status(cluster, overlord, data_source) if informed else overlord.status(data_source)
         facts = replace(facts, status=status, workers=overlord.workers())
+    if informed and not facts.reading:
+        facts = replace(facts, left_off=_left_off(overlord, facts.tasks))
     if feed is None:
         return facts
     try:
@@ -90,6 +94,15 @@ def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str
             sleep(LONGEST_PAUSE)
     finally:
         cluster.progress("")
+
+
+def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[int, int]:
+    """Where the newest tasks had read each partition to, as long as Druid remembers them (a day, if nothing else is set)."""
+    found: dict[int, int] = {}
+    for task in tasks[:LAST_TASKS]:  # the newest is first
+        if task.is_complete:
+            found = {**overlord.left_off(task), **found}
+    return found
 
 
 def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOffsets | None, Offsets | None]:

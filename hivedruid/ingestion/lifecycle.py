@@ -31,7 +31,7 @@ class IngestionFacts:
     """What is known of a table's ingestion before it changes. `running` is the spec that Druid has, with its defaults.
 
     `tasks` are those of its data source, the newest of the complete ones among them. `topic` are Kafka's own offsets, where they are needed; `moment` those at the
-    time of RESET … TO TIMESTAMP. `home` names this home in messages of other homes.
+    time of RESET … TO TIMESTAMP, `left_off` where the last tasks had read to, where none runs. `home` names this home in messages of other homes.
     """
 
     running: Mapping[str, Any] | None = None
@@ -42,6 +42,7 @@ class IngestionFacts:
     specs: tuple[SentSpec, ...] = ()
     topic: TopicOffsets | None = None
     moment: Offsets | None = None
+    left_off: Offsets = field(default_factory=dict)
     home: str = ""
 
     @property
@@ -198,7 +199,7 @@ def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> Ing
         spec=change.spec or owned(spec, change.table, facts.home),
         differences=change.differences or found,
         slots=slots(spec, facts) if starts else None,
-        read=next_offsets(facts.status),
+        read={**facts.left_off, **next_offsets(facts.status)},
     )
 
 
@@ -329,7 +330,7 @@ def reset(
     if announced is not None:
         target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
     topic = str(spec["spec"]["ioConfig"].get("topic"))
-    planned = moves(next_offsets(facts.status), target, facts.topic)
+    planned = moves({**facts.left_off, **next_offsets(facts.status)}, target, facts.topic)
     steps: tuple[Step, ...] = ()
     is_moved = is_same and begun.get("moved") and (facts.running is not None or was == "STOPPED")
     if is_moved:

@@ -159,6 +159,8 @@ def test_reset_leaves_things_as_they_are() -> None:
     assert steps(stopped)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
     assert stopped.needs_consent
     assert not stopped.started
+    known = lifecycle.reset(TABLE, SPEC, replace(NOTHING, left_off={0: 1}), {0: 1}, asked="", forward_only=False)
+    assert not known.needs_consent
 
 
 def test_an_interrupted_reset_is_finished_as_announced() -> None:
