@@ -198,9 +198,16 @@ def test_clear_text_goes_to_druid_and_nowhere_else(
             assert "RUNNING" in before
             run(session, "START INGESTION good")
             assert before.split(",")[0] in run(session, "SHOW TASKS FOR good"), "nothing has changed, nothing restarts"
-            other = Session(tmp_path, hiveconf=conf, note=shown.append)
-            with other, pytest.raises(SemanticError, match="was given in clear in another session") as foreign:
-                run(other, "START INGESTION good")
+            with Session(tmp_path, hiveconf=conf, note=shown.append) as other:
+                run(other, "START INGESTION good")  # nothing has to be sent
+                assert before.split(",")[0] in run(other, "SHOW TASKS FOR good")
+                with pytest.raises(SemanticError, match="was given in clear in another session") as foreign:
+                    run(
+                        other,
+                        "ALTER TABLE good SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '1000')",
+                    )
+                shown.append(run(other, "SHOW TBLPROPERTIES good"))
+                assert "maxRowsInMemory" not in shown[-1], "the table is as it was"
             shown.append(str(foreign.value))
         finally:
             run(session, "DROP TABLE good")
