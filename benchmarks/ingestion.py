@@ -37,9 +37,10 @@ from hivedruid.actions.gather_ingestion import home_name
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.overlord import SUPERVISOR, Overlord, supervisor_path
+from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.services import HEAPS
 from hivedruid.local.state import LocalServices

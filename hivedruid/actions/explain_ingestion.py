@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from hivedruid.actions.changes import ChangeIngestion
-from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, IngestionChange, Json
+from hivedruid.ingestion.lifecycle import IngestionChange, Json
 from hivedruid.ingestion.offsets import Move, summary
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID
 from hivedruid.redaction import redact_spec
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.catalog.ingestions import Ingestions
-from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.actions.ingestion import verb_of
+from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
+from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import ConnectError, SemanticError
-from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, IngestionFacts
+from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.parser.statements.ingestion import AlterIngestion
@@ -29,10 +31,10 @@ def gather_ingestions(
     """By (database, name). Raises ConnectError where Druid cannot be asked, unless the statement is only explained."""
     found: dict[Key, IngestionFacts] = {}
     try:
-        for key, table in _concerned(statement, tables, all_tables, facts):
+        for key, table, record in _concerned(statement, tables, all_tables, facts):
             known = _facts(statement, key, table, facts)
             if known is not None:
-                found[key] = known
+                found[key] = replace(known, record=record)
     except ConnectError:
         if not facts.plan_only:
             raise
@@ -41,31 +43,34 @@ def gather_ingestions(
 
 def _concerned(
     statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
-) -> Iterator[tuple[Key, Table | None]]:
-    """The tables fed from Kafka whose supervisor matters; None for one that is only being made."""
+) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
+    """The tables fed from Kafka whose supervisor matters, and what is remembered of each; None for one that is only being made."""
     if isinstance(statement, s.CreateTable):
-        if any(item.key == KAFKA_INGESTION for item in statement.properties):
-            yield (statement.name.database or facts.database, statement.name.name), None
+        if verb_of(statement.properties) is not None:
+            yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
         return
     if isinstance(statement, s.DropDatabase):
         candidates = [table for table in all_tables if table.database == statement.name]
     else:
         candidates = list(tables.values())
-    has_verb = isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase) or any(
-        item.key == KAFKA_INGESTION for item in getattr(statement, "properties", ())
-    )
+    says_verb = verb_of(getattr(statement, "properties", ())) is not None
+    has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
     for table in candidates:
         sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # and perhaps the topic with it
         if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
             if has_verb or record.started or record.pending or record.last:
-                yield (table.database, table.name), table
+                yield (table.database, table.name), table, record
 
 
 def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
     """What Druid, Kafka and the catalog know of one table's ingestion."""
     data_source = table.data_source if table else _named(statement, ".".join(key))
-    verb = statement.verb if isinstance(statement, AlterIngestion) else _verb(statement)
+    verb: str | None = None
+    if isinstance(statement, AlterIngestion):
+        verb = statement.verb
+    elif given := verb_of(getattr(statement, "properties", ())):
+        verb = given.value.upper()
     spec, moment = None, None
     if (
         table is not None
@@ -82,11 +87,11 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     if table is None:
         return known
     ingestions = Ingestions(facts.catalog)
-    owner = ((known.running or {}).get("context") or {}).get(OWNER_ID)
+    owner = owner_of(known.running)
     if owner is not None and known.running is not None and not ingestions.is_known(owner):
         known = replace(known, running=_unsigned(known.running, known.home))
     specs = ingestions.specs(table.table_id) if verb == "ROLLBACK" else ()
-    return replace(known, record=ingestions.find(table.table_id), specs=specs)
+    return replace(known, specs=specs)
 
 
 def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
@@ -95,11 +100,6 @@ def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
     if context.get(OWNER_HOME) != home:
         return running
     return {**running, "context": {key: value for key, value in context.items() if key != OWNER_ID}}
-
-
-def _verb(statement: Statement) -> str | None:
-    found = [item.value.upper() for item in getattr(statement, "properties", ()) if item.key == KAFKA_INGESTION]
-    return found[-1] if found else None
 
 
 def _named(statement: Statement, default: str) -> str:

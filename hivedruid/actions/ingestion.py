@@ -17,6 +17,7 @@ from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.compare import differences
 from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
 from hivedruid.ingestion.model import Offsets
+from hivedruid.ingestion.supervisor import owner_of
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.parser.statements.ingestion import AlterIngestion, ResetTarget
@@ -102,12 +103,7 @@ def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) 
 def is_anothers(table: Table, snapshot: Snapshot) -> bool:
     """Whether another table, or another home, feeds the data source of a table."""
     facts = snapshot.ingestions.get((table.database, table.name))
-    return facts is not None and _owner(facts) not in (None, table.table_id)
-
-
-def _owner(facts: IngestionFacts) -> str | None:
-    owner: str | None = ((facts.running or {}).get("context") or {}).get(lifecycle.OWNER_ID)
-    return owner
+    return facts is not None and owner_of(facts.running) not in (None, table.table_id)
 
 
 def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
@@ -115,7 +111,7 @@ def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
         return None
-    if facts.running is not None and _owner(facts) is None and facts.record.last is None:
+    if facts.running is not None and owner_of(facts.running) is None and facts.record.last is None:
         return None  # somebody's supervisor over the same data source, which this table never had to do with
     spec = supervisor_spec(table, snapshot.settings)
     if purge:

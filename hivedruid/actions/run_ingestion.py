@@ -10,8 +10,9 @@ from hivedruid.actions.changes import ChangeIngestion, ForgetSpecs
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion import lifecycle
-from hivedruid.ingestion.lifecycle import SUPERVISOR, Await, Call, IngestionChange, MoveOffsets, OwnerError, Step
+from hivedruid.ingestion.lifecycle import Await, Call, IngestionChange, MoveOffsets, OwnerError, Step
 from hivedruid.ingestion.offsets import Move, summary
+from hivedruid.ingestion.supervisor import SUPERVISOR
 from hivedruid.settings import seconds
 
 if TYPE_CHECKING:

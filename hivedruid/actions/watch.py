@@ -166,12 +166,12 @@ def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overvie
     """Where a table's own supervisor runs something else than a START would send now."""
     from hivedruid.druid.supervisor import supervisor_spec
     from hivedruid.ingestion.compare import changes
-    from hivedruid.ingestion.lifecycle import OWNER_ID
+    from hivedruid.ingestion.supervisor import owner_of
 
     def compared(one: o.Ingestion) -> o.Ingestion:
         if one.table is None or one.supervisor is None or not is_fed(one.table.properties):
             return one
-        if one.supervisor.context.get(OWNER_ID) not in (None, one.table.table_id):
+        if owner_of(one.supervisor.spec) not in (None, one.table.table_id):
             return one
         wanted = supervisor_spec(one.table, settings)
         return replace(one, differences=changes(wanted, one.supervisor.spec, one.last))

@@ -81,13 +81,13 @@ class Kafka:
                     found[name] = problem
             try:
                 return found | self._bounds(admin, partitions)
-            except _kafka().errors.BrokerResponseError:
+            except kafka_python().errors.BrokerResponseError:
                 if len(partitions) == 1:
                     raise
             for name, numbers in partitions.items():  # one of them is in the way of the others
                 try:
                     found |= self._bounds(admin, {name: numbers})
-                except _kafka().errors.BrokerResponseError as error:
+                except kafka_python().errors.BrokerResponseError as error:
                     found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {_words(error)}")
             return found
 
@@ -106,7 +106,7 @@ class Kafka:
     def _bounds(
         self, admin: KafkaAdminClient, partitions: Mapping[str, list[int]]
     ) -> dict[str, TopicOffsets | KafkaError]:
-        spec = _kafka().admin.OffsetSpec
+        spec = kafka_python().admin.OffsetSpec
         earliest = self._listed(admin, partitions, spec.EARLIEST)
         latest = self._listed(admin, partitions, spec.LATEST)
         return {name: TopicOffsets(name, earliest[name], latest[name]) for name in partitions}
@@ -118,7 +118,7 @@ class Kafka:
 
         committed = self._properties.get("isolation.level", "read_committed") != "read_uncommitted"  # Druid's default
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        place = _kafka().TopicPartition
+        place = kafka_python().TopicPartition
         asked = {place(name, number): moment for name, numbers in partitions.items() for number in numbers}
         found: dict[str, dict[int, int]] = {name: {} for name in partitions}
         for (name, number), answer in sorted((admin.list_partition_offsets(asked, level) if asked else {}).items()):
@@ -127,7 +127,7 @@ class Kafka:
 
     def _problem(self, name: str, topic: Mapping[str, Any]) -> KafkaError | None:
         """Why the partitions of a topic cannot be asked for their offsets."""
-        errors = _kafka().errors
+        errors = kafka_python().errors
         error = errors.for_code(topic["error_code"])
         if error in (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError):
             return NoTopicError(
@@ -148,7 +148,7 @@ class Kafka:
         """The open connection; what kafka-python raises becomes an error of ours."""
         if self._open is None:
             self._open = self._connected()
-        errors = _kafka().errors
+        errors = kafka_python().errors
         try:
             yield self._open
         except (errors.KafkaConnectionError, errors.NodeNotReadyError, errors.KafkaTimeoutError) as error:
@@ -161,7 +161,7 @@ class Kafka:
     def _connected(self) -> KafkaAdminClient:
         config = client_config(self._properties)
         broker = self._first_answering(config.get("ssl_context"))
-        kafka = _kafka()
+        kafka = kafka_python()
         made: list[Any] = []
 
         def client(**given: Any) -> Any:
@@ -265,7 +265,7 @@ def _words(error: Exception) -> str:
     return f"{name}: {said}" if said and said != own else name
 
 
-def _kafka() -> Any:
+def kafka_python() -> Any:
     """kafka-python; below Python 3.13 it reads its resources in a way that is deprecated, and it logs what it raises, too."""
     import logging
 

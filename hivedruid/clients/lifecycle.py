@@ -9,12 +9,11 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients.failures import AwayError
-from hivedruid.clients.overlord import Overlord, supervisor_path
+from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.lifecycle import (
-    SUPERVISOR,
     Await,
     Call,
     IngestionChange,
@@ -22,8 +21,9 @@ from hivedruid.ingestion.lifecycle import (
     MoveOffsets,
     check_owner,
 )
-from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
+from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_path, task_groups
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -61,7 +61,7 @@ def read_facts(
 ) -> IngestionFacts:
     """Two requests, four where the `whole` is wanted; and Kafka, where it can be asked from here."""
     overlord = Overlord(cluster.client)
-    tasks = tuple(task for task in overlord.tasks(data_source, most=KNOWN_TASKS) if task.type == TASK_TYPE)
+    tasks = _reading_tasks(overlord, data_source)
     facts = IngestionFacts(cluster.kept.hidden(overlord.spec(data_source)), tasks=tasks)
     if whole:
         status = _informed_status(cluster, overlord, data_source) if informed else overlord.status(data_source)
@@ -78,6 +78,13 @@ def read_facts(
     return replace(facts, topic=topic, moment=at)
 
 
+def _reading_tasks(
+    overlord: Overlord, data_source: str, state: str | None = None, most: int = KNOWN_TASKS
+) -> tuple[Task, ...]:
+    """The tasks that read from Kafka; others write to the same data source."""
+    return tuple(task for task in overlord.tasks(data_source, state, most) if task.type == TASK_TYPE)
+
+
 def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
     """A supervisor's status when it knows where its tasks are: it asks them once they have run for some seconds."""
     end = monotonic() + INFORMED
@@ -87,8 +94,7 @@ def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str
             if status is None or status.suspended or monotonic() >= end:
                 return status
             known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
-            running = overlord.tasks(data_source, "running")
-            if {task.id for task in running if task.type == TASK_TYPE} <= known:
+            if {task.id for task in _reading_tasks(overlord, data_source, "running")} <= known:
                 return status
             cluster.progress(f"Druid: asking the tasks of {data_source} how far they have read")
             sleep(LONGEST_PAUSE)
@@ -277,8 +283,7 @@ class IngestionRunner:
                 )
 
     def _active(self) -> list[Task]:
-        tasks = self.overlord.tasks(self.data_source, most=0)
-        active = [task for task in tasks if task.type == TASK_TYPE and not task.is_complete]
+        active = [task for task in _reading_tasks(self.overlord, self.data_source, most=0) if not task.is_complete]
         self.seen.update(task.id for task in active)
         return active
 
@@ -354,10 +359,8 @@ class IngestionRunner:
         parts = [f"its supervisor is {status.detailed_state}" if status else "it has no supervisor"]
         parts.append(f"{len(active)} task(s)")
         if waiting:
-            workers = self.overlord.workers()
-            parts.append(
-                f"{waiting} of them wait for a slot ({sum(w.used for w in workers)} of {sum(w.capacity for w in workers)} are taken)"
-            )
+            slots = Slots.of(self.overlord.workers())
+            parts.append(f"{waiting} of them wait for a slot ({slots.used} of {slots.capacity} are taken)")
         if status and status.errors:
             parts.append(status.errors[-1].message)
         return ", ".join(parts)
@@ -375,7 +378,7 @@ class _Running:
     def is_reached(self) -> bool:
         runner = self.runner
         status = runner.overlord.status(runner.data_source)
-        tasks = [task for task in runner.overlord.tasks(runner.data_source, most=KNOWN_TASKS) if task.type == TASK_TYPE]
+        tasks = _reading_tasks(runner.overlord, runner.data_source)
         if status is None:
             return runner.is_gone()
         self._check(status, [task for task in tasks if task.state == "FAILED" and task.id not in self.known])
@@ -393,11 +396,10 @@ class _Running:
         if not status.partitions:
             return 0
         if not self.io:
-            spec = self.runner.change.spec or self.runner.overlord.spec(self.runner.data_source) or {}
-            self.io = (spec.get("spec") or spec).get("ioConfig") or {}
-        io = self.io
-        count = 1 if io.get("autoScalerConfig") else int(io.get("taskCount") or 1)
-        return min(count, status.partitions) * int(io.get("replicas") or 1)
+            spec = self.runner.change.spec or self.runner.overlord.spec(self.runner.data_source)
+            self.io = spec_part(spec, "ioConfig")
+        groups = 1 if self.io.get("autoScalerConfig") else task_groups(self.io, status.partitions)
+        return groups * replicas(self.io)
 
     def _check(self, status: SupervisorStatus, failed: list[Task]) -> None:
         table = self.runner.change.table.full_name

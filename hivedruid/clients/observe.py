@@ -13,11 +13,12 @@ from hivedruid.catalog.ingestions import IngestionRecord
 from hivedruid.catalog.table import Table
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.overlord import BASE, SUPERVISOR, Overlord, supervisor_path, tasks_path
+from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
 from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match, told
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 THREADS = 8
 """Connections over which supervisors are asked, and Kafkas."""
@@ -92,7 +93,7 @@ class Observer:
 
         supervisors = tried("Druid's overlord", overlord.supervisors)
         tasks = tried("Druid's overlord", overlord.tasks)
-        slots = tried("Druid's overlord", lambda: _slots(overlord))
+        slots = tried("Druid's overlord", lambda: Slots.of(overlord.workers()))
         unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS))
         found = match(known.tables, supervisors or (), tasks or ())
         found = self._with_status(tuple(_remembered(one, known.records) for one in found))
@@ -158,11 +159,6 @@ class Observer:
         while len(self._made) < count:
             self._made.append(DruidClient(self._address))
         return self._made[:count]
-
-
-def _slots(overlord: Overlord) -> Slots:
-    workers = overlord.workers()
-    return Slots(sum(worker.capacity for worker in workers), sum(worker.used for worker in workers))
 
 
 def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Ingestion:

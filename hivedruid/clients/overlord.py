@@ -19,9 +19,9 @@ from hivedruid.ingestion.model import (
     Task,
     Worker,
 )
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 BASE = "/druid/indexer/v1"
-SUPERVISOR = f"{BASE}/supervisor"
 MOST_TASKS = 1000
 """Completed tasks that are asked for at a time."""
 
@@ -114,12 +114,6 @@ class Overlord:
 
     def kill(self, task_id: str) -> None:
         self.client.post("overlord", task_path(task_id, "shutdown"))
-
-
-def supervisor_path(data_source: str, part: str = "") -> str:
-    """The path of a supervisor, or of a part of it: status, suspend, resetOffsets, …"""
-    path = f"{SUPERVISOR}/{quote(data_source, safe='')}"
-    return f"{path}/{part}" if part else path
 
 
 def tasks_path(data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,23 +18,22 @@ def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, pr
     Raises KafkaError where the topic is there already, so that nothing is written twice, or where Kafka refuses, and
     ConnectError where it cannot be reached.
     """
-    from hivedruid.clients.kafka import Kafka
+    from hivedruid.clients.kafka import Kafka, kafka_python
 
     with Kafka(bootstrap, {}) as known:
         if topic in known.topics():
             raise KafkaError(f"topic '{topic}' of {bootstrap} is there already", hint="choose another name")
-    with warnings.catch_warnings():  # below Python 3.13 it reads its resources in a way that is deprecated
-        warnings.simplefilter("ignore", DeprecationWarning)
-        from kafka import KafkaProducer
-        from kafka.admin import KafkaAdminClient, NewTopic
-        from kafka.errors import KafkaError as Refused
+    kafka = kafka_python()
     try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        admin = kafka.admin.KafkaAdminClient(bootstrap_servers=bootstrap)
         try:
-            admin.create_topics([NewTopic(topic, partitions, 1)])
+            admin.create_topics([kafka.admin.NewTopic(topic, partitions, 1)])
         finally:
             admin.close()
-        with KafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, acks="all") as producer, path.open("rb") as lines:
+        with (
+            kafka.KafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, acks="all") as producer,
+            path.open("rb") as lines,
+        ):
             futures = []
             for number, line in enumerate(lines):
                 futures.append(producer.send(topic, line.rstrip(b"\n"), partition=number % partitions))
@@ -44,7 +42,7 @@ def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, pr
             for future in futures:
                 future.get(TIMEOUT)
             return len(futures)
-    except Refused as error:
+    except kafka.errors.KafkaError as error:
         raise KafkaError(f"Kafka at {bootstrap} refuses: {error}") from error
     finally:
         progress("")

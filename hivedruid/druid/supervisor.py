@@ -26,6 +26,9 @@ from hivedruid.secrets import masked, referenced
 DYNAMIC_PROVIDER = "druid.dynamic.config.provider"
 """The consumer property by which Druid's tasks look up others when they start (KafkaRecordSupplier)."""
 
+ALWAYS_GIVEN = ("logParseExceptions", "maxSavedParseExceptions")
+"""Keys of the tuningConfig whose default is ours, not Druid's."""
+
 _EXTENSIONS = {
     "avro_stream": "druid-avro-extensions",
     "protobuf": "druid-protobuf-extensions",
@@ -63,9 +66,9 @@ def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
         **given,
     }
     tuning: Json = {"type": "kafka"}
-    for key in ("logParseExceptions", "maxSavedParseExceptions"):
+    for key in ALWAYS_GIVEN:
         item = PROPERTIES[INGESTION_PREFIX + key]
-        tuning[key] = _typed(item.key, item.default or "")
+        tuning[key] = typed(item.key, item.default or "")
     tuning |= _section(properties, "tuningConfig")
     if settings.get("hive.druid.bitmap.type", "").lower() == "concise" and "indexSpec" not in tuning:
         tuning["indexSpec"] = {"bitmap": {"type": "concise"}}
@@ -193,10 +196,11 @@ def consumer_properties(properties: Mapping[str, str]) -> Json:
 def _section(properties: Mapping[str, str], section: Section) -> Json:
     """The properties that go to that part of the spec, in the order of the table of properties."""
     keys = (item.key for item in PROPERTIES.values() if item.section == section and item.key in properties)
-    return {key.removeprefix(INGESTION_PREFIX): _typed(key, properties[key]) for key in keys}
+    return {key.removeprefix(INGESTION_PREFIX): typed(key, properties[key]) for key in keys}
 
 
-def _typed(key: str, value: str) -> Any:
+def typed(key: str, value: str) -> Any:
+    """The value of a property as it stands in JSON."""
     kind = PROPERTIES[key].type
     if kind in ("int", "long"):
         return int(value)

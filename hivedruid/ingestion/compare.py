@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.catalog.ingestions import LastSpec
-from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
+from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES
+from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
 from hivedruid.settings import PERIOD, seconds
@@ -31,23 +32,19 @@ class Difference:
 
 
 _DEFAULTS: dict[str, Any] = {
-    # KafkaSupervisorIOConfig
-    "ioConfig.replicas": 1, "ioConfig.taskCount": 1, "ioConfig.taskDuration": "PT1H", "ioConfig.pollTimeout": 100,
-    "ioConfig.startDelay": "PT5S", "ioConfig.period": "PT30S", "ioConfig.completionTimeout": "PT30M",
+    **{
+        f"{item.section}.{name}": typed(item.key, item.default)
+        for item in PROPERTIES.values()
+        if item.section in ("ioConfig", "tuningConfig") and item.default is not None
+        and (name := item.key.removeprefix(INGESTION_PREFIX)) not in ALWAYS_GIVEN
+    },
+    # what no property says alone
     "ioConfig.consumerProperties.druid.dynamic.config.provider.type": "environment",
-    # KafkaSupervisorTuningConfig
-    "tuningConfig.type": "kafka", "tuningConfig.maxRowsInMemory": 150000, "tuningConfig.maxRowsPerSegment": 5000000,
+    "tuningConfig.type": "kafka", "tuningConfig.repartitionTransitionDuration": "PT120S",
     "tuningConfig.appendableIndexSpec": {"type": "onheap", "preserveExistingMetrics": False},
-    "tuningConfig.intermediatePersistPeriod": "PT10M", "tuningConfig.handoffConditionTimeout": 900000,
     "tuningConfig.indexSpec.bitmap": {"type": "roaring"}, "tuningConfig.indexSpec.dimensionCompression": "lz4",
     "tuningConfig.indexSpec.stringDictionaryEncoding": {"type": "utf8"},
     "tuningConfig.indexSpec.metricCompression": "lz4", "tuningConfig.indexSpec.longEncoding": "longs",
-    "tuningConfig.chatRetries": 8, "tuningConfig.httpTimeout": "PT10S", "tuningConfig.shutdownTimeout": "PT80S",
-    "tuningConfig.offsetFetchPeriod": "PT30S", "tuningConfig.intermediateHandoffPeriod": "P2147483647D",
-    "tuningConfig.maxParseExceptions": 2147483647, "tuningConfig.numPersistThreads": 1,
-    "tuningConfig.maxColumnsToMerge": -1, "tuningConfig.repartitionTransitionDuration": "PT120S",
-    "tuningConfig.maxTotalRows": 20000000,
-    # DataSchema
     "dataSchema.timestampSpec.format": "auto", "dataSchema.granularitySpec.type": "uniform",
     "dataSchema.granularitySpec.queryGranularity": "NONE",
 }  # fmt: skip

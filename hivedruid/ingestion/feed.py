@@ -8,6 +8,7 @@ from typing import Any
 
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.errors import KafkaError
+from hivedruid.ingestion.supervisor import spec_part
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 
 
@@ -40,8 +41,7 @@ def feed_of(spec: Mapping[str, Any]) -> Feed:
 
     Raises KafkaError where a property comes from a provider that only Druid can ask.
     """
-    inner = spec.get("spec")
-    io = (inner if isinstance(inner, Mapping) else spec).get("ioConfig") or {}
+    io = spec_part(spec, "ioConfig")
     consumer = dict(io.get("consumerProperties") or {})
     pattern = io.get("topicPattern")
     topic = str(pattern or io.get("topic") or io.get("stream") or "")

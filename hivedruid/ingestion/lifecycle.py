@@ -16,14 +16,21 @@ from hivedruid.errors import DruidError, KafkaError, SemanticError
 from hivedruid.ingestion.compare import Difference, changes
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
+from hivedruid.ingestion.supervisor import (
+    OWNER_HOME,
+    OWNER_ID,
+    OWNER_TABLE,
+    SUPERVISOR,
+    owner_of,
+    replicas,
+    spec_part,
+    supervisor_path,
+    task_groups,
+)
 
 Json = dict[str, Any]
 Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ALTER", "DROP"]
 Awaited = Literal["running", "stopped", "suspended", "handed off", "read"]
-
-SUPERVISOR = "/druid/indexer/v1/supervisor"
-OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
-"""Keys of a supervisor's context that say whose it is: the table's name and table_id, and the home with the catalog."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +148,7 @@ class IngestionChange:
 
 
 def path(table: Table, part: str) -> str:
-    from urllib.parse import quote
-
-    return f"{SUPERVISOR}/{quote(table.data_source, safe='')}/{part}"
+    return supervisor_path(table.data_source, part)
 
 
 def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
@@ -165,10 +170,9 @@ def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
 
     Raises OwnerError for another table's, or another home's.
     """
-    context = (running or {}).get("context") or {}
-    owner = context.get(OWNER_ID)
-    if owner is None or owner == table.table_id:
+    if running is None or owner_of(running) in (None, table.table_id):
         return
+    context = running["context"]
     raise OwnerError(
         f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}",
         hint="change it there, or give this table a druid.datasource of its own",
@@ -184,10 +188,8 @@ def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
         return None
     io = spec["spec"]["ioConfig"]
     partitions = len(facts.topic.latest) if facts.topic else (facts.status.partitions if facts.status else None)
-    count = int(io.get("taskCount") or 1)
-    wanted = min(count, partitions) if partitions else count
-    needed = wanted * int(io.get("replicas") or 1) - len(facts.reading)
-    return Slots(sum(w.capacity for w in facts.workers), sum(w.used for w in facts.workers), max(0, needed))
+    needed = task_groups(io, partitions) * replicas(io) - len(facts.reading)
+    return Slots.of(facts.workers, max(0, needed))
 
 
 def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> IngestionChange:
@@ -269,7 +271,7 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
     if facts.is_suspended:
         raise SemanticError(f"the ingestion of {table.full_name} is suspended: everything that was read is handed off")
     running = tuple(task.id for task in facts.reading)
-    count = _running_task_count(facts)
+    count = task_groups(spec_part(facts.running, "ioConfig"), facts.status.partitions if facts.status else None)
     call = Call(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
     return IngestionChange(
         table, "HANDOFF", (call, Await("handed off", running), _runs(facts, anew=True)), started=True
@@ -387,12 +389,3 @@ def _require(table: Table, facts: IngestionFacts, verb: str) -> None:
             f"cannot {verb} the ingestion of {table.full_name}: it is not started", hint=f"START INGESTION {table.name}"
         )
     check_owner(table, facts.running)
-
-
-def _running_task_count(facts: IngestionFacts) -> int:
-    """The number of task groups: as many as taskCount, or as the topic has partitions where that is fewer."""
-    running = facts.running or {}
-    io = (running.get("spec") or running).get("ioConfig") or {}
-    count = int(io.get("taskCount") or 1)
-    partitions = facts.status.partitions if facts.status else None
-    return min(count, partitions) if partitions else count

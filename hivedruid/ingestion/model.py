@@ -6,9 +6,11 @@ Partitions are numbers; an offset is that of the next record to be read. Moments
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from hivedruid.ingestion.supervisor import spec_part
 
 Offsets = Mapping[int, int]
 """Partition → offset, or number of records."""
@@ -32,7 +34,7 @@ class Supervisor:
 
     @property
     def data_source(self) -> str:
-        return str(self._part("dataSchema").get("dataSource") or self.id)
+        return str(spec_part(self.spec, "dataSchema").get("dataSource") or self.id)
 
     @property
     def topic(self) -> str:
@@ -41,20 +43,15 @@ class Supervisor:
 
     @property
     def io_config(self) -> Mapping[str, Any]:
-        return self._part("ioConfig")
+        return spec_part(self.spec, "ioConfig")
 
     @property
     def tuning_config(self) -> Mapping[str, Any]:
-        return self._part("tuningConfig")
+        return spec_part(self.spec, "tuningConfig")
 
     @property
     def context(self) -> Mapping[str, Any]:
         return self.spec.get("context") or {}
-
-    def _part(self, name: str) -> Mapping[str, Any]:
-        inner = self.spec.get("spec")
-        found = (inner if isinstance(inner, dict) else self.spec).get(name)
-        return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -158,6 +155,11 @@ class Slots:
     capacity: int
     used: int
     needed: int = 0
+
+    @classmethod
+    def of(cls, workers: Collection[Worker], needed: int = 0) -> Slots:
+        """Those of all workers."""
+        return cls(sum(worker.capacity for worker in workers), sum(worker.used for worker in workers), needed)
 
     @property
     def free(self) -> int:

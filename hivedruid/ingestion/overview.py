@@ -16,8 +16,8 @@ from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.lifecycle import OWNER_ID
 from hivedruid.ingestion.model import ParseError, RowCounts, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.supervisor import OWNER_ID, replicas, task_groups
 from hivedruid.redaction import redact
 from hivedruid.settings import PERIOD, seconds
 
@@ -112,9 +112,7 @@ class Ingestion:
         if self.supervisor is None or self.supervisor.suspended or self.state in ("IDLE", "STOPPING"):
             return 0
         io = self.supervisor.io_config
-        count, replicas = int(io.get("taskCount") or 1), int(io.get("replicas") or 1)
-        partitions = self.status.partitions if self.status is not None else None
-        return replicas * (min(count, partitions) if partitions else count)
+        return replicas(io) * task_groups(io, self.status.partitions if self.status is not None else None)
 
     @property
     def lag(self) -> int | None:

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 
 from hivedruid.catalog.properties import is_fed
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.redaction import redact
 
 RECENT = timedelta(minutes=10)

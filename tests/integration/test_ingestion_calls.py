@@ -12,9 +12,9 @@ import pytest
 
 from hivedruid.actions.gather_ingestion import home_name
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.overlord import SUPERVISOR
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.supervisor import SUPERVISOR
 from tests.support.ingestion import IngestionHome, record, until
 
 if TYPE_CHECKING:

@@ -30,6 +30,11 @@ def feed(topics: Topics) -> Feed:
     return Feed(topics, partitions=2)
 
 
+def spec_notes(home: IngestionHome) -> list[str]:
+    """What was told of changed specs. Druid may fail a task that is suspended just after it began, and that is told, too."""
+    return [note for note in home.notes if not note.startswith("task ")]
+
+
 def test_start_is_idempotent_and_stop_leaves_no_task(home: IngestionHome, feed: Feed) -> None:
     table = home.create(feed.topic, taskCount="2")
     feed.send(20)
@@ -64,7 +69,7 @@ def test_suspend_alter_rollback_handoff(home: IngestionHome, feed: Feed) -> None
     feed.send(6)
     home.run(f"START INGESTION {table}")
     home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '2')")
-    assert home.notes == [f"supervisor {table}: ioConfig.taskCount 1 -> 2"]
+    assert spec_notes(home) == [f"supervisor {table}: ioConfig.taskCount 1 -> 2"]
     until(lambda: home.ingestion(table)["tasks"] == "2/2")  # the one with the old spec publishes, and ends
     home.run(f"SUSPEND INGESTION {table}")
     assert home.tasks(table) == []
@@ -303,4 +308,4 @@ def test_what_druid_makes_of_a_spec_is_no_difference(home: IngestionHome, feed: 
     assert home.tasks(table) == tasks
     assert "another spec runs" not in home.problems(table)
     home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '1000')")
-    assert home.notes == [f"supervisor {table}: tuningConfig.maxRowsInMemory 150000 -> 1000"]
+    assert spec_notes(home) == [f"supervisor {table}: tuningConfig.maxRowsInMemory 150000 -> 1000"]

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.processes import log_file
 from hivedruid.local.services import data
 from hivedruid.local.state import arguments_file, folder, read_state, running, runs
+from tests.support.kafka import kafka_python
 
 DRUID = ["zookeeper", "coordinator", "historical", "indexer", "broker"]
 
@@ -49,14 +49,6 @@ def pids(local: LocalCluster) -> dict[str, int | None]:
 
 def states(local: LocalCluster) -> dict[str, str]:
     return {row.name: row.state for row in local.status()}
-
-
-def kafka_python() -> Any:
-    """The module; below Python 3.13 it reads its resources in a way that is deprecated."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        import kafka
-    return kafka
 
 
 def until(condition: Callable[[], object]) -> None:

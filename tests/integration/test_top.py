@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hivedruid import defaults
-from hivedruid.clients.overlord import SUPERVISOR, supervisor_path
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from tests.support.top import Terminal
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -13,11 +12,13 @@ import pytest
 from hivedruid.actions.gather_ingestion import home_name
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.overlord import SUPERVISOR, Overlord, supervisor_path
+from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.session import Session
+from tests.support.ingestion import until
 from tests.support.kafka import kafka_python
 
 if TYPE_CHECKING:
@@ -25,26 +26,13 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
 
-PATIENCE = 180.0
-"""Seconds until what does not come is a failure."""
 BAD = b"bad{"
 
 Row = Mapping[str, Any]
-_Seen = TypeVar("_Seen")
 
 
 def good(number: int = 0) -> dict[str, Any]:
     return {"time": "2015-09-12T00:00:00Z", "page": f"P{number % 7}", "added": number}
-
-
-def until(look: Callable[[], _Seen | None]) -> _Seen:
-    """What is seen as soon as it is there."""
-    end = monotonic() + PATIENCE
-    while (seen := look()) is None or seen is False:
-        if monotonic() > end:
-            pytest.fail(f"not seen in {PATIENCE:g} s")
-        sleep(0.5)
-    return seen
 
 
 class Home:

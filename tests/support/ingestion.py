@@ -13,7 +13,8 @@ from uuid import uuid4
 
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
-from hivedruid.clients.overlord import Overlord, supervisor_path
+from hivedruid.clients.overlord import Overlord
+from hivedruid.ingestion.supervisor import supervisor_path
 from hivedruid.session import Session
 from hivedruid.settings import Settings
 

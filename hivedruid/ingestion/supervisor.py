@@ -1,0 +1,40 @@
+"""A supervisor as the overlord knows it: where it is asked for, and what stands where in its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+SUPERVISOR = "/druid/indexer/v1/supervisor"
+OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
+"""Keys of a supervisor's context that say whose it is: the table's name and table_id, and the home with the catalog."""
+
+
+def supervisor_path(data_source: str, part: str = "") -> str:
+    """The path of a supervisor, or of a part of it: status, suspend, resetOffsets, …"""
+    path = f"{SUPERVISOR}/{quote(data_source, safe='')}"
+    return f"{path}/{part}" if part else path
+
+
+def spec_part(spec: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
+    """dataSchema, ioConfig or tuningConfig; of older clients, Hive among them, it stands at the top level."""
+    inner = (spec or {}).get("spec")
+    found = (inner if isinstance(inner, Mapping) else spec or {}).get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def owner_of(spec: Mapping[str, Any] | None) -> str | None:
+    """The table_id of the table that has sent it; None where nobody has signed it, or where there is none."""
+    owner: str | None = ((spec or {}).get("context") or {}).get(OWNER_ID)
+    return owner
+
+
+def task_groups(io_config: Mapping[str, Any], partitions: int | None) -> int:
+    """As many as taskCount, or as the topic has partitions where that is known and fewer; each has `replicas` tasks."""
+    count = int(io_config.get("taskCount") or 1)
+    return min(count, partitions) if partitions else count
+
+
+def replicas(io_config: Mapping[str, Any]) -> int:
+    return int(io_config.get("replicas") or 1)
