@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check format update-goldens equivalence bench lock clean
+.PHONY: help quickstart test check format update-goldens equivalence conformance bench lock clean
 
 help:
 	@echo "make quickstart      real Wikipedia edits into a Druid table, queries and their plans"
@@ -14,6 +14,7 @@ help:
 	@echo "make format          format the code"
 	@echo "make update-goldens  rewrite tests/q/*.q.out; the diff is the review"
 	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more"
+	@echo "make conformance     the queries of Calcite's and Hive's own tests, planned and run: CASES=folder, PLAN=1, UPDATE=1"
 	@echo "make bench           the benchmarks, with a real Druid and Kafka: ten minutes and more"
 	@echo "make lock            pin the dependencies anew"
 
@@ -65,6 +66,11 @@ update-goldens: $(VENV)/.installed-dev
 
 equivalence: $(VENV)/.installed-dev
 	@HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest tests/equivalence
+
+# The page goes to stdout; with PLAN=1 nothing is run, with UPDATE=1 the expectations of the tests are written anew, too.
+conformance: $(VENV)/.installed-dev
+	@$(BIN)/python -m hivedruid.local.java
+	@$(BIN)/python -m tests.conformance $(if $(PLAN),--plan) $(if $(UPDATE),--update) $(CASES)
 
 bench: $(VENV)/.installed-dev
 	@for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done

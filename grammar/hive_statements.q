@@ -58,6 +58,14 @@ CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROP
 CREATE OR REPLACE VIEW v AS SELECT a FROM t;
 -- rule: view_columns
 CREATE VIEW IF NOT EXISTS db.v (a COMMENT 'first', b) COMMENT 'a view' TBLPROPERTIES ('a' = 'b') AS SELECT 1, 2;
+-- rule: create_materialized_view
+CREATE MATERIALIZED VIEW v STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' AS SELECT `__time`, a FROM t;
+CREATE MATERIALIZED VIEW IF NOT EXISTS db.v AS SELECT a, count(*) AS n FROM t GROUP BY a;
+-- rule: rewrite
+CREATE MATERIALIZED VIEW v DISABLE REWRITE AS SELECT a FROM t;
+ALTER MATERIALIZED VIEW v ENABLE REWRITE;
+-- rule: view_clause
+CREATE MATERIALIZED VIEW v COMMENT 'by day' STORED AS ORC TBLPROPERTIES ('rewriting.time.window' = '10min') AS SELECT a FROM t;
 -- rule: create_database
 CREATE DATABASE IF NOT EXISTS db COMMENT 'mine';
 CREATE SCHEMA db;
@@ -68,6 +76,10 @@ DROP TABLE t PURGE;
 DROP TABLE IF EXISTS db.t;
 -- rule: drop_view
 DROP VIEW IF EXISTS v;
+-- rule: drop_materialized_view
+DROP MATERIALIZED VIEW IF EXISTS db.v;
+-- rule: alter_materialized_view
+ALTER MATERIALIZED VIEW v REBUILD;
 -- rule: drop_database
 DROP DATABASE IF EXISTS db CASCADE;
 DROP SCHEMA db RESTRICT;
@@ -99,6 +111,9 @@ DESCRIBE FORMATTED db.t;
 DESC t added;
 -- rule: describe_database
 DESCRIBE DATABASE EXTENDED db;
+-- rule: show_materialized_views
+SHOW MATERIALIZED VIEWS;
+SHOW MATERIALIZED VIEWS IN db LIKE 'd*';
 -- rule: show_names
 SHOW TABLES IN db;
 SHOW FUNCTIONS;
@@ -124,6 +139,13 @@ EXPLAIN DROP TABLE t;
 -- rule: explain_mode
 EXPLAIN FORMATTED SELECT 1;
 EXPLAIN CBO INSERT INTO t SELECT 1;
+
+-- rule: analyze_table
+ANALYZE TABLE t COMPUTE STATISTICS;
+ANALYZE TABLE db.t COMPUTE STATISTICS NOSCAN;
+-- rule: for_columns
+ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS;
+ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS a, `b`;
 
 -- rule: alter_ingestion
 START INGESTION wiki;

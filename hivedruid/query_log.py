@@ -21,9 +21,9 @@ LOG_LIMIT = 10_000_000
 """Bytes after which the log is put aside as `queries.jsonl.1`, in place of the one before."""
 
 
-def new_id() -> str:
+def new_id(prefix: str) -> str:
     """The id of a statement: `queryId` of its native queries is this, with a number where there are several."""
-    return f"hivedruid-{os.urandom(6).hex()}"
+    return f"{prefix}-{os.urandom(6).hex()}"
 
 
 class QueryLog:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from hivedruid.errors import ParseError, SemanticError, Span
 from hivedruid.secrets import mask_text, reference_places
@@ -42,13 +43,18 @@ class SourceStatement:
         line_start = before.rfind("\n") + 1
         line_end = text.find("\n", start)
         line_end = line_end if line_end >= 0 else len(text)
-        source_line = mask_text(text)[line_start:line_end].rstrip("\r")
+        source_line = self._masked[line_start:line_end].rstrip("\r")
         lines_before = before.count("\n")
         column = start - line_start + (self.column if lines_before == 0 else 1)
         if lines_before == 0:
             source_line = " " * (self.column - 1) + source_line
         length = max(1, min(end - start, len(source_line) - column + 1))
         return Span(self.line + lines_before, column, length, source_line, self.file)
+
+    @cached_property
+    def _masked(self) -> str:
+        """What the file says, its secrets starred out. Every name in a query has a span: this is made once."""
+        return mask_text(self.text if self.original is None else self.original)
 
     def _original_range(self, start: int, end: int) -> tuple[int, int]:
         if start >= len(self.places):

@@ -144,7 +144,7 @@ class Session:
 
         Raises HiveDruidError for everything that is the statement's or the world's fault.
         """
-        query_id = new_id()
+        query_id = new_id(self.settings["druid.query.id.prefix"])
         entry = LogEntry(self._log, query_id, statement, self.settings["druid.url"])
         try:
             result = self._execute(statement, query_id)
@@ -313,13 +313,9 @@ class Session:
         self.druid().write_parquet(read, columns, path)
 
     def _query_context(self) -> Mapping[str, Any]:
-        given = self.settings["druid.query.context"]
-        if not given:
-            return {}
-        from json import loads
+        from hivedruid.druid.context import query_context
 
-        context: dict[str, Any] = loads(given)
-        return context
+        return query_context(self.settings)
 
     def _use(self, database: str) -> None:
         self.database = database

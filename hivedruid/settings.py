@@ -11,7 +11,22 @@ from typing import Literal
 from hivedruid.errors import HiveDruidError, SemanticError, Span, did_you_mean
 from hivedruid.secrets import masked
 
-SettingType = Literal["bool", "int", "text", "enum", "zone", "clock", "context", "druid", "url", "reference", "period"]
+SettingType = Literal[
+    "bool",
+    "int",
+    "text",
+    "enum",
+    "zone",
+    "clock",
+    "context",
+    "tags",
+    "prefix",
+    "druid",
+    "url",
+    "reference",
+    "period",
+    "span",
+]
 
 PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
 """An ISO 8601 period as Joda reads it."""
@@ -67,6 +82,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.groupby.position.alias", "bool", "false", "Whether a number in GROUP BY is a position in the SELECT list."),
         Setting("hive.orderby.position.alias", "bool", "true", "Whether a number in ORDER BY is a position in the SELECT list."),
         Setting("hive.default.nulls.last", "bool", "true", "Where ORDER BY puts nulls: last ascending, first descending."),
+        Setting("hive.materializedview.rewriting", "bool", "true", "Whether queries may be answered from materialized views instead of the tables they name."),
+        Setting("hive.materializedview.rewriting.time.window", "span", "0min", "How long after its last build a materialized view may be used although its tables have changed (10min, 2h, 1d; below 0: always), for views without the property rewriting.time.window."),
         Setting("hive.cli.print.header", "bool", "true", "Whether table, csv, tsv and markdown output begins with the column names."),
         Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is replaced."),
         Setting("hive.variable.substitute.depth", "int", "40", "How often a value put in for `${…}` is looked into again."),
@@ -81,6 +98,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("druid.tls.certificate.file", "text", "", "Client certificate (PEM) to show to Druid."),
         Setting("druid.tls.key.file", "text", "", "Private key (PEM) of the client certificate, where it is not in the same file."),
         Setting("druid.query.timeout", "period", "PT5M", "How long one native query may take (ISO 8601 period)."),
+        Setting("druid.query.priority", "int", "0", "Priority of native queries, higher first; 0: Druid's own default."),
+        Setting("druid.query.tags", "tags", "", "What native queries carry in their context as `tags` (key=value, …), for Druid's request log and metrics."),
+        Setting("druid.query.id.prefix", "prefix", "hivedruid", "What the ids of native queries begin with."),
         Setting("druid.query.context", "context", "", "Druid's query context for every native query, as JSON: priority, lane, limits and caches."),
         Setting("spark.master", "text", "local[*]", "Where Spark runs: local[*] is this home's own warm server, else a cluster (spark://…, yarn, k8s://…)."),
         Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
@@ -89,6 +109,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.ingestion.timeout", "period", "PT5M", "How long START, STOP and their kind wait until Druid has done it (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
         Setting("hivedruid.pushdown", "enum", "all", "What Druid computes: all that it computes exactly, or scans, with Spark for everything above them.", ("ALL", "SCANS")),
+        Setting("hivedruid.join.max.rows", "int", "50000", "Most rows, by estimate, of the side of a join that travels into a native query; 0: joins run on Spark. Druid refuses more than its maxSubqueryRows (100000)."),
+        Setting("hivedruid.semijoin.max.keys", "int", "10000", "Most keys of the small side of a join that become a filter of the other side; 0: none do."),
         Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE of a table fed from Kafka does where its ingestion could not start, for tables without druid.kafka.ingestion.check; off: it does not look.", ("WARN", "REFUSE", "OFF")),
         Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in clear: they are kept in the memory of the session alone, and sent to Druid."),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
@@ -178,6 +200,29 @@ def seconds(period: str) -> float:
     return days * 86_400 + parts[4] * 3600 + parts[5] * 60 + parts[6]
 
 
+_SPAN = re.compile(r"\s*(-?\d{1,18})\s*([a-z]*)\s*", re.ASCII)
+_SPAN_UNITS = {
+    **dict.fromkeys(("", "s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("d", "day", "days"), 86_400.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 0.001),
+}
+
+
+def is_span(text: str) -> bool:
+    """Whether a text is a time of HiveConf: a whole number and a unit, such as 10min, 2h or -1s; seconds without one."""
+    match = _SPAN.fullmatch(text.lower())
+    return match is not None and match[2] in _SPAN_UNITS
+
+
+def span_seconds(text: str) -> float:
+    """The seconds of a text that `is_span`."""
+    match = _SPAN.fullmatch(text.lower())
+    assert match is not None
+    return int(match[1]) * _SPAN_UNITS[match[2]]
+
+
 def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple[str, str]]:
     """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked."""
     return sorted(
@@ -235,6 +280,12 @@ def _text(_: Setting, value: str) -> str:
 def _period(setting: Setting, value: str) -> str:
     if not PERIOD.fullmatch(value):
         raise SemanticError(f"'{setting.key}' takes an ISO 8601 period such as PT10M, not '{value}'")
+    return value
+
+
+def _span(setting: Setting, value: str) -> str:
+    if not is_span(value):
+        raise SemanticError(f"'{setting.key}' takes a time such as 10min, 2h or 1d, not '{value}'")
     return value
 
 
@@ -334,6 +385,22 @@ def _context(setting: Setting, value: str) -> str:
     return json.dumps(keys)
 
 
+def _tags(setting: Setting, value: str) -> str:
+    parts = [part.strip() for part in value.split(",")] if value else []
+    for part in parts:
+        if not re.fullmatch(r"[\w.-]+\s*=[^=]*", part):
+            raise SemanticError(
+                f"'{setting.key}' takes key=value, …, not '{value}'", hint="for example team=web,job=daily"
+            )
+    return ",".join("=".join(side.strip() for side in part.split("=")) for part in parts)
+
+
+def _prefix(setting: Setting, value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", value):
+        raise SemanticError(f"'{setting.key}' takes up to 64 letters, digits, '.', '_' and '-', not '{value}'")
+    return value
+
+
 _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "bool": _bool,
     "int": _int,
@@ -342,8 +409,11 @@ _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "zone": _zone,
     "clock": _clock,
     "context": _context,
+    "tags": _tags,
+    "prefix": _prefix,
     "druid": _druid,
     "url": _url,
     "reference": _reference,
     "period": _period,
+    "span": _span,
 }

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Note = Callable[[str, Span | None], None]
 
 _WATCHING = frozenset({"ShowIngestions", "ShowTasks", "ShowTask", "ShowProblems", "KillTask"})
+_MATERIALIZED = frozenset(
+    {"CreateMaterializedView", "AlterMaterializedView", "DropMaterializedView", "ShowMaterializedViews"}
+)
 """By name, so that other statements do not load these."""
 
 
@@ -48,6 +51,14 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
         from hivedruid.actions import watch
 
         return Built(watch.build(statement, snapshot))
+    if type(statement).__name__ == "AnalyzeTable":
+        from hivedruid.actions import analyze
+
+        return Built(analyze.build(statement, snapshot))  # type: ignore[arg-type]
+    if type(statement).__name__ in _MATERIALIZED:
+        from hivedruid.actions import materialize
+
+        return materialize.build(statement, snapshot, note)
     if type(statement).__name__ == "AlterIngestion":
         from hivedruid.actions import ingestion
 

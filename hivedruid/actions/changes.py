@@ -129,6 +129,8 @@ def names_only(actions: Iterable[Action]) -> Iterator[Action]:
             )
         elif isinstance(action, _ABOUT_NAMES):
             yield action
+        elif type(action).__name__ == "BuildView" and action.creates:  # type: ignore[attr-defined]
+            yield AddTable(action.table)  # type: ignore[attr-defined]
 
 
 _ABOUT_NAMES = (AddTable, ReplaceTable, AddDatabase, UseDatabaseAction, ChangeSetting, ResetSetting, Show)

@@ -96,7 +96,7 @@ def _require_database(database: str, span: Span | None, snapshot: Snapshot) -> N
 
 
 def _exists(table: Table, span: Span | None) -> SemanticError:
-    what = "View" if table.kind == "view" else "Table"
+    what = "View" if table.kind == "view" else "Materialized view" if table.is_materialized else "Table"
     return SemanticError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or write IF NOT EXISTS to leave it"
     )
@@ -119,7 +119,7 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
     """CREATE TABLE … LIKE: columns, format and properties of the other table, none of its data."""
     other = find_table(like, snapshot)
-    if other.kind == "view":
+    if other.kind == "view" or other.is_materialized:
         raise UnsupportedError(
             "CREATE TABLE … LIKE a view is not supported", span=like.span, hint="use CREATE TABLE … AS SELECT … LIMIT 0"
         )
@@ -159,6 +159,13 @@ def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...
     table = find_table(statement.name, snapshot)
     if table.kind == "view":
         raise SemanticError("Cannot drop a view with DROP TABLE", span=statement.name.span, hint="use DROP VIEW")
+    if table.is_materialized:
+        raise SemanticError(
+            "Cannot drop a materialized view with DROP TABLE",
+            span=statement.name.span,
+            hint="use DROP MATERIALIZED VIEW",
+        )
+    _refuse_if_used(table, "drop", statement.name.span, snapshot)
     return (removal(table, snapshot, purge=statement.purge),)
 
 
@@ -184,15 +191,37 @@ def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
     if statement.if_exists and snapshot.table(statement.name.database, statement.name.name) is None:
         return ()
     table = find_table(statement.name, snapshot)
+    if table.is_materialized:
+        raise SemanticError(
+            "Cannot drop a materialized view with DROP VIEW",
+            span=statement.name.span,
+            hint="use DROP MATERIALIZED VIEW",
+        )
     if table.kind != "view":
         raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
+    _refuse_if_used(table, "drop", statement.name.span, snapshot)
     return (removal(table, snapshot),)
+
+
+def _refuse_change(table: Table, verb: str, span: Span | None) -> None:
+    if table.is_materialized:
+        from hivedruid.actions.materialize import refuse_change
+
+        refuse_change(table, verb, span)
+
+
+def _refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: tuple[str, ...] = ()) -> None:
+    if snapshot.materialized_views:
+        from hivedruid.actions.materialize import refuse_if_used
+
+        refuse_if_used(table, verb, span, snapshot, also)
 
 
 def _altered(name: TableName, snapshot: Snapshot) -> Table:
     table = find_table(name, snapshot)
     if table.kind == "view":
         raise SemanticError("Cannot alter a view with ALTER TABLE", span=name.span, hint="use CREATE OR REPLACE VIEW")
+    _refuse_change(table, "alter", name.span)
     return table
 
 
@@ -289,12 +318,14 @@ def _rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
     other = snapshot.table(database, statement.new_name.name)
     if other is not None:
         raise _exists(other, statement.new_name.span)
+    _refuse_if_used(table, "rename", statement.name.span, snapshot)
     return (ReplaceTable(table, replace(table, database=database, name=statement.new_name.name)),)
 
 
 def _truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ...]:
     table = find_table(statement.name, snapshot)
     span = statement.name.span
+    _refuse_change(table, "truncate", span)
     if table.kind == "view":
         raise SemanticError(f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the table behind it")
     if table.kind == "kafka":
@@ -337,6 +368,9 @@ def _drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Actio
             span=statement.span,
             hint="DROP DATABASE … CASCADE drops them, too",
         )
+    names = tuple(table.full_name for table in tables)
+    for table in tables:
+        _refuse_if_used(table, "drop", statement.span, snapshot, names)
     views_first = sorted(tables, key=lambda table: (table.kind != "view", table.name))
     actions: tuple[Action, ...] = (
         RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),

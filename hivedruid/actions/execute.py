@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
+from hivedruid.actions.reduce import reduced
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError, ResourceError
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
@@ -85,13 +86,15 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
         context = {**given, **read.query.get("context", {}), "queryId": name}
         return replace(read, query={**read.query, "context": context})
 
-    def named_job(job: SparkJob) -> SparkJob:
-        inputs = [
-            replace(item, read=named(item.read, f"{query_id}-{next(numbers)}"))
-            if isinstance(item, DruidInput)
-            else item
-            for item in job.inputs
+    def named_input(item: DruidInput) -> DruidInput:
+        reducers = [
+            replace(r, keys=named(r.keys, f"{query_id}-{next(numbers)}")) if isinstance(r.keys, DruidRead) else r
+            for r in item.reducers
         ]
+        return replace(item, read=named(item.read, f"{query_id}-{next(numbers)}"), reducers=tuple(reducers))
+
+    def named_job(job: SparkJob) -> SparkJob:
+        inputs = [named_input(item) if isinstance(item, DruidInput) else item for item in job.inputs]
         return replace(job, inputs=tuple(inputs))
 
     found: list[Action] = []
@@ -100,6 +103,9 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
             found.append(replace(action, read=named(action.read, query_id)))
         elif isinstance(action, RunSparkJob | IngestDruid | WriteTable):
             found.append(replace(action, job=named_job(action.job)))
+        elif type(action).__name__ == "BuildView":
+            write: IngestDruid | WriteTable = action.write  # type: ignore[attr-defined]
+            found.append(replace(action, write=replace(write, job=named_job(write.job))))  # type: ignore[call-arg]
         else:
             found.append(action)
     return found
@@ -128,7 +134,7 @@ def _create_druid_table_as(actions: Sequence[Action], services: Services) -> Res
     """The rows and the table become visible in one commit: a crash leaves neither."""
     ingest, add = actions
     assert isinstance(ingest, IngestDruid)
-    with _staged(ingest, services) as (spec, rows):
+    with staged(ingest, services) as (spec, rows):
         if rows == 0:
             services.catalog.add(add.table)  # type: ignore[attr-defined]
             return Result()
@@ -136,7 +142,7 @@ def _create_druid_table_as(actions: Sequence[Action], services: Services) -> Res
     return Result()
 
 
-class _staged:  # noqa: N801 - used as a function
+class staged:  # noqa: N801 - used as a function
     """The job's rows in a fresh staging folder, and the spec that names it; the folder goes in any case."""
 
     def __init__(self, action: IngestDruid, services: Services) -> None:
@@ -149,7 +155,9 @@ class _staged:  # noqa: N801 - used as a function
     def __enter__(self) -> tuple[dict[str, Any], int]:
         try:
             self.directory.mkdir(parents=True)
-            rows = self.services.spark().stage(self.action.job, self.action.table, self.directory)
+            rows = self.services.spark().stage(
+                reduced(self.action.job, self.services), self.action.table, self.directory
+            )
         except OSError as error:
             self._clean()
             raise ExecutionError(
@@ -184,7 +192,9 @@ def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
 
 
 def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
-    return Result(action.job.columns, _in_zone(begun(services.spark().rows(action.job)), services.zone()))
+    return Result(
+        action.job.columns, _in_zone(begun(services.spark().rows(reduced(action.job, services))), services.zone())
+    )
 
 
 def _in_zone(rows: Iterator[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
@@ -207,13 +217,13 @@ def _answer_rows(action: AnswerRows, _services: Services) -> Result:
 
 
 def _ingest_druid(action: IngestDruid, services: Services) -> None:
-    with _staged(action, services) as (spec, rows):
+    with staged(action, services) as (spec, rows):
         if rows or action.overwrite:
             services.druid().ingest(spec)
 
 
 def _write_table(action: WriteTable, services: Services) -> None:
-    services.spark().write(action.job, action.table, action.overwrite)
+    services.spark().write(reduced(action.job, services), action.table, action.overwrite)
 
 
 def _add_table(action: c.AddTable, services: Services) -> None:
@@ -297,8 +307,20 @@ def _check_ingestion(action: Any, services: Services) -> None:
     run(action, services)
 
 
+def _build_view(action: Any, services: Services) -> None:
+    from hivedruid.actions.run_materialized import build_view
+
+    build_view(action, services)
+
+
 def _show(action: c.Show, _services: Services) -> Result:
     return Result(action.columns, iter(action.rows), action.is_text)
+
+
+def _compute_statistics(action: Any, services: Services) -> None:
+    from hivedruid.actions import analyze
+
+    analyze.run(action, services)
 
 
 def _watch(action: Action, services: Services) -> Result | None:
@@ -325,6 +347,8 @@ _EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
     "ChangeSetting": _change_setting,
     "ResetSetting": _reset_setting,
     "Show": _show,
+    "BuildView": _build_view,
+    "ComputeStatistics": _compute_statistics,
     "ChangeIngestion": _change_ingestion,
     "ForgetSpecs": _forget_specs,
     "Watch": _watch,

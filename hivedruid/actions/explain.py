@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.build import Built, Note, build
 from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
-from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
+from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.split import left_outside
 from hivedruid.results import Result, text_result
 
@@ -26,7 +26,7 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) ->
         return text_result("Explain", json.dumps(document(built, settings), indent=2, ensure_ascii=False))
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
-    extended = _extended(built) if statement.mode == "extended" else []
+    extended = _extended(built, settings) if statement.mode == "extended" else []
     return text_result("Explain", "\n".join([*user_level(built, settings), *extended]))
 
 
@@ -40,6 +40,10 @@ def user_level(built: Built, settings: Mapping[str, str]) -> list[str]:
 
 
 def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
+    if type(action).__name__ == "BuildView":
+        from hivedruid.actions.materialize import explained
+
+        return [*explained(action), *_action(action.write, settings)]  # type: ignore[arg-type,attr-defined]
     if isinstance(action, RunDruidQuery):
         return ["Stage-0", "  Fetch Operator", "    limit:-1", *_indent(_select(action.read, len(action.columns)), 4)]
     if isinstance(action, RunSparkJob):
@@ -90,6 +94,8 @@ def _spark(job: SparkJob) -> list[str]:
         lines.append(f"  <-{source.view}")
         if isinstance(source, DruidInput):
             lines += _indent(_table_scan(source.read, f"TS_{number}"), 4)
+            for reducer in source.reducers:
+                lines += _indent(_reducer(reducer), 6)
         else:
             columns = ",".join(json.dumps(c) for c in source.columns)
             lines += [
@@ -98,6 +104,14 @@ def _spark(job: SparkJob) -> list[str]:
             ]
             lines.append(f"      Output:[{columns}]")
     return lines
+
+
+def _reducer(reducer: KeyFilter) -> list[str]:
+    """The keys that become a filter when the job runs."""
+    first = f"only rows whose {reducer.column} is among at most {reducer.most} keys of:"
+    if isinstance(reducer.keys, DruidRead):
+        return [first, *_indent(_json_lines("druid.query.json: ", reducer.keys.query), 2)]
+    return [first, *_indent(_spark(reducer.keys), 2)]
 
 
 def _supervisor(action: Action, settings: Mapping[str, str]) -> list[str]:
@@ -134,7 +148,9 @@ def _indent(lines: Iterable[str], width: int) -> list[str]:
 # --- EXTENDED and CBO ------------------------------------------------------------------------------------------
 
 
-def _extended(built: Built) -> list[str]:
+def _extended(built: Built, settings: Mapping[str, str]) -> list[str]:
+    from hivedruid.actions.explain_figures import figures
+
     lines: list[str] = []
     for plan in built.plans:
         lines += ["", "Rules:", *(f"  {name}" for name in _counted(plan.fired))]
@@ -144,6 +160,14 @@ def _extended(built: Built) -> list[str]:
             if left
             else ["", "Outside Druid: nothing"]
         )
+        if plan.views:
+            lines += ["", "Materialized views:", *(f"  {sentence}" for sentence in plan.views)]
+        lines += figures(plan)
+    if _reads(built):
+        from hivedruid.druid.context import shown_context
+
+        context = json.dumps(shown_context(settings), ensure_ascii=False)
+        lines += ["", f"Context of native queries: {context}"]
     return lines
 
 
@@ -168,21 +192,29 @@ def _cbo(built: Built) -> list[str]:
 def document(built: Built, settings: Mapping[str, str]) -> dict[str, Any]:
     """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`."""
     jobs = [a.job for a in built.actions if isinstance(a, RunSparkJob | IngestDruid | WriteTable)]
-    reads = [a.read for a in built.actions if isinstance(a, RunDruidQuery)]
-    reads += [i.read for job in jobs for i in job.inputs if isinstance(i, DruidInput)]
     residual = None
     if jobs:
         reasons = [{"operator": x.operator, "reason": x.reason} for plan in built.plans for x in left_outside(plan)]
         residual = {"sql": jobs[0].sql if len(jobs) == 1 else [job.sql for job in jobs], "operators": reasons}
     return {
-        "druid_queries": [read.query for read in reads],
+        "druid_queries": [read.query for read in _reads(built)],
         "residual": residual,
         "rules": [name for plan in built.plans for name in _counted(plan.fired)],
         "actions": [_action_document(action, settings) for action in built.actions],
     }
 
 
+def _reads(built: Built) -> list[DruidRead]:
+    """The native queries of all actions."""
+    jobs = [a.job for a in built.actions if isinstance(a, RunSparkJob | IngestDruid | WriteTable)]
+    reads = [a.read for a in built.actions if isinstance(a, RunDruidQuery)]
+    return reads + [i.read for job in jobs for i in job.inputs if isinstance(i, DruidInput)]
+
+
 def _action_document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    if type(action).__name__ == "BuildView":
+        write: Action = action.write  # type: ignore[attr-defined]
+        return {"action": "BuildView", "rows": action.why, "write": _action_document(write, settings)}  # type: ignore[attr-defined]
     if isinstance(action, RunDruidQuery):
         return {"action": "RunDruidQuery", "query": action.read.query, "fields": _fields(action.read)}
     if isinstance(action, AnswerRows):
@@ -226,10 +258,18 @@ def _job_document(job: SparkJob) -> dict[str, Any]:
     inputs = []
     for source in job.inputs:
         if isinstance(source, DruidInput):
-            inputs.append({"view": source.view, "query": source.read.query, "fields": _fields(source.read)})
+            item = {"view": source.view, "query": source.read.query, "fields": _fields(source.read)}
+            if source.reducers:
+                item["reducers"] = [_reducer_document(r) for r in source.reducers]
+            inputs.append(item)
         else:
             inputs.append({"view": source.view, "table": source.table.full_name, "columns": list(source.columns)})
     return {"sql": job.sql, "inputs": inputs}
+
+
+def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:
+    keys = reducer.keys.query if isinstance(reducer.keys, DruidRead) else _job_document(reducer.keys)
+    return {"column": reducer.column, "most": reducer.most, "keys": keys}
 
 
 __all__ = ["document", "explain", "user_level"]

@@ -36,6 +36,10 @@ def _described(action: Action) -> tuple[str, Fields]:
         from hivedruid.actions import check_ingestion
 
         return check_ingestion.describe(action)  # type: ignore[arg-type]
+    if type(action).__name__ == "ComputeStatistics":
+        from hivedruid.actions import analyze
+
+        return analyze.describe(action)  # type: ignore[arg-type]
     describer = _DESCRIBERS.get(type(action))
     if describer is None:
         raise PlanError(f"no EXPLAIN text for {type(action).__name__}")

@@ -21,6 +21,8 @@ from hivedruid.errors import ConnectError
 from hivedruid.parser.statements import Explain, Query, Statement, TableName
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.materialized_views import SourceState, ViewFacts
+    from hivedruid.catalog.statistics import Statistics
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.parser.statements.ddl import CreateTable
 
@@ -44,7 +46,8 @@ _MAY_CHANGE_INGESTION = frozenset(
 class Facts:
     """Where facts come from: the catalog, Druid, the session.
 
-    With `plan_only` nothing will be executed: where Druid cannot be reached, the catalog has to do.
+    With `plan_only` nothing will be executed: where Druid cannot be reached, the catalog has to do. `with_figures`: the
+    statistics of every table are wanted, not only where they choose between plans.
     """
 
     catalog: Catalog
@@ -55,12 +58,14 @@ class Facts:
     home: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     plan_only: bool = False
+    with_figures: bool = False
 
 
 def gather(statement: Statement, facts: Facts) -> Snapshot:
     """A snapshot with every table the statement names, views seen through."""
     if isinstance(statement, Explain):
-        return gather(statement.statement, replace(facts, plan_only=True))
+        figures = statement.mode == "extended"
+        return gather(statement.statement, replace(facts, plan_only=True, with_figures=figures))
     tables: dict[tuple[str, str], Table] = {}
     reader = _Reader(facts, tables)
     if isinstance(statement, Query):
@@ -77,12 +82,19 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         from hivedruid.actions.describe_ingestion import gather_runtime
 
         ingestions, reader.unreachable = gather_runtime(tables, facts)
+    views, states = reader.materialized(statement)
+    statistics: Statistics = {}
+    if reader.mentions > 1 or (reader.mentions and facts.with_figures):
+        from hivedruid.actions.gather_statistics import gather_statistics
+
+        statistics = gather_statistics(tables.values(), facts, reachable=reader.unreachable is None)
     return Snapshot(
         facts.settings, facts.now, facts.database, databases, tables,
         discovered=reader.discovered, all_tables=tuple(reader.all_tables),
         database_comments=reader.comments, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
+        statistics=statistics, materialized_views=views, source_states=states,
     )  # fmt: skip
 
 
@@ -98,9 +110,12 @@ class _Reader:
         self.limits = NO_LIMITS
         self.absent: list[str] = []
         self.unreachable: str | None = None
+        self.mentions = 0
+        """How often queries name a table to read."""
 
     def query(self, e: exp.Expr, database: str) -> None:
         for node in e.find_all(exp.Table):
+            self.mentions += 1
             self.table((node.db or database).lower(), node.name.lower(), rows=True)
 
     def table(self, database: str, name: str, *, rows: bool) -> None:
@@ -150,6 +165,16 @@ class _Reader:
             self.unreachable = error.message
             return {}
 
+    def materialized(self, statement: Statement) -> tuple[tuple[ViewFacts, ...], Mapping[str, SourceState]]:
+        """The materialized views that matter to a statement, and the state of what a new build of one reads."""
+        builds = type(statement).__name__ in ("CreateMaterializedView", "AlterMaterializedView")
+        if not builds and not self.facts.catalog.connection.execute("SELECT 1 FROM materialized_views").fetchone():
+            return (), {}
+        from hivedruid.actions.gather_materialized import gather_states, gather_views
+
+        views = gather_views(statement, self, self.facts)
+        return views, gather_states(statement, self, self.facts) if builds else {}
+
     def _neighbours(self, database: str) -> None:
         """The other tables there, so that an error can say which one was meant."""
         if not any(t.database == database for t in self.all_tables):
@@ -167,8 +192,13 @@ class _Reader:
             for target in statement.targets:
                 self.table((target.table.database or self.facts.database).lower(), target.table.name.lower(), rows=True)
                 self._part(target.query)
+        if type(statement).__name__ == "CreateMaterializedView":
+            statement = statement.table  # type: ignore[attr-defined]
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
+        if isinstance(statement, u.AnalyzeTable):
+            name = statement.name
+            self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
         if isinstance(statement, u.ShowNames | u.DescribeDatabase):
             self._listing(statement)
         if isinstance(statement, DropDatabase):

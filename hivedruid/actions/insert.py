@@ -40,7 +40,7 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
     assert statement.query is not None
     builder = Builder(statement.source, snapshot, note)
     node = builder.query(statement.query, None)
-    _refuse_unknown_types(node, builder.span(statement.query))
+    refuse_unknown_types(node, builder.span(statement.query))
     columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
     table = ddl.new_table(statement, snapshot, columns)
     if table is None:
@@ -60,8 +60,8 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
         )
     names = [c.name for c in node.columns]
     order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
-    plan, write = _write(table, node, order, builder, snapshot, overwrite=False)
-    return Built((write, AddTable(table)), (plan,))
+    plan, write_action = write(table, node, order, builder, snapshot, overwrite=False)
+    return Built((write_action, AddTable(table)), (plan,))
 
 
 def _insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Built:
@@ -72,14 +72,18 @@ def _insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Built:
         builder = Builder(statement.source, snapshot, note)
         node = builder.query(target.query, None)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
-        plan, write = _write(table, node, order, builder, snapshot, overwrite=target.overwrite)
+        plan, write_action = write(table, node, order, builder, snapshot, overwrite=target.overwrite)
         plans.append(plan)
-        actions.append(write)
+        actions.append(write_action)
     return Built(tuple(actions), tuple(plans))
 
 
 def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:
     table = ddl.find_table(name, snapshot)
+    if table.is_materialized:
+        from hivedruid.actions.materialize import refuse_change
+
+        refuse_change(table, "insert into", name.span or source.span(0))
     if table.kind in ("view", "kafka"):
         what = "a view" if table.kind == "view" else "a Kafka table"
         raise UnsupportedError(
@@ -109,7 +113,7 @@ def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | 
     return [by_name.get(c.name) for c in table.columns]
 
 
-def _refuse_unknown_types(node: Node, span: Span | None) -> None:
+def refuse_unknown_types(node: Node, span: Span | None) -> None:
     for column in node.columns:
         if column.type is t.UNKNOWN:
             raise SemanticError(
@@ -119,7 +123,7 @@ def _refuse_unknown_types(node: Node, span: Span | None) -> None:
             )
 
 
-def _write(
+def write(
     table: Table,
     node: Node,
     order: list[int] | list[int | None],

@@ -81,7 +81,25 @@ def _describe(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
         detail = ("Detailed Table Information", _detail(table), "")
         return _show(names, [*columns, ("", "", ""), detail, *_runtime(table, snapshot)])
     header = ("# col_name", "data_type", "comment")
-    return _show(names, [header, *columns, ("", "", ""), *_formatted(table), *_runtime(table, snapshot)])
+    return _show(
+        names,
+        [
+            header,
+            *columns,
+            ("", "", ""),
+            *_formatted(table),
+            *_materialized(table, snapshot),
+            *_runtime(table, snapshot),
+        ],
+    )
+
+
+def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    if not table.is_materialized:
+        return []
+    from hivedruid.actions.materialize import described
+
+    return [("", "", ""), *described(table, snapshot)]
 
 
 def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
@@ -112,6 +130,8 @@ def parameters(table: Table) -> dict[str, str]:
 def table_type(table: Table) -> str:
     if table.kind == "view":
         return "VIRTUAL_VIEW"
+    if table.is_materialized:
+        return "MATERIALIZED_VIEW"
     return "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE"
 
 
@@ -159,12 +179,12 @@ def _formatted(table: Table) -> list[Row]:
 
 
 def _describe_database(statement: u.DescribeDatabase, snapshot: Snapshot) -> Show:
-    _require_database(statement.name, statement.span, snapshot)
+    require_database(statement.name, statement.span, snapshot)
     comment = snapshot.database_comments.get(statement.name, "")
     return _show(("db_name", "comment"), [(statement.name, comment)])
 
 
-def _require_database(name: str, span: Any, snapshot: Snapshot) -> None:
+def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
     if name not in snapshot.databases:
         hint = did_you_mean(name, snapshot.databases)
         raise SemanticError(f"Database does not exist: {name}", span=span, hint=hint)
@@ -187,7 +207,7 @@ def _names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
 
         return _show(("tab_name",), _matching(function_names(), statement.like))
     database = statement.database or snapshot.database
-    _require_database(database, statement.span, snapshot)
+    require_database(database, statement.span, snapshot)
     names = [
         table.name
         for table in snapshot.all_tables
@@ -229,6 +249,8 @@ def create_statement(table: Table) -> str:
         if table.comment:
             lines.append(f"COMMENT {quoted(table.comment)}")
         return "\n".join([*lines, *_listed("TBLPROPERTIES", table.properties), f"AS {table.view_text}"])
+    if table.is_materialized:
+        return _create_materialized(name, table)
     columns_shown = table.columns
     if table.kind == "kafka":
         columns_shown = columns_shown[: -len(KAFKA_COLUMNS)]
@@ -249,6 +271,17 @@ def create_statement(table: Table) -> str:
     own = table.owns_data_source and table.data_source == table.full_name  # given, it would be someone else's
     properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
     return "\n".join([*lines, *_listed("TBLPROPERTIES", properties)])
+
+
+def _create_materialized(name: str, table: Table) -> str:
+    lines = [f"CREATE MATERIALIZED VIEW {name}" + ("" if table.rewrite_enabled else " DISABLE REWRITE")]
+    if table.comment:
+        lines.append(f"COMMENT {quoted(table.comment)}")
+    if table.kind in HANDLERS:
+        lines.append(f"STORED BY\n  {quoted(HANDLERS[table.kind])}")
+    own = table.data_source == table.full_name
+    properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
+    return "\n".join([*lines, *_listed("TBLPROPERTIES", properties), f"AS {table.view_text}"])
 
 
 def _listed(clause: str, values: Any) -> list[str]:

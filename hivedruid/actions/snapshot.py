@@ -11,6 +11,8 @@ from hivedruid.catalog.table import Table
 from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.materialized_views import SourceState, ViewFacts
+    from hivedruid.catalog.statistics import Statistics
     from hivedruid.ingestion.lifecycle import IngestionFacts
 
 
@@ -25,7 +27,9 @@ class Snapshot:
     why it could not be asked, where the statement can do without. `scans_only` keeps everything but scans out of Druid.
     `plan_only`: the actions are shown, not run. `ingestions` are what is known of the ingestion into the tables that
     are fed from Kafka and may change with the statement, by (database, name); none where nothing can be ingested.
-    `fresh_id` is for a table that is made and started by the same statement.
+    `fresh_id` is for a table that is made and started by the same statement. `statistics` are what is known of the rows
+    of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement, and
+    `source_states` the state of the tables that a build of one reads, by `database.name`.
     """
 
     settings: Mapping[str, str]
@@ -44,6 +48,9 @@ class Snapshot:
     plan_only: bool = False
     ingestions: Mapping[tuple[str, str], IngestionFacts] = field(default_factory=dict)
     fresh_id: str = ""
+    statistics: Statistics = field(default_factory=dict)
+    materialized_views: tuple[ViewFacts, ...] = ()
+    source_states: Mapping[str, SourceState] = field(default_factory=dict)
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -59,6 +59,18 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (table_id, version)
     );
     """,
+    """
+    CREATE TABLE statistics (
+        druid TEXT NOT NULL,               -- the druid.url that was asked
+        data_source TEXT NOT NULL,
+        facts TEXT NOT NULL,               -- rows, cardinalities and what they were taken of, as JSON
+        PRIMARY KEY (druid, data_source)
+    );
+    CREATE TABLE materialized_views (
+        table_id TEXT PRIMARY KEY,         -- of the Druid table that holds the view's rows
+        built TEXT NOT NULL                -- the state of its sources that the rows were computed from, as JSON
+    );
+    """,
 )
 """Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
 

@@ -147,8 +147,11 @@ class Catalog:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
             if removed.rowcount == 0:
                 raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
-            for of_it in ("ingestions", "ingestion_specs"):
+            for of_it in ("ingestions", "ingestion_specs", "materialized_views"):
                 connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
+            connection.execute(
+                "DELETE FROM statistics WHERE data_source IN (?, ?)", (table.table_id, table.data_source)
+            )
 
     def _require_database(self, name: str) -> None:
         if self.database_comment(name) is None:
@@ -184,6 +187,7 @@ def to_json(table: Table) -> str:
         "location": table.location,
         "view_text": table.view_text,
         "owns_data_source": table.owns_data_source,
+        "rewrite_enabled": table.rewrite_enabled,
     }
     definition.update((key, value) for key, value in optional.items() if value)
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
@@ -231,6 +235,7 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
         view_text=value.get("view_text"),
         table_id=table_id,
         owns_data_source=value.get("owns_data_source", False),
+        rewrite_enabled=value.get("rewrite_enabled", False),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from hivedruid.catalog.types import HiveType
@@ -36,6 +37,8 @@ class Table:
     """A table, view included. `table_id` never changes, RENAME or not; `properties` are TBLPROPERTIES as given.
 
     `owns_data_source`: a Druid table that made its data source, rather than being put over one by druid.datasource.
+    `view_text` is the query of a view; a materialized view has one, too, beside the kind of table that holds its rows, and
+    `rewrite_enabled` says whether other queries may be answered from it.
     `format` is orc, parquet, textfile or jsonfile for `files` and `iceberg`; `serde` holds ROW FORMAT and
     SERDEPROPERTIES (keys `field.delim`, `escape.delim`, `serialization.null.format`, `quoteChar`, …, as Hive names them).
     """
@@ -53,6 +56,12 @@ class Table:
     view_text: str | None = None
     table_id: str = ""
     owns_data_source: bool = False
+    rewrite_enabled: bool = False
+
+    @property
+    def is_materialized(self) -> bool:
+        """Whether it is a materialized view: a table of its own, and a query that its rows come from."""
+        return self.kind != "view" and self.view_text is not None
 
     @property
     def full_name(self) -> str:
@@ -65,8 +74,8 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name in any case, or None."""
-        lower = name.lower()
-        for column in self.columns:
-            if column.name == lower:
-                return column
-        return None
+        return self._by_name.get(name.lower())
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in reversed(self.columns)}

@@ -15,11 +15,12 @@ from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.segments import wait_until
 from hivedruid.clients.stream import JsonStream, TruncatedError
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.engine import DruidLimits, StoredSegment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.clients.tasks import IngestReport
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.offsets import Move
@@ -66,6 +67,9 @@ class DruidCluster:
         self.note = note
         self._checked = False
         self._limits: DruidLimits | None = None
+        self._has_sketches = False
+        self._analyses: dict[str, list[Any]] = {}
+        """What the last `schema` of a data source was answered with: segmentMetadata tells its statistics, too."""
 
     @property
     def url(self) -> str:
@@ -93,6 +97,13 @@ class DruidCluster:
                     hint="run it again, with more time: SET druid.query.timeout=PT1H",
                 ) from error
 
+    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+        """What the broker reads of a data source now; see `DruidEngine.segments`."""
+        from hivedruid.clients.segments import Segments
+
+        self._check()
+        return Segments(self.client, data_source).stored()
+
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""
         from hivedruid.clients.parquet import write
@@ -114,6 +125,7 @@ class DruidCluster:
         found = self._metadata(data_source, merge=True)
         if any(column.get("errorMessage") for analysis in found for column in analysis["columns"].values()):
             found = self._metadata(data_source, merge=False)
+        self._analyses[data_source] = found
         types: dict[str, str] = {}
         for analysis in sorted(found, key=lambda a: str(a["id"])):
             for name, column in analysis["columns"].items():
@@ -124,12 +136,26 @@ class DruidCluster:
 
     def _metadata(self, data_source: str, *, merge: bool) -> list[Any]:
         query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
-        query |= {"merge": merge, "analysisTypes": [], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
+        query |= {"merge": merge, "analysisTypes": ["cardinality", "interval"], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
         with closing(self.client.query(self._with_context(query))) as chunks:
             stream = JsonStream(chunks)
             found = list(stream.array())
             stream.end()
             return found
+
+    def statistics(self, data_source: str) -> TableStatistics | None:
+        """What Druid knows of the rows, as of the last `schema`; see `DruidEngine.statistics`."""
+        from hivedruid.clients.statistics import of_analyses
+
+        if data_source not in self._analyses:
+            self.schema(data_source)
+        return of_analyses(self._analyses[data_source])
+
+    def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
+        """The same after a look at all rows; see `DruidEngine.analysed`."""
+        from hivedruid.clients.statistics import analysed
+
+        return analysed(self, data_source, columns)
 
     def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """The query under an id, by which it can be cancelled, and with its time limit; what it has itself stays."""
@@ -149,15 +175,16 @@ class DruidCluster:
         try:
             properties = self.client.get("broker", "/status/properties", missing={})
         except DruidError:
-            return DruidLimits()
+            return DruidLimits(sketches=self._has_sketches)
         if not isinstance(properties, dict) or "broker" not in properties.get("druid.service", ""):
-            return DruidLimits()
+            return DruidLimits(sketches=self._has_sketches)
         buffers = _number(properties.get("druid.processing.numMergeBuffers"))
         threads = _number(properties.get("druid.processing.numThreads"))
         if buffers is None and threads is not None:
             buffers = max(2, threads // 4)  # DruidProcessingConfig
         rows = _number(properties.get("druid.server.http.maxSubqueryRows", "100000"))
-        return DruidLimits(subquery_rows=rows if rows is not None and rows >= 0 else None, merge_buffers=buffers)
+        most = rows if rows is not None and rows >= 0 else None
+        return DruidLimits(subquery_rows=most, merge_buffers=buffers, sketches=self._has_sketches)
 
     def status(self) -> tuple[ServiceStatus, ...]:
         """What each service says of itself. Raises nothing: a service that does not answer has a `problem`."""
@@ -182,7 +209,9 @@ class DruidCluster:
         version = ""
         try:
             status = self.client.get("broker", "/status")
-            version = str(status.get("version") or "") if isinstance(status, dict) else ""
+            status = status if isinstance(status, dict) else {}
+            version = str(status.get("version") or "")
+            self._has_sketches = any(m.get("artifact") == "druid-datasketches" for m in status.get("modules") or ())
         except ConnectError:
             raise
         except DruidError:

@@ -14,6 +14,13 @@ RESOURCE_LIMIT = "Resource limit exceeded"
 """QueryException.RESOURCE_LIMIT_EXCEEDED_ERROR_CODE: merge buffers, dictionaries, rows of a subquery, rows queued for
 ordering. Plain scans ask for none of these, so another engine over them gets the answer."""
 
+TOO_MUCH = ("Exceeded memory usage when aggregating", "java.lang.Integer cannot be cast to class java.lang.Long")
+"""Refusals that have no code of their own: a text too long for an aggregator, and times of early 1970 in the rows of an
+ordered inner scan."""
+
+ACCUMULATOR = "Exceeded memory usage when aggregating"
+"""ExpressionLambdaBufferAggregator: a value is longer than `maxSizeBytes`, which comes as an error like any other."""
+
 TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"
 MESSAGE_LENGTH = 400
@@ -33,7 +40,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
             f"{where} refuses: {name}{f' ({message})' if message else ''}",
             hint="druid.auth.username and druid.auth.password, or druid.auth.token, say who asks",
         )
-    if code == RESOURCE_LIMIT:
+    if code == RESOURCE_LIMIT or any(text in message for text in TOO_MUCH):
         return ResourceError(message or code)
     if code == TIMEOUT:
         limit = f" than {timeout:g} s" if timeout else " than Druid allows"

@@ -51,7 +51,9 @@ def write(
 def _druid_type(field: Field) -> str:
     if field.type.name == "array":
         return "ARRAY<STRING>"
-    return TYPES[field.type.name].druid or "STRING"
+    if field.type.is_time:
+        return "LONG"
+    return TYPES[field.type.name].druid or ("DOUBLE" if field.type.name == "decimal" else "STRING")
 
 
 def _lists(column: list[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from hivedruid.clients.instants import millis
+from hivedruid.druid.engine import StoredSegment
 from hivedruid.druid.intervals import iso
 from hivedruid.errors import DruidError
 
@@ -80,6 +81,19 @@ class Segments:
         span = interval((min(s.start for s in around), max(s.end for s in around)))
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
         return [Segment.seen(item) for item in self._client.get("broker", path) if item.get("locations")]
+
+    def stored(self) -> tuple[StoredSegment, ...]:
+        """What the broker's queries read, tombstones left out; a segment that is only on tasks is still growing."""
+        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={interval(ETERNITY)}"
+        found = []
+        for item in self._client.get("broker", path, missing=()):
+            if not item.get("locations"):
+                continue
+            start, end = map(millis, item["interval"].split("/"))
+            kinds = {location.get("type") for location in item["locations"]}
+            name = f"{item['version']}_{item['partitionNumber']}"
+            found.append(StoredSegment(start, end, name, growing=not kinds & {"historical", "broker"}))
+        return tuple(sorted(found, key=lambda s: (s.start, s.end, s.id)))
 
     def wait_for(self, new: Sequence[Segment], gone: Sequence[Segment], patience: float) -> bool:
         """Until the broker sees each new segment that has rows, and none that went or that a tombstone hides."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.offsets import Move
     from hivedruid.plan.physical import DruidRead
@@ -18,14 +19,28 @@ class DruidLimits:
     """What a Druid refuses beyond; None where it has no such limit, or does not tell.
 
     `subquery_rows`: rows of an inner query (druid.server.http.maxSubqueryRows). `merge_buffers`: groupBys that one
-    query may nest (druid.processing.numMergeBuffers).
+    query may nest (druid.processing.numMergeBuffers). `sketches`: whether it has the extension druid-datasketches.
     """
 
     subquery_rows: int | None = None
     merge_buffers: int | None = None
+    sketches: bool = True
 
 
 NO_LIMITS = DruidLimits()
+
+
+@dataclass(frozen=True)
+class StoredSegment:
+    """A segment as queries read it now: its interval in milliseconds, half open, and an id that no other rows ever have.
+
+    `growing`: rows are being added to it.
+    """
+
+    start: int
+    end: int
+    id: str
+    growing: bool = False
 
 
 class DruidEngine(Protocol):
@@ -46,6 +61,15 @@ class DruidEngine(Protocol):
 
     def limits(self) -> DruidLimits:
         """What this Druid refuses beyond; asked once."""
+
+    def statistics(self, data_source: str) -> TableStatistics | None:
+        """What it knows of the rows without looking at them; as of the last `schema` of it, where that has been asked."""
+
+    def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
+        """The same after a look at all rows: how many values the columns have, Druid's types by name."""
+
+    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+        """What queries read of a data source now, in order of time."""
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they come: the values of `read.fields`, in order.

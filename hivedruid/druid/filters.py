@@ -1,38 +1,59 @@
-"""Predicates as native filters: typed ones (`equals`, `range`, `inType`, `null`, `like`) on columns, else an expression.
+"""Predicates as native filters: typed ones (`equals`, `range`, `inType`, `null`, `like`, `regex`), else an expression.
 
-Druid 32 and later evaluate filters with SQL's three truth values, so `not` means NOT.
+What is compared is a column, or a virtual column that computes it. Druid 32 and later evaluate filters with SQL's
+three truth values, so `not` means NOT.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.catalog.types import DOUBLE
+from hivedruid.druid import intervals
+from hivedruid.druid.decimals import solved
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.expressions import (
-    DruidColumn,
-    DruidExpressions,
-    exact_number,
-    integer_bound,
-    like_pattern,
-)
-from hivedruid.plan.rex import Call, Literal, Ref, Rex
+from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.filter_lists import merged
+from hivedruid.druid.string_functions import like_pattern, regex_of
+from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
 
 Filter = dict[str, Any]
+Compute = Callable[[str, str], DruidColumn]
+"""Makes a virtual column of an expression's text and its Druid type."""
 TRUE: Filter = {"type": "true"}
 FALSE: Filter = {"type": "false"}
+MAX_RANGES = 16
+"""Ranges of time that a condition under OR may become; what has more stays an expression."""
 
 
-def to_filter(rex: Rex, columns: Mapping[str, DruidColumn], zone: str) -> Filter:
-    """The native filter of a condition; NotExact where there is none."""
-    return _Filters(columns, zone).filter(rex)
+def to_filter(
+    rex: Rex,
+    columns: Mapping[str, DruidColumn],
+    zone: str,
+    time_id: str | None = None,
+    compute: Compute | None = None,
+) -> Filter:
+    """The native filter of a condition; NotExact where there is none.
+
+    `time_id` is the column that is `__time`. Without `compute` (HAVING knows no virtual columns) expressions stay
+    expressions.
+    """
+    return _Filters(columns, zone, time_id, compute).filter(rex)
 
 
 class _Filters:
-    def __init__(self, columns: Mapping[str, DruidColumn], zone: str) -> None:
+    def __init__(
+        self, columns: Mapping[str, DruidColumn], zone: str, time_id: str | None, compute: Compute | None
+    ) -> None:
         self.expressions = DruidExpressions(columns, zone)
+        self.zone = zone
+        self.time_id = time_id
+        self.compute = compute
 
     def filter(self, rex: Rex) -> Filter:
         if isinstance(rex, Literal):
@@ -40,109 +61,149 @@ class _Filters:
                 raise NotExact("a condition that is NULL")
             return TRUE if rex.value else FALSE
         if isinstance(rex, Ref):
-            return {"type": "equals", "column": self._column(rex).name, "matchValueType": "LONG", "matchValue": 1}
+            return _equals(self.expressions.column(rex)._replace(type="LONG"), 1)
         if not isinstance(rex, Call):
             raise NotExact(f"{type(rex).__name__.lower()} expressions are computed outside Druid")
         if rex.op in ("and", "or"):
-            fields = [self.filter(a) for a in rex.args]
-            fields = _merge_ranges(fields) if rex.op == "and" else fields
+            fields = merged(rex.op, [self.filter(a) for a in rex.args])
             return {"type": rex.op, "fields": fields} if len(fields) > 1 else fields[0]
         if rex.op == "not":
             return {"type": "not", "field": self.filter(rex.args[0])}
         if rex.op in ("is_true", "is_false", "is_not_true", "is_not_false"):
             inner: Filter = {"type": rex.op.replace("_not", "").replace("_", ""), "field": self.filter(rex.args[0])}
             return {"type": "not", "field": inner} if "_not_" in rex.op else inner
-        typed = self._typed(rex)
-        return typed if typed is not None else {"type": "expression", "expression": self.expressions.text(rex)}
+        return self._leaf(rex)
 
-    def _column(self, ref: Ref) -> DruidColumn:
-        return self.expressions.column(ref)
+    def _leaf(self, rex: Call) -> Filter:
+        rex = solved(rex) if rex.op in _COMPARED else rex
+        typed = self._typed(rex) or self._times(rex)
+        if typed is not None:
+            return typed
+        text = self.expressions.text(rex)
+        of_column = self._of_expression(rex)
+        return of_column if of_column is not None else {"type": "expression", "expression": text}
 
     def _typed(self, rex: Call) -> Filter | None:
-        """A filter that reads an index or a column directly; None where only an expression will do."""
+        """A filter on a column, which reads its index or its values directly."""
         if not rex.args or not isinstance(rex.args[0], Ref):
             return None
-        ref = rex.args[0]
-        column = self._column(ref)
+        return self._compared(rex, self.expressions.column(rex.args[0]), lambda column: column)
+
+    def _times(self, rex: Call) -> Filter | None:
+        """A condition on `__time` that means a few ranges of it."""
+        if self.time_id is None or refs(rex) != {self.time_id}:
+            return None
+        span = intervals.of_predicate(rex, self.time_id, self.zone)
+        if span is None or len(span) > MAX_RANGES:
+            return None
+        ranges = [_time_range(start, end) for start, end in span]
+        return FALSE if not ranges else ranges[0] if len(ranges) == 1 else {"type": "or", "fields": ranges}
+
+    def _of_expression(self, rex: Call) -> Filter | None:
+        """A filter on a virtual column, where one of these compares an expression with constants."""
+        if self.compute is None or rex.op not in _ON_VIRTUAL or not isinstance(rex.args[0], Call):
+            return None
+        value = rex.args[0]
+        try:
+            text, type_ = self.expressions.text(value), druid_type(value.type)
+        except NotExact:
+            return None  # the comparison itself may need less than the value
+        compute = self.compute
+        return self._compared(rex, DruidColumn("", type_), lambda column: compute(text, column.type))
+
+    def _compared(self, rex: Call, column: DruidColumn, made: Callable[[DruidColumn], DruidColumn]) -> Filter | None:
+        """The typed filter; `made` is asked for the column once it is certain that there is one."""
+        value, arguments = rex.args[0], rex.args[1:]
         if rex.op in ("is_null", "is_not_null"):
-            null: Filter = {"type": "null", "column": column.name}
+            null: Filter = {"type": "null", "column": made(column).name}
             return null if rex.op == "is_null" else {"type": "not", "field": null}
         if rex.op == "like" and column.type == "STRING":
             pattern, escape = like_pattern(rex)
-            like: Filter = {"type": "like", "dimension": column.name, "pattern": pattern}
+            like: Filter = {"type": "like", "dimension": made(column).name, "pattern": pattern}
             return {**like, "escape": escape} if escape else like
+        if rex.op == "rlike" and column.type == "STRING":
+            regex = regex_of(arguments[0])
+            return {"type": "regex", "dimension": made(column).name, "pattern": regex}
         if rex.op == "in":
-            return self._in(rex, ref, column)
-        if rex.op in ("=", "<>", "<", "<=", ">", ">=") and isinstance(rex.args[1], Literal):
-            return self._compare(rex.op, ref, rex.args[1], column)
+            values = self._listed(value, arguments, column)
+            return None if values is None else _one_of(made(column), values)
+        if rex.op == "<=>" and isinstance(arguments[0], Literal):
+            if arguments[0].value is None:
+                return {"type": "null", "column": made(column).name}
+            bound = _bound("=", value, arguments[0], column)
+            return None if bound is None else {"type": "istrue", "field": _equals(made(column), bound[1])}
+        if rex.op in ("=", "<>", "<", "<=", ">", ">=") and isinstance(arguments[0], Literal):
+            bound = _bound(rex.op, value, arguments[0], column)
+            return None if bound is None or _is_blurred(*bound) else _side(made(column), *bound)
         return None
 
-    def _compare(self, op: str, ref: Ref, literal: Literal, column: DruidColumn) -> Filter | None:
-        bound = self._bound(op, ref, literal, column)
-        if bound is None:
-            return None
-        op, value = bound
-        equals: Filter = {"type": "equals", "column": column.name, "matchValueType": column.type, "matchValue": value}
-        if op == "=":
-            return equals
-        if op == "<>":
-            return {"type": "not", "field": equals}
-        if isinstance(value, int) and int(float(value)) != value:
-            return None  # RangeFilter takes the bounds of LONGs as doubles; an expression compares them as they are
-        range_: Filter = {"type": "range", "column": column.name, "matchValueType": column.type}
-        if op in (">", ">="):
-            range_["lower"] = value
-            return {**range_, "lowerOpen": True} if op == ">" else range_
-        range_["upper"] = value
-        return {**range_, "upperOpen": True} if op == "<" else range_
-
-    def _bound(self, op: str, ref: Ref, literal: Literal, column: DruidColumn) -> tuple[str, Any] | None:
-        """The comparison with a constant of the column's own Druid type; None where an expression must do it."""
-        value = literal.value
-        if column.type == "STRING":
-            return (op, value) if isinstance(value, str) else None
-        if column.type == "LONG":
-            if ref.type.name == "boolean" and op not in ("=", "<>"):
-                return None
-            number = exact_number(literal, ref.type)
-            bound = integer_bound(op, number) if number is not None else None
-            return None if bound is None or isinstance(bound, bool) else bound
-        if column.type == "DOUBLE" and isinstance(value, int | float | Decimal) and isfinite(value):
-            if float(value) == 0 and op not in (">", "<="):
-                return None  # these must hold for 0.0 and -0.0 alike, Druid's filters tell them apart
-            return op, float(value) + 0.0
-        return None  # FLOAT: Druid would round the constant to single precision, Hive widens the column
-
-    def _in(self, rex: Call, ref: Ref, column: DruidColumn) -> Filter | None:
+    def _listed(self, value: Rex, items: tuple[Rex, ...], column: DruidColumn) -> list[Any] | None:
         values = []
-        for item in rex.args[1:]:
+        for item in items:
             if not isinstance(item, Literal) or item.value is None:
                 return None
-            bound = self._bound("=", ref, item, column)
+            bound = _bound("=", value, item, column)
             if bound is None or bound[0] != "=":
                 return None
             values.append(bound[1])
-        return {"type": "inType", "column": column.name, "matchValueType": column.type, "values": sorted(set(values))}
+        return sorted(set(values))
 
 
-def _merge_ranges(fields: list[Filter]) -> list[Filter]:
-    """A lower and an upper bound of the same column as one range."""
-    merged: list[Filter] = []
-    half_open: dict[tuple[str, str], Filter] = {}
-    for field in fields:
-        copy = dict(field)
-        place = (str(field.get("column")), str(field.get("matchValueType")))
-        partner = half_open.get(place) if field["type"] == "range" else None
-        if partner is not None and _complete(partner, field):
-            partner.update({k: v for k, v in field.items() if k.startswith(("lower", "upper"))})
-            del half_open[place]
-            continue
-        merged.append(copy)
-        if field["type"] == "range" and ("lower" in field) != ("upper" in field):
-            half_open[place] = copy
-    return merged
+_COMPARED = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_ON_VIRTUAL = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "in", "like", "rlike", "is_null", "is_not_null"})
 
 
-def _complete(a: Filter, b: Filter) -> bool:
-    """Whether one of two bounds is the lower, the other the upper."""
-    return ("lower" in a) != ("lower" in b) and ("upper" in a) != ("upper" in b)
+def _equals(column: DruidColumn, value: Any) -> Filter:
+    return {"type": "equals", "column": column.name, "matchValueType": column.type, "matchValue": value}
+
+
+def _one_of(column: DruidColumn, values: list[Any]) -> Filter:
+    return {"type": "inType", "column": column.name, "matchValueType": column.type, "values": values}
+
+
+def _side(column: DruidColumn, op: str, value: Any) -> Filter:
+    if op == "=":
+        return _equals(column, value)
+    if op == "<>":
+        return {"type": "not", "field": _equals(column, value)}
+    range_: Filter = {"type": "range", "column": column.name, "matchValueType": column.type}
+    if op in (">", ">="):
+        range_["lower"] = value
+        return {**range_, "lowerOpen": True} if op == ">" else range_
+    range_["upper"] = value
+    return {**range_, "upperOpen": True} if op == "<" else range_
+
+
+def _is_blurred(op: str, value: Any) -> bool:
+    """RangeFilter takes the bounds of LONGs as doubles; an expression compares them as they are."""
+    return op not in ("=", "<>") and isinstance(value, int) and int(float(value)) != value
+
+
+def _time_range(start: int, end: int) -> Filter:
+    range_: Filter = {"type": "range", "column": TIME_COLUMN, "matchValueType": "LONG"}
+    range_ |= {"lower": start} if start != intervals.MIN else {}
+    range_ |= {"upper": end, "upperOpen": True} if end != intervals.MAX else {}
+    return range_ if len(range_) > 3 else TRUE
+
+
+def _bound(op: str, value: Rex, literal: Literal, column: DruidColumn) -> tuple[str, Any] | None:
+    """The comparison with a constant of the column's own Druid type; None where an expression must do it."""
+    constant = literal.value
+    if column.type == "STRING":
+        return (op, constant) if isinstance(constant, str) and value.type.is_string else None
+    if column.type == "LONG":
+        number = exact_number(literal, value.type)
+        bound = integer_bound(op, number) if number is not None else None
+        return None if bound is None or isinstance(bound, bool) else bound
+    if column.type == "DOUBLE" and isinstance(constant, int | float | Decimal) and isfinite(constant):
+        if float(constant) == 0 and op not in (">", "<=") and value.type == DOUBLE:
+            return None  # these must hold for 0.0 and -0.0 alike, Druid's filters tell them apart
+        if value.type.name == "decimal" and literal.type != DOUBLE and _is_long_decimal(constant):
+            return None
+        return op, float(constant) + 0.0
+    return None  # FLOAT: Druid would round the constant to single precision, Hive widens the column
+
+
+def _is_long_decimal(constant: int | float | Decimal) -> bool:
+    """Whether a constant has more digits than a double tells apart."""
+    return len(Decimal(constant).normalize().as_tuple().digits) > MAX_DECIMAL_DIGITS

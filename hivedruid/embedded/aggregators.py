@@ -53,6 +53,9 @@ def _aggregate(
         return Aggregate(name, f"count(*){_filter_clause(kept)}", "LONG", "CAST(0 AS BIGINT)")
     if kind == "grouping":
         return Aggregate(name, _grouping(spec, grouped_by), "LONG")
+    other = _other(kind, spec, scope, kept)
+    if other is not None:
+        return Aggregate(name, other.text, other.type)
     for prefix, convert in _CONVERSIONS.items():
         function = kind[len(prefix) :]
         if kind.startswith(prefix) and function in _FUNCTIONS and (prefix != "string" or function not in _NUMERIC):
@@ -67,6 +70,28 @@ def _aggregate(
         f"aggregators of type '{kind}' are not supported by the embedded store",
         hint="approximate and sketch aggregators need a real Druid" if "ardinal" in kind or "nique" in kind else None,
     )
+
+
+def _other(kind: str, spec: Mapping[str, Any], scope: Scope, kept: Sql | None) -> Sql | None:
+    """The aggregators that are no function of one column; None where `kind` is none of them."""
+    match kind:
+        case "expression":
+            from hivedruid.embedded.folds import fold
+
+            return fold(spec, scope, kept)
+        case "singleValue":
+            value = cast(scope.resolve(spec["fieldName"]), spec["columnType"])
+            where = _filter_clause(kept)
+            several = "error('Subquery expression returned more than one row')"
+            return Sql(
+                f"(CASE WHEN count(*){where} > 1 THEN {several} ELSE first({value.text}){where} END)", value.type
+            )
+        case "doubleMean":
+            mean = f"avg({as_double(_argument(spec, scope)).text}){_filter_clause(kept)}"
+            return Sql(f"coalesce({mean}, CAST(0 AS DOUBLE))", "DOUBLE")
+    from hivedruid.embedded.sketches import SKETCHES, sketch
+
+    return sketch(spec, scope, _filter_clause(kept)) if kind in SKETCHES else None
 
 
 def _filter_clause(kept: Sql | None) -> str:
@@ -104,6 +129,14 @@ def _simple(function: str) -> Callable[[Sql, str, Mapping[str, Any], Scope], str
     return build
 
 
+def _least(value: Sql, kept: str, _spec: Mapping[str, Any], _scope: Scope) -> str:
+    """`Math.min`: a NaN is the least of all, where DuckDB has it as the greatest."""
+    if value.type not in ("DOUBLE", "FLOAT"):
+        return f"min({value.text}){kept}"
+    nan = f"CAST('NaN' AS {value.type})"
+    return f"(CASE WHEN bool_or(isnan({value.text})){kept} THEN {nan} ELSE min({value.text}){kept} END)"
+
+
 def _by_time(function: str) -> Callable[[Sql, str, Mapping[str, Any], Scope], str]:
     def build(value: Sql, kept: str, spec: Mapping[str, Any], scope: Scope) -> str:
         time = as_long(scope.resolve(spec.get("timeColumn") or TIME))
@@ -115,7 +148,7 @@ def _by_time(function: str) -> Callable[[Sql, str, Mapping[str, Any], Scope], st
 _NUMERIC = ("Sum", "Min", "Max")
 _FUNCTIONS: dict[str, Callable[[Sql, str, Mapping[str, Any], Scope], str]] = {
     "Sum": _sum,
-    "Min": _simple("min"),
+    "Min": _least,
     "Max": _simple("max"),
     "First": _by_time("arg_min_null"),
     "Last": _by_time("arg_max_null"),
@@ -134,18 +167,23 @@ def _grouping(spec: Mapping[str, Any], grouped_by: tuple[str, ...] | None) -> st
 def post_aggregate(spec: Mapping[str, Any], scope: Scope) -> Sql:
     """A post-aggregator over the row of one group, whose fields `scope` knows."""
     kind = spec.get("type", "")
+    from hivedruid.embedded.sketches import ESTIMATES, estimate, finalized_value
+
     if kind in ("fieldAccess", "finalizingFieldAccess"):
-        return scope.resolve(spec["fieldName"])
+        value = scope.resolve(spec["fieldName"])
+        return value if kind == "fieldAccess" else finalized_value(value)
     if kind == "constant":
         value = spec["value"]
         return Sql(f"CAST({value} AS BIGINT)", "LONG") if isinstance(value, int) else as_double(_double(value))
     if kind == "expression":
         from hivedruid.embedded.expressions import translate
 
-        result = translate(spec["expression"], scope.resolve)
+        result = translate(spec["expression"], lambda name: finalized_value(scope.resolve(name)))
         return cast(result, spec["outputType"]) if spec.get("outputType") else result
     if kind == "arithmetic":
         return _arithmetic(spec, scope)
+    if kind in ESTIMATES:
+        return estimate(spec, post_aggregate(spec["field"], scope))
     raise DruidError(f"post-aggregators of type '{kind}' are not supported by the embedded store")
 
 

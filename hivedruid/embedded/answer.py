@@ -33,6 +33,8 @@ def json_value(cell: Any, multiple: bool = False) -> Any:
     """A cell as Jackson writes it: NaN and infinities are strings."""
     if isinstance(cell, float) and not math.isfinite(cell):
         return "NaN" if math.isnan(cell) else "Infinity" if cell > 0 else "-Infinity"
+    if isinstance(cell, list) and not multiple:
+        return [json_value(item) for item in cell]
     return value(cell, multiple)
 
 

@@ -84,10 +84,18 @@ def _array_place(first: int) -> Callable[[list[Sql]], Sql]:
 
 
 def _array_join(arguments: list[Sql]) -> Sql:
-    """`array_concat`, `array_append`: the first argument's element type counts."""
+    """`array_concat`: the first argument's element type counts."""
     first = _as_any_array(arguments[0])
     second = as_array(arguments[1], first.type)
     return combine(f"list_concat({first.text}, {second.text})", first.type, first, second)
+
+
+def _array_append(arguments: list[Sql]) -> Sql:
+    array = _as_any_array(arguments[0])
+    if arguments[1].is_array:
+        return _array_join(arguments)
+    element = cast(arguments[1], array.type[len("ARRAY<") : -1])
+    return combine(f"list_append({array.text}, {element.text})", array.type, array, element)
 
 
 def _array_prepend(arguments: list[Sql]) -> Sql:
@@ -139,7 +147,7 @@ ARRAY_FUNCTIONS: dict[str, Function] = {
     "mv_ordinal": (2, 2, _array_at(1)),
     "array_offset_of": (2, 2, _array_place(0)),
     "array_ordinal_of": (2, 2, _array_place(1)),
-    "array_append": (2, 2, _array_join),
+    "array_append": (2, 2, _array_append),
     "array_concat": (2, 2, _array_join),
     "array_prepend": (2, 2, _array_prepend),
     "array_slice": (2, 3, _array_slice),

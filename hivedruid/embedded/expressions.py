@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from hivedruid.embedded.binding import once
 from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.embedded.sql import (
     LONG_MAX,
@@ -19,6 +20,7 @@ from hivedruid.embedded.sql import (
     as_condition,
     as_double,
     as_long,
+    bind,
     cast,
     combine,
     common_type,
@@ -26,6 +28,7 @@ from hivedruid.embedded.sql import (
     long,
     refuse_constant_division,
     string,
+    wrapped,
 )
 from hivedruid.errors import DruidError, did_you_mean
 
@@ -33,14 +36,17 @@ Resolve = Callable[[str], Sql]
 Function = tuple[int, int, Callable[[list[Sql]], Sql]]
 
 _ARITHMETIC = {
-    "+": ("druid_wrap(CAST({0} AS HUGEINT) + {1})", "({0} + {1})"),
-    "-": ("druid_wrap(CAST({0} AS HUGEINT) - {1})", "({0} - {1})"),
-    "*": ("druid_wrap(CAST({0} AS HUGEINT) * {1})", "({0} * {1})"),
+    "+": ("CAST({0} AS HUGEINT) + {1}", "({0} + {1})"),
+    "-": ("CAST({0} AS HUGEINT) - {1}", "({0} - {1})"),
+    "*": ("CAST({0} AS HUGEINT) * {1}", "({0} * {1})"),
     "/": ("druid_divide({0}, {1})", "({0} / {1})"),
     "%": ("druid_modulo({0}, {1})", "({0} % {1})"),
     "^": ("druid_power({0}, {1})", "pow({0}, {1})"),
 }
-"""Operator: its SQL for two longs, and for two doubles."""
+"""Operator: its SQL for two longs (a HUGEINT that is to be wrapped, or a BIGINT), and for two doubles."""
+
+_LAZY = frozenset({"nvl", "coalesce", "if", "case_searched", "case_simple"})
+"""Functions that leave arguments uncomputed, which may fail where they are not wanted."""
 
 _COMPARISONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "<>"}
 
@@ -48,7 +54,7 @@ _COMPARISONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "<>
 def translate(text: str, resolve: Resolve) -> Sql:
     """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError as Druid would refuse it."""
     try:
-        return _translate(parse(text), resolve)
+        return translate_node(parse(text), resolve)
     except RecursionError as error:
         raise DruidError("the expression is nested too deeply") from error
     except DruidError as error:
@@ -57,7 +63,7 @@ def translate(text: str, resolve: Resolve) -> Sql:
         raise DruidError(f"{error.message} (in expression [{text}])", hint=error.hint) from error
 
 
-def _translate(node: Node, resolve: Resolve) -> Sql:
+def translate_node(node: Node, resolve: Resolve) -> Sql:
     match node.kind:
         case "null":
             return NULL
@@ -75,13 +81,13 @@ def _translate(node: Node, resolve: Resolve) -> Sql:
                 return combine(f"(CASE WHEN len({value.text}) > 0 THEN {value.text} END)", value.type, value)
             return as_double(value) if value.type == "FLOAT" else value
         case "array":
-            elements = [cast(_translate(child, resolve), node.value).text for child in node.children]
+            elements = [cast(translate_node(child, resolve), node.value).text for child in node.children]
             type_ = {"LONG": "BIGINT", "DOUBLE": "DOUBLE", "STRING": "VARCHAR"}[node.value]
             return Sql(f"CAST([{', '.join(elements)}] AS {type_}[])", f"ARRAY<{node.value}>")
         case "unary":
             return _unary(node, resolve)
         case "binary":
-            left, right = (_translate(child, resolve) for child in node.children)
+            left, right = (translate_node(child, resolve) for child in node.children)
             return binary(node.value, left, right)
     return _call(node, resolve)
 
@@ -90,7 +96,7 @@ def _unary(node: Node, resolve: Resolve) -> Sql:
     child = node.children[0]
     if node.value == "-" and child.kind == "long" and child.value <= LONG_MAX + 1:
         return long(-child.value)
-    operand = _translate(child, resolve)
+    operand = translate_node(child, resolve)
     if node.value == "!":
         condition = as_condition(operand)
         return combine(f"(NOT {condition.text})", "BOOLEAN", condition)
@@ -101,7 +107,7 @@ def _unary(node: Node, resolve: Resolve) -> Sql:
             value = as_long(operand)
             if value.is_literal:
                 return long(-value.literal if value.literal != -LONG_MAX - 1 else value.literal)
-            return combine(f"druid_wrap(-CAST({value.text} AS HUGEINT))", "LONG", value)
+            return combine(wrapped(f"-CAST({value.text} AS HUGEINT)"), "LONG", value)
         case "DOUBLE":
             return double(-operand.literal) if operand.is_literal else combine(f"(-{operand.text})", "DOUBLE", operand)
         case "STRING" if not operand.is_literal:
@@ -119,11 +125,7 @@ def binary(operator: str, left: Sql, right: Sql) -> Sql:
     if left.type == "NULL" or right.type == "NULL":
         return NULL
     if operator in _COMPARISONS:
-        left, right, not_a_number = _comparable(left, right)
-        text = f"({left.text} {_COMPARISONS[operator]} {right.text})"
-        if not_a_number and operator in ("==", "!="):
-            text = f"(CASE WHEN {_is_nan(left, right)} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
-        return combine(text, "BOOLEAN", left, right)
+        return bind([left, right], lambda operands: _compared(operator, *operands))
     if left.type == "STRING" and right.type == "STRING":
         if operator == "+":
             return combine(f"({left.text} || {right.text})", "STRING", left, right)
@@ -134,10 +136,18 @@ def binary(operator: str, left: Sql, right: Sql) -> Sql:
         if operator in "/%":
             refuse_constant_division(left, right)
         fails = operator in "/%^" and not (right.is_literal and right.literal > 0)
-        text = for_longs.format(left.text, right.text)
-        return Sql(text, "LONG", fails=fails or left.fails or right.fails)
+        text = once([left.text, right.text], lambda texts: for_longs.format(*texts))
+        return Sql(wrapped(text) if operator in "+-*" else text, "LONG", fails=fails or left.fails or right.fails)
     left, right = as_double(left), as_double(right)
     return combine(for_doubles.format(left.text, right.text), "DOUBLE", left, right)
+
+
+def _compared(operator: str, left: Sql, right: Sql) -> Sql:
+    left, right, not_a_number = _comparable(left, right)
+    text = f"({left.text} {_COMPARISONS[operator]} {right.text})"
+    if not_a_number and operator in ("==", "!="):
+        text = f"(CASE WHEN {_is_nan(left, right)} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
+    return combine(text, "BOOLEAN", left, right)
 
 
 def _is_nan(left: Sql, right: Sql) -> str:
@@ -166,12 +176,12 @@ def _comparable(left: Sql, right: Sql) -> tuple[Sql, Sql, bool]:
 
 
 def _call(node: Node, resolve: Resolve) -> Sql:
-    arguments = [_translate(child, resolve) for child in node.children]
+    arguments = [translate_node(child, resolve) for child in node.children]
     fewest, most, build = _function(node.value)
     if not fewest <= len(arguments) <= most:
         wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
         raise DruidError(f"Function[{node.value.lower()}] requires {wanted} argument{'s' if wanted != '1' else ''}")
-    return build(arguments)
+    return build(arguments) if node.value.lower() in _LAZY else bind(arguments, build)
 
 
 def _function(written: str) -> Function:
@@ -236,10 +246,13 @@ def _case_searched(arguments: list[Sql]) -> Sql:
 
 
 def _case_simple(arguments: list[Sql]) -> Sql:
-    value, rest = arguments[0], arguments[1:]
-    rest = rest if len(rest) % 2 else [*rest, NULL]
-    conditions = [as_condition(binary("==", value, candidate)) for candidate in rest[:-1:2]]
-    return _case(conditions, [*rest[1:-1:2], rest[-1]])
+    rest = arguments[1:] if len(arguments) % 2 == 0 else [*arguments[1:], NULL]
+
+    def build(values: list[Sql]) -> Sql:
+        conditions = [as_condition(binary("==", values[0], candidate)) for candidate in rest[:-1:2]]
+        return _case(conditions, [*rest[1:-1:2], rest[-1]])
+
+    return bind(arguments[:1], build, beside=rest)
 
 
 def _is_null(negated: bool) -> Callable[[list[Sql]], Sql]:

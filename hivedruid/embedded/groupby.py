@@ -9,8 +9,9 @@ from hivedruid.embedded.aggregators import aggregate
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
-from hivedruid.embedded.queries import post_aggregated, source, where
+from hivedruid.embedded.queries import post_aggregated
 from hivedruid.embedded.relations import TIME, Scope, Tables
+from hivedruid.embedded.sources import check_buckets, source, where
 from hivedruid.embedded.sql import DUCKDB_TYPES, Sql, as_double, as_string, constant, identifier, string
 from hivedruid.errors import DruidError
 
@@ -23,20 +24,24 @@ def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
     relation, spans = source(query, tables)
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
+    check_buckets(granularity, relation, spans)
     dimensions = [dimension(spec, scope) for spec in query.get("dimensions") or ()]
     _check_output_names(query, dimensions)
     bucket = [] if granularity.is_all else [Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG"))]
-    filtered = where(query, scope, spans)
+    filtered = where(query, scope, spans, relation)
     columns = {key.name: key.type for key in bucket + dimensions}
     sets = query.get("subtotalsSpec")
     parts = []
     for place, wanted in enumerate([None] if sets is None else sets):
         kept = [key for key in dimensions if wanted is None or key.name in wanted]
-        grouped_by = None if wanted is None else tuple(wanted)
+        grouped_by = None if wanted is None else _read_by(query, wanted)
         computed = [aggregate(spec, scope, grouped_by) for spec in query.get("aggregations") or ()]
         columns |= {agg.name: agg.type for agg in computed}
         missing = {key.name: key.type for key in dimensions if key not in kept}
-        parts.append(_one_set(grouped(relation, filtered, bucket + kept, computed), columns, missing, place))
+        rows = grouped(relation, filtered, bucket + kept, computed)
+        if sets is not None and not bucket + kept:
+            rows += " HAVING count(*) > 0"  # only a query without dimensions has a row where it reads none
+        parts.append(_one_set(rows, columns, missing, place))
     sql = post_aggregated(" UNION ALL ".join(parts), columns, query.get("postAggregations"), SUBTOTAL)
     if query.get("having") is not None:
         sql = f"SELECT * FROM ({sql}) AS h WHERE {_having(query['having'], Scope(columns))}"
@@ -54,6 +59,12 @@ def _check_output_names(query: Mapping[str, Any], dimensions: list[Key]) -> None
             raise DruidError(f"Duplicate output name[{name}]")
     if TIME in names:
         raise DruidError(f"'{TIME}' cannot be used as an output name for dimensions, aggregators, or post-aggregators.")
+
+
+def _read_by(query: Mapping[str, Any], wanted: list[str]) -> tuple[str, ...]:
+    """The dimensions of a grouping set by the names that `grouping` knows them by: those they have in the source."""
+    specs = [{"dimension": s} if isinstance(s, str) else s for s in query.get("dimensions") or ()]
+    return tuple(s["dimension"] for s in specs if s.get("outputName", s["dimension"]) in wanted)
 
 
 def _one_set(sql: str, columns: Mapping[str, str], missing: Mapping[str, str], place: int) -> str:
@@ -88,6 +99,8 @@ def _ordered(
             order.append(f"{identifier(name)} {direction}")
     order.append(identifier(SUBTOTAL))
     order += [f"{identifier(name)} ASC NULLS FIRST" for name in dimensions]
+    if spec.get("limit") == 0:
+        raise DruidError("limit[0] must be >0")
     return Plan(sql, columns, order=order, limit=spec.get("limit"), offset=spec.get("offset") or 0)
 
 

@@ -7,6 +7,7 @@ import re
 from hivedruid.embedded.coercion import JSON_MACROS
 
 _NUMBER = r"[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)"
+_HEX_NUMBER = r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?"
 
 MACROS: dict[str, str] = {
     # BIGINT arithmetic that wraps as Java's does: computed in 128 bits, cut to 64.
@@ -37,15 +38,25 @@ MACROS: dict[str, str] = {
              WHEN x > 3.4028235677973366e38 THEN CAST('Infinity' AS FLOAT)
              WHEN x < -3.4028235677973366e38 THEN CAST('-Infinity' AS FLOAT) ELSE CAST(x AS FLOAT) END""",
     # Numbers in strings: Guava's tryParse, plus 'true' and 'false'.
+    # One-element lists stand for LET: DuckDB writes out an argument as often as a macro names it.
     "druid_string_to_double(s)": f"""
-        CASE WHEN regexp_full_match(s, '{_NUMBER}') THEN
-                  CASE WHEN s LIKE '%y' OR s LIKE '%N' THEN CAST(ltrim(s, '+') AS DOUBLE)
-                       ELSE TRY_CAST(rtrim(ltrim(s, '+'), 'fFdD') AS DOUBLE) END
-             WHEN lower(s) = 'true' THEN 1.0 WHEN lower(s) = 'false' THEN 0.0 END""",
+        list_transform([s], lambda t: CASE WHEN regexp_full_match(t, '{_NUMBER}') THEN
+                  CASE WHEN t LIKE '%y' OR t LIKE '%N' THEN CAST(ltrim(t, '+') AS DOUBLE)
+                       ELSE TRY_CAST(rtrim(ltrim(t, '+'), 'fFdD') AS DOUBLE) END
+             WHEN regexp_full_match(t, '{_HEX_NUMBER}') THEN druid_hex_to_double(t)
+             WHEN lower(t) = 'true' THEN 1.0 WHEN lower(t) = 'false' THEN 0.0 END)[1]""",
+    # 0x1.8p3: the digits as one whole number, times a power of two.
+    "druid_hex_to_double(s)": r"""
+        CASE WHEN starts_with(s, '-') THEN -1.0 ELSE 1.0 END
+        * list_reduce(list_transform(
+              string_split(lower(replace(regexp_extract(s, '0[xX]([0-9a-fA-F.]+)', 1), '.', '')), ''),
+              lambda c: CAST(strpos('0123456789abcdef', c) - 1 AS DOUBLE)), lambda x, y: x * 16 + y)
+        * pow(2.0, CAST(regexp_extract(s, '[pP]([+-]?[0-9]+)', 1) AS INTEGER)
+                   - 4 * length(regexp_extract(s, '[.]([0-9a-fA-F]*)', 1)))""",
     "druid_string_to_long(s)": """
-        CASE WHEN regexp_full_match(s, '[+-]?[0-9]{1,18}') THEN TRY_CAST(s AS BIGINT)
-             WHEN regexp_full_match(s, '[+-]?[0-9]+') AND TRY_CAST(s AS BIGINT) IS NOT NULL THEN TRY_CAST(s AS BIGINT)
-             ELSE druid_double_to_long(druid_string_to_double(s)) END""",
+        list_transform([s], lambda u: CASE
+             WHEN regexp_full_match(u, '[+-]?[0-9]+') AND TRY_CAST(u AS BIGINT) IS NOT NULL THEN TRY_CAST(u AS BIGINT)
+             ELSE list_transform([druid_string_to_double(u)], lambda v: druid_double_to_long(v))[1] END)[1]""",
     # StringComparators.NUMERIC: what BigDecimal reads.
     "druid_comparable_number(s)": r"""
         CASE WHEN regexp_full_match(s, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')

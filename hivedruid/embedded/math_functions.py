@@ -14,6 +14,7 @@ from hivedruid.embedded.sql import (
     combine,
     common_type,
     refuse_constant_division,
+    wrapped,
 )
 from hivedruid.errors import DruidError
 
@@ -89,7 +90,7 @@ def _abs(arguments: list[Sql]) -> Sql:
         return NULL
     if x.type in ("LONG", "BOOLEAN"):
         x = as_long(x)
-        return combine(f"druid_wrap(abs(CAST({x.text} AS HUGEINT)))", "LONG", x)
+        return combine(wrapped(f"abs(CAST({x.text} AS HUGEINT))"), "LONG", x)
     x = as_double(x)
     return combine(f"abs({x.text})", "DOUBLE", x)
 
@@ -111,7 +112,7 @@ def _round(arguments: list[Sql]) -> Sql:
             return x
         unit = 10 ** min(-digits, 37)
         half = f"(abs(CAST({x.text} AS HUGEINT)) + {unit // 2}) // {unit} * {unit}"
-        return combine(f"druid_wrap(CASE WHEN {x.text} < 0 THEN -({half}) ELSE {half} END)", "LONG", x)
+        return combine(wrapped(f"CASE WHEN {x.text} < 0 THEN -({half}) ELSE {half} END"), "LONG", x)
     x = as_double(x)
     if digits >= 20:
         return x

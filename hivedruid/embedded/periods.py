@@ -6,7 +6,9 @@ All instants are BIGINT milliseconds since the epoch in UTC. "Wall" is the same 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from hivedruid.embedded.binding import once
 from hivedruid.errors import DruidError
 
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
@@ -152,5 +154,8 @@ def shift(t: str, period: Period, step: str, zone: Zone) -> str:
 
 def ceiling(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
     """SQL for the end of the bucket that instant `t` is in, or `t` itself where a bucket starts."""
-    start = floor(t, period, zone, origin)
-    return f"(CASE WHEN {start} = {t} THEN {t} ELSE {shift(start, period, '1', zone)} END)"
+
+    def write(starts: Sequence[str]) -> str:
+        return f"(CASE WHEN {starts[0]} = {t} THEN {t} ELSE {shift(starts[0], period, '1', zone)} END)"
+
+    return once([floor(t, period, zone, origin)], write)

@@ -10,7 +10,8 @@ from hivedruid.embedded.aggregators import Aggregate, aggregate, post_aggregate
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
-from hivedruid.embedded.relations import TIME, Relation, Scope, Tables, inline, output_type, selected, union
+from hivedruid.embedded.relations import TIME, Relation, Scope, Tables, output_type, selected
+from hivedruid.embedded.sources import check_buckets, source, where
 from hivedruid.embedded.sql import Sql, as_long, cast, identifier, string
 from hivedruid.errors import DruidError
 
@@ -32,46 +33,6 @@ def plan(query: Query, tables: Tables) -> Plan:
     return build(query, tables)
 
 
-def source(query: Query, tables: Tables) -> tuple[Relation, tuple[tuple[int, int], ...]]:
-    """What a query reads, and its intervals."""
-    spans = time.parse_intervals(query.get("intervals"))
-    return _relation(query["dataSource"], spans, tables), spans
-
-
-def _relation(spec: Any, spans: tuple[tuple[int, int], ...], tables: Tables) -> Relation:
-    if isinstance(spec, str):
-        return tables(spec, spans)
-    match spec.get("type"):
-        case "table":
-            return tables(spec["name"], spans)
-        case "query":
-            return plan(spec["query"], tables).as_relation()
-        case "union":
-            return union([_relation(name, spans, tables) for name in spec["dataSources"]])
-        case "inline":
-            return inline(spec)
-        case "filter":
-            from hivedruid.embedded.filters import condition
-
-            base = _relation(spec["base"], spans, tables)
-            kept = condition(spec["filter"], Scope(base.columns))
-            return Relation(f"SELECT * FROM ({base.sql}) AS f WHERE {kept.text}", base.columns)
-    raise DruidError(f"data sources of type '{spec.get('type')}' are not supported by the embedded store")
-
-
-def where(query: Query, scope: Scope, spans: tuple[tuple[int, int], ...]) -> str:
-    """The WHERE clause of a query: its intervals and its filter."""
-    parts = []
-    in_time = time.condition(identifier(TIME), spans) if TIME in scope.columns else None
-    if in_time:
-        parts.append(in_time)
-    if query.get("filter") is not None:
-        from hivedruid.embedded.filters import condition
-
-        parts.append(condition(query["filter"], scope).text)
-    return " WHERE " + " AND ".join(parts) if parts else ""
-
-
 def post_aggregated(sql: str, columns: dict[str, str], specs: Any, *hidden: str) -> str:
     """A SELECT around `sql` that adds the post-aggregators; `columns` grows by them, `hidden` ones are kept."""
     for spec in specs or ():
@@ -80,7 +41,9 @@ def post_aggregated(sql: str, columns: dict[str, str], specs: Any, *hidden: str)
         kept = [identifier(column) for column in (*columns, *hidden) if column != name]
         sql = f"SELECT {', '.join([*kept, selected(value, name)])} FROM ({sql}) AS a"
         columns[name] = output_type(value)
-    return sql
+    from hivedruid.embedded.sketches import finalized
+
+    return finalized(sql, columns, *hidden)
 
 
 def _scan(query: Query, tables: Tables) -> Plan:
@@ -93,12 +56,14 @@ def _scan(query: Query, tables: Tables) -> Plan:
     columns = {name: output_type(value) for name, value in values.items()}
     items = [selected(value, name) for name, value in values.items()]
     order = _scan_order(query)
+    if order and relation.spans is None:
+        raise DruidError("a scan over a query or inline rows cannot be ordered by time")
     if order and TIME not in names:
         raise DruidError("The __time column must be selected if the results are time-ordered.")
     if order:
         items += [f"{identifier(TIME)} AS {identifier(ORDER_TIME)}", f"row_number() OVER () AS {identifier(ORDER_ROW)}"]
-    sql = f"SELECT {', '.join(items)} FROM ({relation.sql}) AS t{where(query, scope, spans)}"
-    limit = query.get("limit")
+    sql = f"SELECT {', '.join(items)} FROM ({relation.sql}) AS t{where(query, scope, spans, relation)}"
+    limit = query.get("limit") or None
     multiple = [name for name, type_ in columns.items() if type_ == "ARRAY<STRING>" and name not in scope.virtual_names]
     return Plan(sql, columns, order=order, limit=limit, offset=query.get("offset") or 0, multiple=multiple)
 
@@ -129,10 +94,11 @@ def _timeseries(query: Query, tables: Tables) -> Plan:
     relation, spans = source(query, tables)
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
+    check_buckets(granularity, relation, spans)
     computed = aggregates(query, scope)
     columns = {"timestamp": "LONG", **{agg.name: agg.type for agg in computed}}
     aggregated = "".join(f", {agg.sql} AS {identifier(agg.name)}" for agg in computed)
-    rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans)}"
+    rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans, relation)}"
     if granularity.is_all:
         start = all_bucket_start(relation, spans)
         having = " HAVING count(*) > 0" if _skips_empty(query) else ""
@@ -160,8 +126,13 @@ def _with_empty_buckets(
     relation: Relation,
     spans: tuple[tuple[int, int], ...],
 ) -> str:
-    """Adds the buckets without rows: those between the first and last instant of each segment."""
-    if relation.spans is None:
+    """Adds the buckets without rows: those between the first and last instant of each segment.
+
+    Rows without segments are one segment as long as the intervals.
+    """
+    lone = (f"SELECT CAST({start} AS BIGINT) AS lo, CAST({end - 1} AS BIGINT) AS hi" for start, end in spans)
+    segments = relation.spans or " UNION ALL ".join(lone)
+    if not segments:
         return sql
     if granularity.is_none:
         raise DruidError(
@@ -172,7 +143,7 @@ def _with_empty_buckets(
     for start, end in spans:
         low, high = f"greatest(lo, {start})", f"least(hi, {end - 1})"
         steps = f"unnest(list_append(range({low}, {high}, {granularity.step}), {high}))"
-        lows.append(f"SELECT {steps} AS t FROM ({relation.spans}) AS s WHERE {low} <= {high}")
+        lows.append(f"SELECT {steps} AS t FROM ({segments}) AS s WHERE {low} <= {high}")
     buckets = f'SELECT DISTINCT {granularity.floor("t")} AS "timestamp" FROM ({" UNION ALL ".join(lows)}) AS u'
     items = "".join(
         f', CASE WHEN g."timestamp" IS NULL THEN {agg.of_nothing} ELSE g.{identifier(agg.name)} END'
@@ -186,15 +157,18 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     relation, spans = source(query, tables)
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
+    check_buckets(granularity, relation, spans)
     keys = [dimension(query["dimension"], scope, counts_empty=False)]
     name = keys[0].name
+    if query["threshold"] < 1:
+        raise DruidError("Threshold cannot be equal to 0.")
     computed = aggregates(query, scope)
     for agg in computed:
         if agg.type == "FLOAT":  # a topN gives float metrics as the doubles they are
             agg.sql, agg.type = f"CAST({agg.sql} AS DOUBLE)", "DOUBLE"
     if not granularity.is_all:
         keys.insert(0, Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG")))
-    sql = grouped(relation, where(query, scope, spans), keys, computed)
+    sql = grouped(relation, where(query, scope, spans, relation), keys, computed)
     columns = {key.name: key.type for key in keys} | {agg.name: agg.type for agg in computed}
     sql = post_aggregated(sql, columns, query.get("postAggregations"))
     kept, order = _top_n_order(query["metric"], name, columns)
@@ -248,7 +222,7 @@ def _time_boundary(query: Query, tables: Tables) -> Plan:
     bound = query.get("bound") or ""
     wanted = [bound] if bound else ["minTime", "maxTime"]
     items = ", ".join(f"{'min' if name == 'minTime' else 'max'}({t}) AS {identifier(name)}" for name in wanted)
-    sql = f"SELECT {items} FROM ({relation.sql}) AS t{where(query, scope, spans)} HAVING count(*) > 0"
+    sql = f"SELECT {items} FROM ({relation.sql}) AS t{where(query, scope, spans, relation)} HAVING count(*) > 0"
     return Plan(sql, dict.fromkeys(wanted, "LONG"))
 
 

@@ -9,20 +9,28 @@ from hivedruid.embedded.sql import DUCKDB_TYPES, NULL, Sql, cast, constant, iden
 from hivedruid.errors import DruidError
 
 TIME = "__time"
+INT_END = 1 << 31
+NO_SPANS = "SELECT CAST(NULL AS BIGINT) AS lo, CAST(NULL AS BIGINT) AS hi WHERE FALSE"
+"""The spans of a data source without segments."""
 
 
 class Relation:
     """A SELECT, the Druid types of its columns in order, and (for stored rows) its segments' time `spans`.
 
     `spans` is SQL giving `lo, hi`, the first and last instant of each segment: Druid fills empty buckets within them.
+    Rows that are not stored, of a query or inline, have none.
+    `is_in_time`: the rows are those of the query's intervals already.
     """
 
-    __slots__ = ("columns", "spans", "sql")
+    __slots__ = ("columns", "is_in_time", "spans", "sql")
 
-    def __init__(self, sql: str, columns: Mapping[str, str], spans: str | None = None) -> None:
+    def __init__(
+        self, sql: str, columns: Mapping[str, str], spans: str | None = None, *, is_in_time: bool = False
+    ) -> None:
         self.sql = sql
         self.columns = dict(columns)
         self.spans = spans
+        self.is_in_time = is_in_time
 
 
 class Scope:
@@ -81,6 +89,7 @@ def inline(spec: Mapping[str, Any]) -> Relation:
     names = spec["columnNames"]
     types = spec.get("columnTypes") or [None] * len(names)
     columns = {name: type_ or "STRING" for name, type_ in zip(names, types, strict=True)}
+    _check_times(names, spec["rows"])
     rows = []
     for row in spec["rows"]:
         cells = [_inline_cell(cell, type_) for cell, type_ in zip(row, columns.values(), strict=True)]
@@ -90,6 +99,14 @@ def inline(spec: Mapping[str, Any]) -> Relation:
         return Relation(f"SELECT * FROM (VALUES {', '.join(rows)}) AS v({header})", columns)
     nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[type_]}) AS {identifier(n)}" for n, type_ in columns.items())
     return Relation(f"SELECT {nulls} WHERE FALSE", columns)
+
+
+def _check_times(names: list[str], rows: list[list[Any]]) -> None:
+    """Raises DruidError where Druid does: JSON has no LONG, and a small `__time` is read as an Integer."""
+    if TIME in names:
+        times = [row[names.index(TIME)] for row in rows]
+        if any(isinstance(value, int) and -INT_END <= value < INT_END for value in times):
+            raise DruidError("class java.lang.Integer cannot be cast to class java.lang.Long: __time of inline rows")
 
 
 def _inline_cell(cell: Any, type_: str) -> str:

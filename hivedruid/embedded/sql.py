@@ -7,8 +7,10 @@ keep DuckDB's BOOLEAN (type BOOLEAN) as long as nobody looks at the number.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from hivedruid.embedded.binding import let, named, once
 from hivedruid.errors import DruidError
 
 DUCKDB_TYPES = {
@@ -100,6 +102,33 @@ def combine(text: str, type_: str, *parts: Sql) -> Sql:
     return Sql(text, type_, fails=any(part.fails for part in parts))
 
 
+def bind(arguments: list[Sql], build: Callable[[list[Sql]], Sql], *, beside: Sequence[Sql] = ()) -> Sql:
+    """`build(arguments)`, where each long argument that it uses more than once is computed once.
+
+    All arguments are computed: what `build` leaves uncomputed where it could fail belongs `beside` them.
+    """
+    name, names = named([argument.text for argument in arguments], [value.text for value in beside])
+    if not names:
+        return build(arguments)
+    short = list(arguments)
+    for place, field in names.items():
+        whole = arguments[place]
+        if not whole.is_literal:
+            short[place] = Sql(field, whole.type, fails=whole.fails)
+    built = build(short)
+    text = let(name, {field: arguments[place].text for place, field in names.items()}, built.text)
+    return Sql(text, built.type, fails=built.fails, literal=built.literal, is_literal=built.is_literal)
+
+
+def _convert(template: str, type_: str, value: Sql) -> Sql:
+    return combine(once([value.text], lambda texts: template.format(*texts)), type_, value)
+
+
+def wrapped(text: str) -> str:
+    """HUGEINT arithmetic as a BIGINT that overflows as Java's."""
+    return once([text], lambda texts: f"druid_wrap({texts[0]})")
+
+
 def refuse_constant_division(left: Sql, right: Sql) -> None:
     """Druid computes with constants while it reads an expression, even where a condition would keep it from that."""
     if left.is_literal and left.type == right.type == "LONG" and right.literal == 0:
@@ -140,9 +169,9 @@ def as_long(value: Sql) -> Sql:
         case "BOOLEAN":
             return combine(f"CAST({value.text} AS BIGINT)", "LONG", value)
         case "DOUBLE" | "FLOAT":
-            return combine(f"druid_double_to_long({value.text})", "LONG", value)
+            return _convert("druid_double_to_long({0})", "LONG", value)
         case "STRING":
-            return combine(f"druid_string_to_long({value.text})", "LONG", value)
+            return _convert("druid_string_to_long({0})", "LONG", value)
         case "NULL":
             return Sql("CAST(NULL AS BIGINT)", "LONG")
     raise _refuse(value, "LONG")
@@ -159,7 +188,7 @@ def as_double(value: Sql) -> Sql:
         case "BOOLEAN":
             return combine(f"CAST(CAST({value.text} AS BIGINT) AS DOUBLE)", "DOUBLE", value)
         case "STRING":
-            return combine(f"druid_string_to_double({value.text})", "DOUBLE", value)
+            return _convert("druid_string_to_double({0})", "DOUBLE", value)
         case "NULL":
             return Sql("CAST(NULL AS DOUBLE)", "DOUBLE")
     raise _refuse(value, "DOUBLE")
@@ -168,7 +197,7 @@ def as_double(value: Sql) -> Sql:
 def as_float(value: Sql) -> Sql:
     if value.type == "FLOAT":
         return value
-    return combine(f"druid_double_to_float({as_double(value).text})", "FLOAT", value)
+    return _convert("druid_double_to_float({0})", "FLOAT", as_double(value))
 
 
 def as_string(value: Sql) -> Sql:
@@ -182,7 +211,7 @@ def as_string(value: Sql) -> Sql:
         case "BOOLEAN":
             return combine(f"CAST(CAST({value.text} AS BIGINT) AS VARCHAR)", "STRING", value)
         case "DOUBLE" | "FLOAT":
-            return combine(f"druid_double_to_string({value.text})", "STRING", value)
+            return _convert("druid_double_to_string({0})", "STRING", value)
         case "NULL":
             return Sql("CAST(NULL AS VARCHAR)", "STRING")
     raise _refuse(value, "STRING")
@@ -196,7 +225,7 @@ def as_condition(value: Sql) -> Sql:
         case "LONG":
             return combine(f"({value.text} > 0)", "BOOLEAN", value)
         case "DOUBLE" | "FLOAT":
-            return combine(f"({value.text} > 0 AND NOT isnan({value.text}))", "BOOLEAN", value)
+            return _convert("({0} > 0 AND NOT isnan({0}))", "BOOLEAN", value)
         case "STRING":
             return combine(f"(lower({value.text}) = 'true')", "BOOLEAN", value)
         case "NULL":
@@ -216,8 +245,12 @@ def as_array(value: Sql, type_: str) -> Sql:
             return value
         inner = cast(Sql("e", value.type[len("ARRAY<") : -1]), element)
         return combine(f"list_transform({value.text}, lambda e: {inner.text})", type_, value)
-    inner = cast(value, element)
-    return combine(f"(CASE WHEN {value.text} IS NOT NULL THEN [{inner.text}] END)", type_, value)
+
+    def build(values: list[Sql]) -> Sql:
+        inner = cast(values[0], element)
+        return combine(f"(CASE WHEN {values[0].text} IS NOT NULL THEN [{inner.text}] END)", type_, *values)
+
+    return bind([value], build)
 
 
 def cast(value: Sql, type_: str) -> Sql:
@@ -262,11 +295,15 @@ def _connect(conditions: list[Sql], operator: str, neutral: str, absorbing: str)
     terms: list[str] = []
     for condition in conditions:
         if condition.fails and terms:
-            before = f" {operator} ".join(terms)
-            guarded = (
-                f"CASE WHEN ({before}) IS {absorbing} THEN {absorbing} ELSE ({before}) {operator} {condition.text} END"
-            )
-            terms = [f"({guarded})"]
+            terms = [_guarded(f"({f' {operator} '.join(terms)})", operator, absorbing, condition.text)]
         else:
             terms.append(condition.text)
     return combine(f"({f' {operator} '.join(terms)})", "BOOLEAN", *conditions)
+
+
+def _guarded(before: str, operator: str, absorbing: str, condition: str) -> str:
+    def write(texts: Sequence[str]) -> str:
+        return f"(CASE WHEN {texts[0]} IS {absorbing} THEN {absorbing} ELSE {texts[0]} {operator} {condition} END)"
+
+    # DuckDB has no subqueries in lambdas.
+    return write([before]) if "SELECT" in condition else once([before], write, beside=[condition])

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits
+from hivedruid.druid.engine import NO_LIMITS, DruidLimits, StoredSegment
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError, UnsupportedError
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.embedded.duck import Duck
     from hivedruid.embedded.ingest import IngestReport
     from hivedruid.embedded.plan import Plan
@@ -47,6 +48,26 @@ class EmbeddedStore:
     def limits(self) -> DruidLimits:
         """None: DuckDB spills to disk."""
         return NO_LIMITS
+
+    def statistics(self, data_source: str) -> TableStatistics | None:
+        """What the manifest knows of the rows; None where there are none."""
+        from hivedruid.embedded.metadata import statistics
+
+        return statistics(self._manifest.segments(data_source))
+
+    def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
+        """The same after a look at all rows: how many values these columns have."""
+        from hivedruid.embedded.metadata import analysed
+
+        duck = self._open()
+        with self._storage.reading():
+            segments = self._manifest.segments(data_source)
+            schema = self._manifest.newest_schema(data_source)
+            return analysed(segments, self._relation(segments, schema), columns, duck.all)
+
+    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+        """What queries read of a data source now; a path is never used again."""
+        return tuple(StoredSegment(s.start, s.end, s.path) for s in self._manifest.segments(data_source))
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they are computed: the values of `read.fields`, in order.
@@ -159,13 +180,13 @@ class EmbeddedStore:
 
     def _relation(self, segments: list[Segment], schema: dict[str, str]) -> Relation:
         """The rows of segments with one schema: files of equal schema are read together, others are cast."""
-        from hivedruid.embedded.relations import Relation, aligned
+        from hivedruid.embedded.relations import NO_SPANS, Relation, aligned
         from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
 
         if not segments:
             columns = schema or {"__time": "LONG"}
             nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[t]}) AS {identifier(n)}" for n, t in columns.items())
-            return Relation(f"SELECT {nulls} WHERE FALSE", columns)
+            return Relation(f"SELECT {nulls} WHERE FALSE", columns, NO_SPANS)
         groups: list[tuple[dict[str, str], list[str]]] = []
         for segment in segments:
             if not groups or groups[-1][0] != segment.schema:

@@ -155,7 +155,7 @@ def java_regex(pattern: str) -> str:
 
 
 def _group_count(pattern: str) -> int:
-    return len(re.findall(r"\((?!\?)|\(\?<[a-zA-Z]", re.sub(r"\\.|\[[^\]]*\]", "", pattern)))
+    return len(re.findall(r"\((?!\?)|\(\?<[a-zA-Z]", re.sub(r"\\.|\[[^\]]*\]", "x", pattern)))
 
 
 def _regexp_like(arguments: list[Sql]) -> Sql:

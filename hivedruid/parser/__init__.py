@@ -58,6 +58,8 @@ def _explain(source: SourceStatement, start: int, end: int) -> Statement:
 
 def _refuse_mode(source: SourceStatement, mode: str, offset: int) -> None:
     """Hive's other kinds of EXPLAIN are about things that are not here."""
+    if mode == "ANALYZE" and next_word(source.text, next_word(source.text, offset)[2])[0] == "TABLE":
+        return  # the statement ANALYZE TABLE
     if mode in (
         "DEPENDENCY",
         "AUTHORIZATION",

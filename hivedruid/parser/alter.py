@@ -43,6 +43,10 @@ def _hint(word: str, name: TableName) -> str:
 
 
 def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
+    if cursor.accept("MATERIALIZED", "VIEW"):
+        from hivedruid.parser import materialized
+
+        return materialized.parse_drop(source, cursor)
     kind = cursor.accept_one("TABLE", "VIEW", "DATABASE", "SCHEMA")
     if kind is None:
         cursor.fail("TABLE, VIEW or DATABASE")
@@ -66,6 +70,10 @@ def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
+    if cursor.accept("MATERIALIZED", "VIEW"):
+        from hivedruid.parser import materialized
+
+        return materialized.parse_alter(source, cursor)
     cursor.expect("TABLE")
     name = cursor.table_name()
     start = cursor.current

@@ -25,6 +25,7 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "DESC": ("utility", "parse_describe"),
     "SHOW": ("utility", "parse_show"),
     "KILL": ("ingestion", "parse_kill"),
+    "ANALYZE": ("analyze", "parse_analyze"),
     **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
 }
 _FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS)

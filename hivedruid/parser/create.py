@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
@@ -36,10 +37,20 @@ _FILE_FORMATS = {
 
 def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept("OR", "REPLACE"):
+        if cursor.accept("MATERIALIZED", "VIEW"):
+            raise UnsupportedError(
+                "CREATE OR REPLACE MATERIALIZED VIEW is not Hive's",
+                span=cursor.span_from(0),
+                hint="DROP MATERIALIZED VIEW, then CREATE it; ALTER MATERIALIZED VIEW … REBUILD computes its rows anew",
+            )
         cursor.expect("VIEW")
         return _view(source, cursor, or_replace=True)
     if cursor.accept("VIEW"):
         return _view(source, cursor, or_replace=False)
+    if cursor.accept("MATERIALIZED", "VIEW"):
+        from hivedruid.parser.materialized import parse_create as parse_create_materialized
+
+        return parse_create_materialized(source, cursor)
     if cursor.accept_one("DATABASE", "SCHEMA"):
         return _database(source, cursor)
     managed = cursor.accept("MANAGED")
@@ -56,7 +67,7 @@ def if_not_exists(cursor: Cursor) -> bool:
 def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> CreateTable:
     exists = if_not_exists(cursor)
     name = cursor.table_name()
-    clauses = _TableClauses(source, cursor)
+    clauses = TableClauses(source, cursor)
     if cursor.accept("LIKE"):
         clauses.found["like"] = cursor.table_name()
     elif cursor.accept("("):
@@ -65,16 +76,19 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
     return CreateTable(source, name, external=external, if_not_exists=exists, **clauses.found)
 
 
-class _TableClauses:
+class TableClauses:
     """What may follow the name and columns of CREATE TABLE, in any order, each once."""
 
-    def __init__(self, source: SourceStatement, cursor: Cursor) -> None:
+    def __init__(
+        self, source: SourceStatement, cursor: Cursor, refuse: Callable[[Cursor], None] = lambda _: None
+    ) -> None:
         self.source = source
         self.cursor = cursor
+        self.refuse = refuse
         self.found: dict[str, Any] = {}
         self._seen: set[str] = set()
 
-    def read(self) -> None:
+    def read(self, statement: str = "CREATE TABLE") -> None:
         clauses = (
             ("COMMENT", self._comment),
             ("PARTITIONED BY", self._partitioned_by),
@@ -90,6 +104,7 @@ class _TableClauses:
         cursor = self.cursor
         while not cursor.at_end:
             start = cursor.index
+            self.refuse(cursor)
             for words, reader in clauses:
                 if cursor.accept(*words.split()):
                     self._once(words, start)
@@ -99,7 +114,7 @@ class _TableClauses:
                 if "like" not in self.found and (cursor.accept("AS") or cursor.word() in ("SELECT", "WITH")):
                     self.found["query"] = parse_query(self.source, cursor.rest())
                 else:
-                    cursor.fail("a clause of CREATE TABLE")
+                    cursor.fail(f"a clause of {statement}")
 
     def _once(self, words: str, start: int) -> None:
         if words in self._seen:

@@ -59,6 +59,10 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
+    if cursor.accept("MATERIALIZED", "VIEWS"):
+        from hivedruid.parser import materialized
+
+        return materialized.parse_show(source, cursor)
     kind = cursor.accept_one("TABLES", "VIEWS", "DATABASES", "SCHEMAS", "FUNCTIONS")
     if kind:
         return _names(source, cursor, "DATABASES" if kind == "SCHEMAS" else kind)

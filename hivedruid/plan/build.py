@@ -16,7 +16,7 @@ from hivedruid.plan import nodes
 from hivedruid.plan.convert import Converter
 from hivedruid.plan.functions import common_type
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, conjunction, has, transform
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, conjunction, has, refs, transform
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.script import SourceStatement
 
@@ -285,9 +285,8 @@ class Builder:
         casts = []
         for value, column in zip(values, plan.columns, strict=True):
             compared = converter.compare("=", value, column.ref)
-            casts.append(
-                compared.args if isinstance(compared, Call) and len(compared.args) == 2 else (value, column.ref)
-            )
+            a, b = compared.args if isinstance(compared, Call) and len(compared.args) == 2 else (value, column.ref)
+            casts.append((a, b) if column.id in refs(b) else (b, a))  # a constant stands last in a comparison
         if any(b != c.ref for (_, b), c in zip(casts, plan.columns, strict=True)):
             columns = tuple(self.new_column(c.name, b.type) for (_, b), c in zip(casts, plan.columns, strict=True))
             plan = nodes.Project(columns, plan, tuple(b for _, b in casts))
@@ -410,6 +409,8 @@ class _SelectBlock:
         group = self.e.args.get("group")
         if group is not None and self._has_grouping_sets(group):
             self.b.grouping_id = self.b.new_column("grouping__id", t.BIGINT)
+        if group is not None:
+            self.scope.grouped = self._grouped_columns(group)
         if items is None:
             items = self._select_items()
         having = self.e.args.get("having")
@@ -506,7 +507,7 @@ class _SelectBlock:
     # --- aggregation ---------------------------------------------------------------------------------------------
 
     def _has_grouping_sets(self, group: exp.Group) -> bool:
-        return any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets"))
+        return bool(_grouping_clauses(group))
 
     def _group_keys(self, group: exp.Group | None) -> tuple[list[Rex], tuple[tuple[int, ...], ...] | None]:
         """The distinct keys, and for ROLLUP, CUBE and GROUPING SETS the sets as positions in them."""
@@ -520,23 +521,38 @@ class _SelectBlock:
                 keys.append(rex)
             return keys.index(rex)
 
-        plain = [add(e) for e in group.expressions]
+        plain = [add(e) for e in group.expressions if not isinstance(e, _GROUPING_SETS)]
         sets: list[tuple[int, ...]] | None = None
-        for kind in ("rollup", "cube"):
-            for clause in group.args.get(kind) or ():
-                positions = [add(e) for e in clause.expressions] or plain
-                fixed = [p for p in plain if p not in positions]
-                sizes = range(len(positions), -1, -1)
-                if kind == "rollup":
-                    sets = [tuple(fixed + positions[:n]) for n in sizes]
-                else:
-                    sets = [tuple(fixed + list(c)) for n in sizes for c in combinations(positions, n)]
-        for clause in group.args.get("grouping_sets") or ():
-            sets = []
-            for item in clause.expressions:
-                inner = item.expressions if isinstance(item, exp.Tuple) else [item.unnest()]
-                sets.append(tuple(add(e) for e in inner))
-        return keys, tuple(sets) if sets is not None else None
+        for clause, is_alone in _grouping_clauses(group):
+            if sets is not None:
+                raise SemanticError("more than one of ROLLUP, CUBE and GROUPING SETS", span=self.b.span(group))
+            if isinstance(clause, exp.GroupingSets):
+                items = [i.expressions if isinstance(i, exp.Tuple) else [i.unnest()] for i in clause.expressions]
+                sets = [tuple([add(e) for e in item]) for item in items]
+                sets = [(*plain, *(p for p in s if p not in plain)) for s in sets] if is_alone else sets
+                continue
+            positions = [add(e) for e in clause.expressions] or plain
+            fixed = [p for p in plain if p not in positions]
+            sizes = range(len(positions), -1, -1)
+            if isinstance(clause, exp.Rollup):
+                sets = [tuple(fixed + positions[:n]) for n in sizes]
+            else:
+                sets = [tuple(fixed + list(c)) for n in sizes for c in combinations(positions, n)]
+        if sets is None:
+            return keys, None
+        return keys, tuple(dict.fromkeys(tuple(sorted(set(s))) for s in sets))  # a set given twice counts once
+
+    def _grouped_columns(self, group: exp.Group) -> dict[str, PlanColumn]:
+        """The columns that are keys with their table's name in front, by their own; not where two have the same."""
+        found: dict[str, PlanColumn] = {}
+        twice: set[str] = set()
+        for e in group.expressions:
+            rex = self.c.convert(e) if isinstance(e, exp.Column) and len(e.parts) > 1 else None
+            if isinstance(rex, Ref):
+                name = e.name.lower()
+                twice |= {name} if name in found and found[name].id != rex.id else set()
+                found[name] = PlanColumn(rex.id, name, rex.type)
+        return {name: column for name, column in found.items() if name not in twice}
 
     def _group_key(self, e: exp.Expr) -> Rex:
         by_position = self.b.snapshot.settings.get("hive.groupby.position.alias", "false").lower() == "true"
@@ -599,16 +615,31 @@ class _SelectBlock:
         return self.b.new_column(name if name.replace("_", "a").isalnum() else "_key", rex.type)
 
     def _grouping_bit(self, rex: Call, keys: list[Rex]) -> Rex:
-        if self.b.grouping_id is None or rex.args[0] not in keys:
+        """grouping(a, b, …): 1 for each that is not a key of the row's set, the first in the highest bit."""
+        if self.b.grouping_id is None or not rex.args or any(a not in keys for a in rex.args):
             raise SemanticError("grouping() takes a column of GROUP BY … ROLLUP, CUBE or GROUPING SETS")
-        shift = len(keys) - 1 - keys.index(rex.args[0])
-        return Call(t.INT, "grouping_bit", (self.b.grouping_id.ref, Literal(t.INT, shift)))
+        found: Rex | None = None
+        for arg in rex.args:
+            shift = Literal(t.INT, len(keys) - 1 - keys.index(arg))
+            bit = Call(t.INT, "grouping_bit", (self.b.grouping_id.ref, shift))
+            found = bit if found is None else Call(t.INT, "+", (Call(t.INT, "*", (found, Literal(t.INT, 2))), bit))
+        assert found is not None
+        return found
 
     def _span_of_name(self, name: str) -> Span | None:
         for column in self.e.find_all(exp.Column):
             if column.name.lower() == name:
                 return self.b.span(column)
         return self.b.span(self.e)
+
+
+_GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def _grouping_clauses(group: exp.Group) -> list[tuple[exp.Expr, bool]]:
+    """ROLLUP, CUBE and GROUPING SETS; True for the standard's form, which stands among the keys: GROUP BY a, CUBE(b, c)."""
+    behind = [(clause, False) for kind in ("rollup", "cube", "grouping_sets") for clause in group.args.get(kind) or ()]
+    return behind + [(e, True) for e in group.expressions if isinstance(e, _GROUPING_SETS)]
 
 
 def _has_own_aggregate(rex: Rex) -> bool:

@@ -74,6 +74,8 @@ class Converter:
         self.scope = scope
         self.zone = builder.zone
         self.windows: dict[str, exp.Expr] = {}
+        self.window_call: exp.Expr | None = None
+        """What is written before OVER: an aggregate there may be one of aggregates, as in sum(count(*)) OVER (…)."""
 
     def convert(self, e: exp.Expr) -> Rex:
         handler = _HANDLERS.get(type(e))
@@ -421,7 +423,7 @@ class Converter:
         if name == "count" and len(arguments) == 1 and isinstance(arguments[0], exp.Star):
             return Agg(t.BIGINT, "count", ())
         args = tuple(self.convert(arg) for arg in arguments)
-        if any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
+        if e is not self.window_call and any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
             raise SemanticError(
                 "an aggregate function inside another one",
                 span=self._span(e),
@@ -462,6 +464,7 @@ class Converter:
         if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
             suffix = " IGNORE NULLS" if isinstance(inner, exp.IgnoreNulls) else ""
             inner = inner.this
+        self.window_call = inner
         call = self.convert(inner)
         spec = self.windows.get(e.args["alias"].name.lower()) if e.args.get("alias") else e
         if spec is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from hivedruid.catalog.types import HiveType
@@ -28,6 +29,9 @@ def decoder(type_: HiveType, zone: str) -> Decoder | None:
     if type_.name == "timestamp with local time zone":
         session = zone_of(zone) or UTC
         return lambda millis: _moment(millis).replace(tzinfo=UTC).astimezone(session)
+    if type_.name == "decimal":
+        unit = Decimal(1).scaleb(-(type_.params or (10, 0))[1])
+        return lambda number: Decimal(repr(number)).quantize(unit, ROUND_HALF_UP)
     return _DECODERS.get(type_.name)
 
 

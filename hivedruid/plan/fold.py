@@ -182,6 +182,8 @@ def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:
     a, b = values
     if isinstance(a, tuple) or isinstance(b, tuple):
         return _add_interval(call, a, b, zone)
+    if call.type.name == "decimal" and call.op in ("+", "-", "*"):
+        return _decimal_arithmetic(call, a, b)
     if not call.type.is_integer or not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
         return _UNKNOWN
     if call.op in ("+", "-", "*"):
@@ -190,6 +192,20 @@ def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:
         return True, None
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     return True, quotient if call.op == "div" else a - b * quotient
+
+
+def _decimal_arithmetic(call: Call, a: Any, b: Any) -> Folded:
+    """Exact, since the result's type has room for every digit."""
+    if (
+        not all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (a, b))
+        or precision_scale(call.type)[0] >= 38
+    ):
+        return _UNKNOWN
+    x, y = Decimal(a), Decimal(b)
+    result = x + y if call.op == "+" else x - y if call.op == "-" else x * y
+    if len(result.as_tuple().digits) > 28:
+        return _UNKNOWN
+    return True, result.quantize(Decimal(1).scaleb(-precision_scale(call.type)[1]))
 
 
 def _add_interval(call: Call, a: Any, b: Any, zone: str) -> Folded:
@@ -245,6 +261,32 @@ def _negative(call: Call, values: list[Any], _zone: str) -> Folded:
     return (True, -value) if isinstance(value, float | Decimal) else _UNKNOWN
 
 
+def _from_unixtime(_call: Call, values: list[Any], zone: str) -> Folded:
+    session = literals.zone_of(zone)
+    if session is None or len(values) > 1 or not isinstance(values[0], int):
+        return _UNKNOWN
+    try:
+        local = (literals.EPOCH + timedelta(seconds=values[0])).replace(tzinfo=UTC).astimezone(session)
+    except OverflowError:
+        return _UNKNOWN
+    return True, literals.timestamp_text(local.replace(tzinfo=None))
+
+
+def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
+    """Of a time, or of a text in the pattern that goes without saying."""
+    session = literals.zone_of(zone)
+    moment = values[0]
+    if isinstance(moment, str) and len(values) == 1 and session is not None:
+        shape = literals.unix_shape(literals.UNIX_PATTERN)
+        moment = literals.parse_timestamp(moment) if shape and re.fullmatch(shape, moment) else None
+        if moment is None:
+            return True, None
+    if not isinstance(moment, datetime) or session is None:
+        return _UNKNOWN
+    instant = moment if moment.tzinfo else literals.from_local(moment, session)
+    return True, literals.to_micros(instant) // 1_000_000
+
+
 def _concat(_call: Call, values: list[Any], _zone: str) -> Folded:
     return (True, "".join(values)) if all(isinstance(v, str) for v in values) else _UNKNOWN
 
@@ -257,6 +299,8 @@ _FOLDERS: dict[str, Any] = {
     "to_date": _to_date,
     "negative": _negative,
     "concat": _concat,
+    "from_unixtime": _from_unixtime,
+    "unix_timestamp": _unix_timestamp,
     "not": lambda _c, v, _z: (True, not v[0]),
     "is_null": lambda _c, v, _z: (True, v[0] is None),
     "is_not_null": lambda _c, v, _z: (True, v[0] is not None),

@@ -267,7 +267,8 @@ FUNCTIONS: dict[str, Function] = {
     **_many("min max first_value last_value", _same, "aggregate"),
     **_many("stddev stddev_pop stddev_samp variance var_pop var_samp corr covar_pop covar_samp", DOUBLE, "aggregate"),
     **_many("percentile", DOUBLE, "aggregate"),
-    **_many("percentile_approx bit_and bit_or bit_xor histogram_numeric regr_slope", UNKNOWN, "aggregate"),
+    **_many("bit_and bit_or bit_xor", _same, "aggregate"),
+    **_many("percentile_approx histogram_numeric regr_slope", UNKNOWN, "aggregate"),
     **_many("approx_distinct", BIGINT, "aggregate"),
     **_many("collect_set collect_list", _collect, "aggregate"),
     **_many("row_number rank dense_rank ntile", INT, "window"),
@@ -304,6 +305,7 @@ ALIASES: dict[str, str] = {
     "regexp": "rlike",
     "sha": "sha1",
     "signum": "sign",
+    "approx_count_distinct": "approx_distinct",
 }
 """Other spellings of a function, and the time parts by their function names."""
 

@@ -60,6 +60,27 @@ def from_local(local: datetime, zone: tzinfo) -> datetime:
         return local.replace(tzinfo=UTC)
 
 
+UNIX_PATTERN = "yyyy-MM-dd HH:mm:ss"
+"""The texts that unix_timestamp() reads without a pattern (GenericUDFToUnixTimeStamp)."""
+_FIELD = re.compile(r"(yyyy)|(MM|dd|HH|mm|ss)|([-/:. ,_])|(.)", re.DOTALL)
+
+
+def unix_shape(pattern: str) -> str | None:
+    """The regular expression of the texts in a pattern whose fields all have a fixed width, each once, from the year
+    on; None for others."""
+    fields = _FIELD.findall(pattern)
+    letters = [year or two for year, two, _, _ in fields if year or two]
+    if (
+        any(other for *_, other in fields)
+        or not {"yyyy", "MM", "dd"} <= set(letters)
+        or len(set(letters)) < len(letters)
+    ):
+        return None
+    if ("mm" in letters) > ("HH" in letters) or ("ss" in letters) > ("mm" in letters):
+        return None
+    return "".join("[0-9]{4}" if year else "[0-9]{2}" if two else f"[{mark}]" for year, two, mark, _ in fields)
+
+
 def parse_date(text: str) -> date | None:
     """The date part of a date or timestamp text."""
     match = _TIMESTAMP.fullmatch(text.strip())

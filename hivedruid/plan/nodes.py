@@ -105,6 +105,11 @@ class Project(SingleInput):
     def expressions(self) -> Iterator[Rex]:
         return iter(self.exprs)
 
+    @property
+    def mapping(self) -> dict[str, Rex]:
+        """The expression behind each output column."""
+        return {column.id: rex for column, rex in zip(self.columns, self.exprs, strict=True)}
+
 
 @dataclass(frozen=True)
 class Aggregate(SingleInput):
@@ -181,15 +186,48 @@ class LateralView(SingleInput):
 
 
 @dataclass(frozen=True)
+class DruidUnion(Node):
+    """A `union` data source: all rows of tables that have the same columns; `columns` are those of the first."""
+
+    scans: tuple[TableScan, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.scans
+
+
+@dataclass(frozen=True)
+class DruidJoin(Node):
+    """A `join` data source: the rows of `left`, each with the rows of `right` that meet the condition.
+
+    The output is the columns of both. `condition` is an AND of `=` and `<=>` between an expression over the left and a column
+    of the right, None for every pair. Druid reads the left in its segments and holds the right in memory.
+    """
+
+    left: TableScan | DruidUnion | DruidJoin | DruidQuery
+    right: DruidQuery | Values
+    kind: Choice["inner", "left"]
+    condition: Rex | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter((self.condition,) if self.condition else ())
+
+
+@dataclass(frozen=True)
 class DruidQuery(Node):
     """What Druid answers in one native query, in the order Druid does it: the filter over the source, then either
     the projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
 
-    `source` is a Druid table or another native query. `filter`, `keys` and the arguments of `calls` read the source's
-    columns; after an aggregate `having`, `exprs` and `sort` read `grouped`, else `exprs` and `sort` read the source's.
+    `source` is a Druid table, a union or join over such, or another native query. `filter`, `keys` and the arguments of `calls` read the source's
+    columns; after an aggregate `having`, `exprs` and `sort` read `grouped` (the output of an Aggregate, also that of
+    `grouping_sets`), else `exprs` and `sort` read the source's.
     """
 
-    source: TableScan | DruidQuery
+    source: TableScan | DruidUnion | DruidJoin | DruidQuery
     exprs: tuple[Rex, ...]
     filter: Rex | None = None
     grouped: tuple[PlanColumn, ...] | None = None
@@ -199,11 +237,28 @@ class DruidQuery(Node):
     sort: tuple[SortKey, ...] = ()
     fetch: int | None = None
     offset: int = 0
+    grouping_sets: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def base(self) -> TableScan:
-        """The table at the bottom."""
-        return self.source if isinstance(self.source, TableScan) else self.source.base
+        """The table at the bottom; of a union the first, of a join the left."""
+        source: Node = self.source
+        while not isinstance(source, TableScan):
+            assert isinstance(source, DruidQuery | DruidJoin | DruidUnion)
+            source = source.source if isinstance(source, DruidQuery) else source.inputs[0]
+        return source
+
+    @property
+    def tables(self) -> tuple[TableScan, ...]:
+        """All the tables it reads."""
+        found: list[TableScan] = []
+        stack: list[Node] = [self.source]
+        while stack:
+            source = stack.pop()
+            if isinstance(source, TableScan):
+                found.append(source)
+            stack += (source.source,) if isinstance(source, DruidQuery) else source.inputs[::-1]
+        return tuple(found)
 
     @property
     def is_limited(self) -> bool:

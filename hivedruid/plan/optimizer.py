@@ -29,9 +29,12 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
     Raises PlanError, naming the rule, where a rule changes the schema or the rules do not come to an end.
     """
     driver = _Driver(context, rules, trace or Trace())
+    required = {c.id for c in node.columns}
+    node = prune(node, required)  # before the rules, too: a native query of a wide table is long
     seen = [node]
     for _ in range(MAX_PASSES):
-        changed = prune(driver.bottom_up(node), {c.id for c in node.columns})
+        driver.settled.clear()
+        changed = prune(driver.bottom_up(node), required)
         if changed is node or changed == node:
             return changed
         if any(changed == earlier for earlier in seen):
@@ -47,26 +50,31 @@ class _Driver:
         self.rules = rules
         self.trace = trace
         self.steps = 0
+        self.settled: dict[int, Node] = {}
+        """Nodes that no rule changes in this pass, by identity: a rule above them makes the driver come by again and again."""
 
     def bottom_up(self, node: Node) -> Node:
         """Inputs first, then the rules on the node itself until none applies."""
-        while not isinstance(node, DruidQuery):
+        while not isinstance(node, DruidQuery) and id(node) not in self.settled:
             inputs = tuple([self.bottom_up(i) for i in node.inputs])
             if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
                 node = node.with_inputs(inputs)
             node = self._subqueries(node)
             changed = self._first_change(node)
             if changed is None:
+                self.settled[id(node)] = node
                 break
             node = changed
         return node
 
     def _first_change(self, node: Node) -> Node | None:
+        said = len(self.context.decided)
         for rule in self.rules:
             changed = rule(node, self.context)
             if changed is not None:
                 self._check(rule, node, changed)
                 return changed
+            del self.context.decided[said:]
         return None
 
     def _check(self, rule: Rule, before: Node, after: Node) -> None:
@@ -86,7 +94,8 @@ class _Driver:
         def change(rex: Rex) -> Rex | None:
             if not isinstance(rex, Subquery):
                 return None
-            plan = prune(self.bottom_up(rex.plan), {c.id for c in rex.plan.columns})
+            required = {c.id for c in rex.plan.columns}
+            plan = prune(self.bottom_up(prune(rex.plan, required)), required)
             return rex if plan is rex.plan else Subquery(rex.type, rex.kind, plan, rex.args)
 
         return map_expressions(node, lambda rex: transform(rex, change))

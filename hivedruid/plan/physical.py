@@ -32,12 +32,30 @@ class DruidRead:
 
 
 @dataclass(frozen=True)
+class KeyFilter:
+    """A semi-join reduction: only rows whose `column` (its name and Druid type) is among the `keys` can meet the join.
+
+    The keys are the one column of a native query, or of a Spark job over a Hive-side table, which run first. More than
+    `most` of them are no filter; nothing is lost then.
+    """
+
+    column: str
+    type: str
+    keys: DruidRead | SparkJob
+    most: int
+
+
+@dataclass(frozen=True)
 class DruidInput:
-    """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`."""
+    """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`.
+
+    `reducers` narrow the query when it runs.
+    """
 
     view: str
     read: DruidRead
     columns: tuple[str, ...]
+    reducers: tuple[KeyFilter, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -91,8 +91,10 @@ class Subquery(Rex):
     args: tuple[Rex, ...] = ()
 
 
-def conjuncts(rex: Rex) -> list[Rex]:
-    """The terms of an AND, flattened."""
+def conjuncts(rex: Rex | None) -> list[Rex]:
+    """The terms of an AND, flattened; none where there is no condition."""
+    if rex is None:
+        return []
     if isinstance(rex, Call) and rex.op == "and":
         return [term for arg in rex.args for term in conjuncts(arg)]
     return [rex]
@@ -103,6 +105,11 @@ def conjunction(terms: list[Rex]) -> Rex | None:
     if not terms:
         return None
     return terms[0] if len(terms) == 1 else Call(BOOLEAN, "and", tuple(terms))
+
+
+def both(a: Rex | None, b: Rex | None) -> Rex | None:
+    """The AND of two conditions, each of which may not be there."""
+    return conjunction([*conjuncts(a), *conjuncts(b)])
 
 
 def children(rex: Rex) -> tuple[Rex, ...]:

@@ -28,6 +28,8 @@ class Scope:
     merged: set[str] = field(default_factory=set)
     aliases: dict[str, Rex] = field(default_factory=dict)
     """Select aliases that HAVING and ORDER BY may use where no column has the name."""
+    grouped: dict[str, PlanColumn] = field(default_factory=dict)
+    """Columns that are keys of GROUP BY: of several of a name, an unqualified one means the key, as in Hive."""
 
     def resolve(self, parts: list[str], span: Span | None) -> Rex:
         """A dotted name as a column, a field of a struct column, or a select alias."""
@@ -63,6 +65,8 @@ class Scope:
         ]
         if len(matches) > 1 and not qualifier and name in self.merged:
             return matches[0]
+        if len(matches) > 1 and not qualifier and name in self.grouped:
+            return self.grouped[name]
         if len(matches) > 1 and len({m.id for m in matches}) > 1:
             raise SemanticError(
                 f"column '{name}' is ambiguous: {len(matches)} tables have it",

@@ -18,7 +18,7 @@ def tree(node: Node, depth: int = 0) -> list[str]:
     lines = ["  " * depth + _label(node)]
     for child in node.inputs:
         lines += tree(child, depth + 1)
-    if isinstance(node, DruidQuery) and isinstance(node.source, DruidQuery):
+    if isinstance(node, DruidQuery) and not isinstance(node.source, nodes.TableScan):
         lines += tree(node.source, depth + 1)
     return lines
 
@@ -35,6 +35,7 @@ def _attributes(node: Node) -> dict[str, Attribute]:
     if isinstance(node, DruidQuery):
         grouped: dict[str, Attribute] = {
             "groups": [show(k) for k in node.keys],
+            "sets": _sets(node),
             "aggs": [show(c) for c in node.calls],
             "having": show(node.having) if node.having else None,
         }
@@ -54,16 +55,22 @@ def _attributes(node: Node) -> dict[str, Attribute]:
     if isinstance(node, nodes.Project):
         return {c.id: show(e) for c, e in zip(node.columns, node.exprs, strict=True)}
     if isinstance(node, nodes.Aggregate):
-        return {"groups": [show(k) for k in node.keys], "aggs": [show(c) for c in node.calls]}
+        aggs = [show(c) for c in node.calls]
+        return {"groups": [show(k) for k in node.keys], "sets": _sets(node), "aggs": aggs}
     if isinstance(node, nodes.Sort):
         return {"sort": [_key(k) for k in node.keys], "offset": node.offset, "fetch": node.fetch}
-    if isinstance(node, nodes.Join):
+    if isinstance(node, nodes.Join | nodes.DruidJoin):
         return {"type": node.kind, "condition": show(node.condition) if node.condition else None}
     if isinstance(node, nodes.SetOp):
         return {"kind": node.kind, "all": str(node.all).lower()}
     if isinstance(node, nodes.LateralView):
         return {"generator": show(node.generator)}
     return {"rows": len(node.rows)} if isinstance(node, nodes.Values) else {}
+
+
+def _sets(node: DruidQuery | nodes.Aggregate) -> list[str]:
+    """The grouping sets as positions among the keys."""
+    return [f"({', '.join(str(i) for i in kept)})" for kept in node.grouping_sets or ()]
 
 
 def _key(key: SortKey) -> str:

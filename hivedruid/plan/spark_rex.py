@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.catalog.types import STRING, HiveType, spark_type
 from hivedruid.plan import literals
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
 
@@ -95,7 +95,8 @@ class SparkRex:
     def _aggregate(self, rex: Agg) -> str:
         args = ", ".join(self._sql(a) for a in rex.args) if rex.args else "*"
         filtered = f" FILTER (WHERE {self._sql(rex.condition)})" if rex.condition else ""
-        return f"{rex.op}({'DISTINCT ' if rex.distinct else ''}{args}){filtered}"
+        name = "approx_count_distinct" if rex.op == "approx_distinct" else rex.op
+        return f"{name}({'DISTINCT ' if rex.distinct else ''}{args}){filtered}"
 
     def _over(self, rex: Over) -> str:
         nulls, _, frame = rex.frame.partition("|")
@@ -285,7 +286,17 @@ def _substring(s: SparkRex, rex: Call) -> str:
     text = f"substring({', '.join(args)})"
     if isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0:
         return text
-    return f"(CASE WHEN -({args[1]}) > length({args[0]}) THEN '' ELSE {text} END)"
+    return f"(CASE WHEN {args[1]} < -length({args[0]}) THEN '' ELSE {text} END)"
+
+
+def _trim(side: str) -> Callable[[SparkRex, Call], str]:
+    """Characters to trim stand before the text in Spark's two-argument form."""
+
+    def lower(s: SparkRex, rex: Call) -> str:
+        args = [s._sql(a) for a in rex.args]
+        return f"trim({side} {args[1]} FROM {args[0]})" if len(args) > 1 else f"{rex.op}({args[0]})"
+
+    return lower
 
 
 def _text_of_date(s: SparkRex, rex: Call) -> str:
@@ -315,7 +326,13 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
     value = rex.args[0]
     if not value.type.is_string:
         return s.seconds(value)
-    parsed = f"to_timestamp({', '.join(s._sql(a) for a in rex.args)})"
+    text = s._sql(value)
+    given = rex.args[1] if len(rex.args) > 1 else Literal(STRING, literals.UNIX_PATTERN)
+    parsed = f"to_timestamp({text}, {s._sql(given)})"
+    shape = literals.unix_shape(str(given.value)) if isinstance(given, Literal) else None
+    if shape is not None:  # Spark takes years of more digits, too
+        exactly = quote_string("^" + shape + r"\z")
+        parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
     return f"unix_seconds({s.from_local(parsed)})"
 
 
@@ -360,6 +377,9 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "abs": _abs,
     "sqrt": _sqrt,
     "substring": _substring,
+    "trim": _trim("BOTH"),
+    "ltrim": _trim("LEADING"),
+    "rtrim": _trim("TRAILING"),
     "add_months": _add_months,
     "last_day": _text_of_date,
     "next_day": _text_of_date,

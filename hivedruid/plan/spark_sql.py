@@ -188,6 +188,10 @@ class _Writer:
     def _values(self, node: nodes.Values) -> _Block:
         if not node.columns:
             return _Block("", ())
+        if not node.rows:
+            nulls = [self.rex.sql(Literal(c.type, None), {}) for c in node.columns]
+            items = ", ".join(f"{n} AS {quote_identifier(c.id)}" for n, c in zip(nulls, node.columns, strict=True))
+            return _Block(f"(SELECT {items} WHERE FALSE)", node.columns)
         rows = ", ".join("(" + ", ".join(self.rex.sql(v, {}) for v in row) + ")" for row in node.rows)
         names = ", ".join(quote_identifier(c.id) for c in node.columns)
         return _Block(f"VALUES {rows} AS _v ({names})", node.columns)

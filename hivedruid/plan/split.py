@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.engine import DruidLimits
-from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.plan import nodes
@@ -16,13 +15,11 @@ from hivedruid.plan.build import Builder
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
-from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
-from hivedruid.plan.rex import Literal, Over, Rex, SortKey, has
-from hivedruid.plan.rules import RULES, SCANS, Rule, RuleContext
-from hivedruid.plan.rules.aggregate import push_aggregate
-from hivedruid.plan.rules.filter import push_filter
-from hivedruid.plan.rules.project import push_project
-from hivedruid.plan.rules.sort import push_sort
+from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
+from hivedruid.plan.reasons import Left, left_outside
+from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has
+from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
+from hivedruid.plan.rules.join_logical import with_inferred
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
 
@@ -34,22 +31,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and Druid's limits."""
+    """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and what they knew.
+
+    `context.decided` are the choices by figures, in sentences; `views` says which materialized views answer, and why others do not.
+    """
 
     node: Node
     columns: tuple[ResultColumn, ...]
     zone: str
     fired: tuple[str, ...]
     new_column: Callable[..., PlanColumn]
-    limits: DruidLimits
+    context: RuleContext
+    views: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class Left:
-    """An operator that stayed outside Druid, and why."""
-
-    operator: str
-    reason: str
+    @property
+    def limits(self) -> DruidLimits:
+        return self.context.limits
 
 
 def plan_query(
@@ -70,9 +67,33 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         rules = SCANS if builder.snapshot.scans_only else RULES
     trace = Trace()
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
-    context = RuleContext(builder.zone, builder.new_column, builder.snapshot.limits)
+    facts = builder.snapshot
+    context = RuleContext(builder.zone, builder.new_column, facts.limits, facts.statistics, facts.settings)
+    views: list[str] = []
+    if facts.materialized_views:
+        from hivedruid.plan.materialize import answered_from_views
+
+        node = answered_from_views(node, builder, context, views)
+    if _has_parts(node):
+        node = _narrowed(node, context, tuple(r for r in rules if r in LOGICAL), trace)
     node = optimize(node, context, rules, trace)
-    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context.limits)
+    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context, tuple(views))
+
+
+def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace: Trace) -> Node:
+    """The plan with its conditions at the tables, those included that follow from joins."""
+    if not logical:
+        return node
+    moved = optimize(node, context, logical, trace)
+    inferred = with_inferred(moved)
+    return moved if inferred is moved else optimize(inferred, context, logical, trace)
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether a plan reads more than one input anywhere."""
+    return any(
+        isinstance(n, nodes.Join | nodes.SetOp) or any(has(e, Subquery) for e in n.expressions()) for n in node.walk()
+    )
 
 
 def druid_read(plan: QueryPlan) -> DruidRead | None:
@@ -108,6 +129,39 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
 
 def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob:
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns' ids."""
+    from hivedruid.plan.reduction import key_filters
+
+    node = _shared(plan.node, plan.zone)
+    reducers = key_filters(node, plan.context, lambda keys: _job(keys, plan.zone, {}, None))
+    node = ordered_outside(node, plan.new_column)
+    return replace(_job(node, plan.zone, reducers, names), columns=plan.columns)
+
+
+def _shared(node: Node, zone: str) -> Node:
+    """The plan with every native query asked once, a CTE that is read twice, say; the second time under other names."""
+    queries = [n for n in node.walk() if isinstance(n, DruidQuery)]
+    if len(queries) < 2:
+        return node
+    first: dict[str, DruidQuery] = {}
+    instead: dict[int, Node] = {}
+    for query in queries:
+        read = native_query(query, zone)
+        same = first.setdefault(repr((read.query, read.fields)), query)
+        if same is not query:
+            instead[id(query)] = nodes.Project(query.columns, same, tuple(c.ref for c in same.columns))
+    return _replaced(node, instead) if instead else node
+
+
+def _replaced(node: Node, instead: Mapping[int, Node]) -> Node:
+    if id(node) in instead:
+        return instead[id(node)]
+    inputs = tuple(_replaced(i, instead) for i in node.inputs)
+    return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
+
+
+def _job(
+    node: Node, zone: str, reducers: Mapping[int, tuple[KeyFilter, ...]], names: tuple[str, ...] | None
+) -> SparkJob:
     from hivedruid.plan.spark_sql import to_spark_sql
 
     inputs: list[DruidInput | TableInput] = []
@@ -117,8 +171,9 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob
         if isinstance(node, DruidQuery):
             if id(node) not in views:
                 views[id(node)] = f"druid_{len(views)}"
-                read = native_query(node, plan.zone)
-                inputs.append(DruidInput(views[id(node)], read, tuple(c.id for c in node.columns)))
+                read = native_query(node, zone)
+                filters = reducers.get(id(node), ())
+                inputs.append(DruidInput(views[id(node)], read, tuple(c.id for c in node.columns), filters))
             return views[id(node)]
         if isinstance(node, TableScan):
             if id(node) not in views:
@@ -127,8 +182,8 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob
             return views[id(node)]
         return None
 
-    sql = to_spark_sql(ordered_outside(plan.node, plan.new_column), plan.zone, leaf, names)
-    return SparkJob(sql, tuple(inputs), plan.columns)
+    sql = to_spark_sql(node, zone, leaf, names)
+    return SparkJob(sql, tuple(inputs), tuple(ResultColumn(c.name, c.type) for c in node.columns))
 
 
 def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
@@ -154,61 +209,5 @@ def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
     rebuilt = nodes.Sort(rebuilt.columns, rebuilt, keys)
     return nodes.Project(node.columns, rebuilt, tuple(c.ref for c in node.columns))
 
-
-def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
-    """Every operator that Druid does not run, from the top down, with the reason."""
-    context = RuleContext(plan.zone, plan.new_column, plan.limits)
-    found: list[Left] = []
-
-    def visit(node: Node) -> None:
-        if isinstance(node, DruidQuery):
-            return
-        found.append(Left(type(node).__name__, _reason(node, context)))
-        for child in node.inputs:
-            visit(child)
-
-    visit(plan.node)
-    return tuple(found)
-
-
-def _reason(node: Node, context: RuleContext) -> str:
-    fixed = _REASONS.get(type(node))
-    if fixed is not None:
-        return fixed
-    query = node.inputs[0] if node.inputs else None
-    if any(has(e, Over) for e in node.expressions()):
-        return "window functions run on Spark"
-    if not isinstance(query, DruidQuery):
-        return "its input is computed outside Druid"
-    reasons: list[str] = []
-    for attempt in _attempts(node, query, context):
-        try:
-            attempt()
-        except NotExact as no:
-            if no.reason not in reasons:
-                reasons.append(no.reason)
-    return "; ".join(reasons) or "not exact in Druid"
-
-
-def _attempts(node: Node, query: DruidQuery, context: RuleContext) -> list[Callable[[], object]]:
-    if isinstance(node, nodes.Filter):
-        return [lambda: push_filter(query, node.condition, context)]
-    if isinstance(node, nodes.Project):
-        pairs = zip(node.columns, node.exprs, strict=True)
-        return [lambda c=c, e=e: push_project(query, (c,), (e,), context) for c, e in pairs]  # type: ignore[misc]
-    if isinstance(node, nodes.Aggregate):
-        return [lambda: push_aggregate(query, node, context)]
-    if isinstance(node, nodes.Sort):
-        return [lambda: push_sort(query, node, context)]
-    return []
-
-
-_REASONS: dict[type[Node], str] = {
-    nodes.Join: "joins run on Spark over what each side can push",
-    nodes.SetOp: "UNION, INTERSECT and EXCEPT run on Spark over what each branch can push",
-    nodes.LateralView: "LATERAL VIEW runs on Spark",
-    nodes.TableScan: "not a Druid table",
-    nodes.Values: "literal rows",
-}
 
 __all__ = ["Left", "QueryPlan", "constant_rows", "druid_read", "left_outside", "optimized", "plan_query", "spark_job"]

@@ -91,6 +91,8 @@ def sampled(engine: Engine, coverage: Coverage) -> Sample:
         f"random: {result.runs} queries ({len(result.texts)} different), {result.share:.1%} fully pushed, seed {seed}"
         + (f": HIVEDRUID_EQUIVALENCE={asked} HIVEDRUID_EQUIVALENCE_SEED={seed} runs the same" if asked else "")
     )
+    for shape, whole in sorted(result.shapes.items()):
+        _report.append(f"  {shape}: {sum(whole)} of {len(whole)} fully pushed")
     return result
 
 

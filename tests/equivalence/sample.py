@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -28,6 +29,8 @@ class Sample:
     texts: set[str] = field(default_factory=set)
     runs: int = 0
     fully_pushed: int = 0
+    shapes: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    """Of each query of a shape, whether it was pushed whole."""
     failure: str | None = None
 
     @property
@@ -106,6 +109,7 @@ def _queries(engine: Engine, world: World, seed: int, result: Sample, coverage: 
         result.runs += 1
         result.texts.add(query.sql)
         result.fully_pushed += answers.is_fully_pushed
+        result.shapes[query.shape].append(answers.is_fully_pushed)
         coverage.record(answers.unpushed, world)
 
     run()

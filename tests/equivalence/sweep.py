@@ -10,6 +10,7 @@ from tests.equivalence.comparison import Rows, same, same_value
 from tests.equivalence.coverage import Coverage
 from tests.equivalence.engine import Engine
 from tests.equivalence.operators import AGGREGATES, CONDITIONS, VALUES, filled
+from tests.equivalence.shapes import SHAPES, with_defaults
 from tests.equivalence.tables import World
 
 BATCH = 60
@@ -64,12 +65,13 @@ def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) 
             key,
             [*filled(AGGREGATES), "count(f)"]
             if all_types
-            else ["count(*)", "min(`__time`)", "max(`__time`)", "sum(l)"],
+            else ["count(*)", "count(`__time`)", "min(`__time`)", "max(`__time`)", "sum(l)"],
             result,
             coverage,
         )
     if all_types:
         _orders(engine, result, coverage)
+        _shapes(engine, result, coverage)
     return result
 
 
@@ -216,3 +218,16 @@ def _orders(engine: Engine, result: Sweep, coverage: Coverage) -> None:
                 result.compared += 1
                 if not same(answers.pushed, answers.expected, answers.types, ordered=True):
                     result.differences.append(f"{sql}\n  {answers.pushed!r} instead of {answers.expected!r}")
+
+
+def _shapes(engine: Engine, result: Sweep, coverage: Coverage) -> None:
+    """Every shape of a query, as it comes."""
+    for shape in SHAPES:
+        sql = with_defaults(shape)
+        answers = engine.answers(sql)
+        assert engine.world is not None
+        coverage.record(answers.unpushed, engine.world)
+        coverage.shapes[shape.name].append(answers.is_fully_pushed)
+        result.compared += 1
+        if not same(answers.pushed, answers.expected, answers.types, ordered=shape.ordered):
+            result.differences.append(f"{sql}\n  {_first_difference(answers.pushed, answers.expected)}")

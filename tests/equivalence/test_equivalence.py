@@ -19,7 +19,7 @@ def test_every_operator_answers_the_same_over_every_type(swept: Sweep) -> None:
 
 def test_random_queries_answer_the_same(sampled: Sample) -> None:
     assert sampled.failure is None, f"\n{sampled.failure}\n(seed {sampled.seed})"
-    assert len(sampled.texts) >= 0.8 * sampled.runs
+    assert len(sampled.texts) >= 0.75 * sampled.runs
 
 
 def test_most_random_queries_are_pushed_whole(sampled: Sample) -> None:

@@ -46,9 +46,17 @@ OVER_FULL_TABLES = [
     "SELECT id, cast(d AS string) AS c FROM t WHERE d > 0 AND d < 1e-300 ORDER BY id",
     # Druid computes with constants before it looks at what guards them
     "SELECT `__time`, (length('a%b') div 0) AS c, length('ab') div length('') AS e FROM t ORDER BY `__time` LIMIT 3",
+    # Druid leaves out a join of inner queries below a groupBy over a groupBy
+    "SELECT c, count(*) AS n FROM (SELECT x.w, count(*) AS c FROM (SELECT DISTINCT w, id FROM t) x"
+    " JOIN (SELECT DISTINCT w FROM u) y ON x.w = y.w GROUP BY x.w) z GROUP BY c ORDER BY c",
+    "WITH x AS (SELECT DISTINCT w, id FROM t) SELECT count(*) AS c0, count(DISTINCT w) AS c1 FROM x WHERE id IN (SELECT max(id) FROM x GROUP BY w)",
 ]
 
 OVER_SMALL_TABLES = [
+    # an aggregate of nothing is not always NULL
+    "SELECT count(*) AS c0, size(collect_set(w)) AS c1, approx_count_distinct(w) AS c2, max(l) AS c3 FROM (SELECT l, w FROM t LIMIT 0) x",
+    # an empty table is no query without an order
+    "SELECT `__time` FROM t ORDER BY `__time` LIMIT 2",
     # a grand total of which nothing is selected is one row
     "SELECT 0 AS c0 FROM (SELECT min(s) AS c0, count(*) + 1 AS c1 FROM t) x",
     # DuckDB's statistics of a file in which a column is null throughout

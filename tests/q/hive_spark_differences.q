@@ -40,3 +40,5 @@ SET hive.local.time.zone=UTC;
 SELECT add_months(CAST(timecolumn AS date), 1), add_months(CAST(timecolumn AS date), 12), date_add(timecolumn, 1), CAST(timecolumn AS date) + INTERVAL '1' DAY FROM src WHERE metric1 = 5;
 -- grouping__id: the leftmost key has the highest bit
 SELECT dimension1, dimension2, count(*), grouping__id, grouping(dimension2) FROM src WHERE metric1 < 3 GROUP BY dimension1, dimension2 WITH ROLLUP ORDER BY grouping__id, dimension2;
+-- other characters than blanks to trim stand behind the text (Spark's trim(x, y) has them first); a text without pattern is one with a time
+SELECT trim(BOTH 'x' FROM concat('xaxbx', x)), unix_timestamp(concat('2020-01-01 00:00:00', x)), unix_timestamp(concat('2020-01-01', x)), unix_timestamp(concat('2020-01-01', x), 'yyyy-MM-dd') FROM (SELECT substring(dimension1, 2) AS x FROM src WHERE metric1 = 1) t;

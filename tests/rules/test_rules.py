@@ -180,22 +180,28 @@ def test_filter_set_op_transpose_goes_into_each_branch() -> None:
 
 def test_druid_filter_takes_what_is_exact_and_leaves_the_rest() -> None:
     expect(
-        "SELECT clicks FROM ev WHERE clicks > 3 AND country = 5",
+        "SELECT clicks FROM ev WHERE clicks > 3 AND md5(country) = 'a'",
         "druid_scan druid_filter",
         """
         Project(clicks=[clicks])
-          Filter(condition=[(CAST(country AS double) = 5)])
+          Filter(condition=[(md5(country) = 'a')])
             DruidQuery(table=[default.ev], filter=[(clicks > 3)], projects=[country, clicks])
         """,
     )
-    expect_not("SELECT clicks FROM ev WHERE country = 5", "druid_scan druid_filter")
-    expect_not("SELECT clicks FROM ev WHERE clicks > 3 OR country = 5", "druid_scan druid_filter")
+    expect_not("SELECT clicks FROM ev WHERE md5(country) = 'a'", "druid_scan druid_filter")
+    expect_not("SELECT clicks FROM ev WHERE clicks > 3 OR md5(country) = 'a'", "druid_scan druid_filter")
     expect_not("SELECT pop FROM dim WHERE pop > 3", "druid_scan druid_filter")
 
 
 def test_druid_filter_does_not_pass_a_limit() -> None:
-    rules = "druid_scan project_remove druid_project druid_sort druid_filter"
-    expect_not("SELECT c FROM (SELECT clicks c FROM ev LIMIT 3) x WHERE c > 5", rules)
+    expect(
+        "SELECT c FROM (SELECT clicks c FROM ev LIMIT 3) x WHERE c > 5",
+        "druid_scan project_remove druid_project druid_sort druid_filter",
+        """
+        DruidQuery(filter=[(clicks > 5)], projects=[clicks])
+          DruidQuery(table=[default.ev], projects=[clicks], fetch=[3])
+        """,
+    )
 
 
 # --- projections ---------------------------------------------------------------------------------------------------
@@ -238,12 +244,12 @@ def test_druid_project_is_all_or_nothing_and_druid_project_part_takes_what_is_ex
         "druid_scan druid_project",
         "DruidQuery(table=[default.ev], projects=[clicks, (imps + 1)])",
     )
-    expect_not("SELECT pmod(clicks, 3), imps + 1 FROM ev", "druid_scan druid_project")
+    expect_not("SELECT factorial(clicks), imps + 1 FROM ev", "druid_scan druid_project")
     expect(
-        "SELECT pmod(clicks, 3), imps + 1 FROM ev",
+        "SELECT factorial(clicks), imps + 1 FROM ev",
         "druid_scan druid_project druid_project_part",
         """
-        Project(_c0=[pmod(clicks, 3)], _c1=[_c1_1])
+        Project(_c0=[factorial(clicks)], _c1=[_c1_1])
           DruidQuery(table=[default.ev], projects=[clicks, (imps + 1)])
         """,
     )
@@ -262,9 +268,6 @@ def test_aggregate_project_merge_sees_through_the_projection() -> None:
     expect_not("SELECT a, count(*) FROM (SELECT rand() a FROM dim) x GROUP BY a", "aggregate_project_merge")
     same = "SELECT a, b, count(*) FROM (SELECT pop a, pop b FROM dim) x GROUP BY a, b"
     expect_not(same, "aggregate_project_merge")
-    expect_not(
-        "SELECT a, count(*) FROM (SELECT upper(country) a FROM dim) x GROUP BY a WITH ROLLUP", "aggregate_project_merge"
-    )
 
 
 def test_druid_aggregate_nests_where_the_query_below_has_its_own() -> None:
@@ -282,8 +285,7 @@ def test_druid_aggregate_nests_where_the_query_below_has_its_own() -> None:
         """,
     )
     for sql in (
-        "SELECT min(country) FROM ev",
-        "SELECT country FROM ev GROUP BY country WITH CUBE",
+        "SELECT collect_set(country) FROM ev",
         "SELECT count(DISTINCT country) FROM ev",
         "SELECT sum(pop) FROM dim",
     ):
@@ -297,14 +299,11 @@ def test_aggregate_expand_distinct_groups_by_keys_and_argument_first() -> None:
         """
         Project(country_1=[country_2], $f1=[_t0], $f2=[_t1], $f3=[(_t2 / _t3)], $f4=[coalesce(_t4, 0)])
           Aggregate(groups=[_k0], aggs=[count(_k1), sum(_p0), sum(_p1), sum(_p2), sum(_p3)])
-            Aggregate(groups=[country, city], aggs=[sum(clicks), sum(imps), count(imps), count(*)])
-              DruidQuery(table=[default.ev], projects=[country, city, clicks, imps])
+            DruidQuery(table=[default.ev], groups=[country, city], aggs=[sum(clicks), sum(imps), count(imps), count(*)], projects=[_k0, _k1, _p0, _p1, _p2, _p3])
         """,
     )
     for sql in (
-        "SELECT count(DISTINCT city), count(DISTINCT country) FROM ev",  # two argument lists
         "SELECT count(DISTINCT city), collect_set(country) FROM ev",  # no partial form
-        "SELECT count(DISTINCT city) FILTER (WHERE clicks > 3) FROM ev",
         "SELECT count(city) FROM ev",
         "SELECT count(DISTINCT country) FROM dim",
     ):
@@ -337,5 +336,7 @@ def test_a_smaller_limit_of_a_limit_is_kept_and_an_order_of_it_is_not_pushed() -
 def test_every_rule_has_its_test_here() -> None:
     from pathlib import Path
 
-    text = Path(__file__).read_text(encoding="utf-8")
+    here = Path(__file__).parent
+    texts = [*here.glob("test_*.py"), *(here.parent / "unit" / "plan").glob("test_*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in texts)
     assert [name for name in NAMES if name not in text] == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid import parser
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import (
     BIGINT,
@@ -89,12 +90,17 @@ def plan(
     notes: list[str] | None = None,
     limits: DruidLimits = NO_LIMITS,
     scans_only: bool = False,
+    rows: Mapping[str, int] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> QueryPlan:
+    """The plan of a query. `rows`: how many the tables are known to have, by name."""
+
     def note(message: str, _span: object) -> None:
         if notes is not None:
             notes.append(message)
 
-    facts = replace(snapshot(zone, tables), limits=limits, scans_only=scans_only)
+    statistics = {("default", name): TableStatistics(rows=count) for name, count in (rows or {}).items()}
+    facts = replace(snapshot(zone, tables, settings), limits=limits, scans_only=scans_only, statistics=statistics)
     return plan_query(*parse(sql), facts, note, None if scans_only else rules)
 
 

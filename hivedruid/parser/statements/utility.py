@@ -61,6 +61,18 @@ class ShowTableProperties(Statement):
 
 
 @dataclass(frozen=True)
+class AnalyzeTable(Statement):
+    """ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
+
+    `columns` are those to look at with their places, all of them where none is named; None: without FOR COLUMNS.
+    """
+
+    name: TableName
+    columns: tuple[tuple[str, Span], ...] | None = None
+    no_scan: bool = False
+
+
+@dataclass(frozen=True)
 class SetSetting(Statement):
     """SET (all changed), SET -v (all), SET key (one), SET key=value."""
 

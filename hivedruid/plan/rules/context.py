@@ -3,45 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType
+from hivedruid.druid.aggregators import SKETCH
 from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 
+if TYPE_CHECKING:
+    from hivedruid.catalog.statistics import Statistics
+
 
 @dataclass(frozen=True)
 class RuleContext:
-    """The session zone, a source of fresh columns, and what the Druid at hand refuses beyond."""
+    """The session zone, a source of fresh columns, and what the Druid at hand refuses beyond.
+
+    `statistics` are what is known of the tables' rows, by database and name; `settings` the session's.
+    """
 
     zone: str
     new_column: Callable[[str, HiveType], PlanColumn]
     limits: DruidLimits = NO_LIMITS
+    statistics: Statistics = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    decided: list[str] = field(default_factory=list, compare=False)
+
+    def decide(self, sentence: str) -> None:
+        """Say what was chosen by figures; EXPLAIN EXTENDED shows it if the rule that says so rewrites its node."""
+        if sentence not in self.decided:
+            self.decided.append(sentence)
+
+    def rows(self, node: Node) -> int | None:
+        """About how many rows a node has; None where it is not known."""
+        from hivedruid.plan.statistics import estimate_rows
+
+        return estimate_rows(node, self.statistics, self.zone)
+
+    def most(self, key: str) -> int:
+        """A setting that is a number, of the session or its default."""
+        from hivedruid.settings import SETTINGS
+
+        return int(self.settings.get(key) or SETTINGS[key].default)
 
     def exact(self, candidate: DruidQuery) -> DruidQuery:
         """The candidate, once it is certain that Druid answers it exactly; else NotExact with the reason."""
         query = native_query(candidate, self.zone).query
         self._check_merge_buffers(query)
+        if not self.limits.sketches and _has_sketches(query):
+            raise NotExact("this Druid has no sketches (druid-datasketches)")
         return candidate
 
     def _check_merge_buffers(self, query: Mapping[str, Any]) -> None:
-        """A broker holds one merge buffer for each groupBy over another one, two at most (GroupByResourcesReservationPool)."""
         available = self.limits.merge_buffers
         if available is None:
             return
-        needed = min(2, max(0, _group_bys(query) - 1))
+        needed = merge_buffers(query)
         if needed > available:
             raise NotExact(f"nested groupBys need {needed} merge buffers, this Druid has {available}")
 
 
-def _group_bys(query: Mapping[str, Any]) -> int:
-    """How many groupBys are nested in a query, itself included."""
+def _has_sketches(query: Mapping[str, Any]) -> bool:
+    natives = [a.get("aggregator", a) for a in query.get("aggregations", ())]
     source = query["dataSource"]
-    inner = _group_bys(source["query"]) if isinstance(source, Mapping) and source.get("type") == "query" else 0
-    return inner + (1 if query["queryType"] == "groupBy" else 0)
+    inner = source["query"] if isinstance(source, Mapping) and source.get("type") == "query" else None
+    return any(native["type"] == SKETCH for native in natives) or (inner is not None and _has_sketches(inner))
+
+
+def merge_buffers(query: Mapping[str, Any]) -> int:
+    """The merge buffers that a broker holds for a query (GroupByQueryResources).
+
+    One for each groupBy over another one, two at most. For grouping sets one more, or two where one of
+    them is no prefix of the dimensions.
+    """
+    nested, subtotals = _group_bys(query)
+    return min(2, max(0, nested - 1)) + subtotals
+
+
+def _group_bys(query: Mapping[str, Any]) -> tuple[int, int]:
+    """How many groupBys are nested in a query, itself included, and the most that grouping sets in them need."""
+    source = query["dataSource"]
+    is_nested = isinstance(source, Mapping) and source.get("type") == "query"
+    nested, subtotals = _group_bys(source["query"]) if is_nested else (0, 0)
+    if query["queryType"] != "groupBy":
+        return nested, subtotals
+    names = [d["outputName"] for d in query["dimensions"]]
+    sets = query.get("subtotalsSpec") or ()
+    if sets:
+        subtotals = max(subtotals, 1 if all(kept == names[: len(kept)] for kept in sets) else 2)
+    return nested + 1, subtotals
 
 
 Rule = Callable[[Node, RuleContext], "Node | None"]

@@ -5,26 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivedruid.catalog.types import BOOLEAN
-from hivedruid.druid.exactness import NotExact
 from hivedruid.plan.fold import fold
-from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, SetOp
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, LateralView, Node, Project, SetOp
 from hivedruid.plan.rex import (
     Call,
     Literal,
     Over,
+    Ref,
     Rex,
     Subquery,
+    both,
     conjunction,
     conjuncts,
     has,
     is_deterministic,
     refs,
     substitute,
+    walk,
 )
 from hivedruid.plan.rules.context import RuleContext, pushed
+from hivedruid.plan.rules.nested import rows_of
 
 
-def _filtered(node: Node, terms: list[Rex]) -> Node:
+def filtered(node: Node, terms: list[Rex]) -> Node:
+    """The rows of the node that meet all the terms."""
     condition = conjunction(terms)
     return node if condition is None else Filter(node.columns, node, condition)
 
@@ -33,17 +37,17 @@ def filter_merge(node: Node, _context: RuleContext) -> Node | None:
     """Filter[p](Filter[q](x)) => Filter[q AND p](x)"""
     if not isinstance(node, Filter) or not isinstance(node.input, Filter):
         return None
-    return _filtered(node.input.input, [*conjuncts(node.input.condition), *conjuncts(node.condition)])
+    return filtered(node.input.input, [*conjuncts(node.input.condition), *conjuncts(node.condition)])
 
 
-def _decisive(term: Rex) -> Rex:
+def decisive(term: Rex) -> Rex:
     """The term where all that matters is whether it is TRUE: NULL is FALSE, and `x IN (a, NULL)` is `x IN (a)`."""
     if isinstance(term, Literal):
         return Literal(BOOLEAN, term.value is True)
     if not isinstance(term, Call):
         return term
     if term.op in ("and", "or"):
-        return fold(Call(BOOLEAN, term.op, tuple([_decisive(a) for a in term.args])), "UTC")
+        return fold(Call(BOOLEAN, term.op, tuple([decisive(a) for a in term.args])), "UTC")
     if term.op == "not" and _has_null_item(term.args[0]):
         return Literal(BOOLEAN, False)
     if not _has_null_item(term):
@@ -67,35 +71,72 @@ def filter_true(node: Node, _context: RuleContext) -> Node | None:
     if not isinstance(node, Filter):
         return None
     terms = conjuncts(node.condition)
-    kept = [term for t in terms for term in conjuncts(_decisive(t))]
+    kept = decisive_terms(terms)
+    return None if kept == terms else filtered(node.input, kept)
+
+
+def decisive_terms(terms: list[Rex]) -> list[Rex]:
+    """The terms of a condition of which all that matters is whether it is TRUE; none where it always is."""
+    kept = [term for t in terms for term in conjuncts(decisive(t))]
     kept = [t for t in kept if not (isinstance(t, Literal) and t.value is True)]
-    if any(isinstance(t, Literal) for t in kept):
-        kept = [Literal(BOOLEAN, False)]
-    return None if kept == terms else _filtered(node.input, kept)
+    return [Literal(BOOLEAN, False)] if any(isinstance(t, Literal) for t in kept) else kept
 
 
 def filter_project_transpose(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p](Project[e](x)) => Project[e](Filter[p over e](x))      e deterministic, no window function"""
+    """Filter[p](Project[e](x)) => Project[e](Filter[p over e](x))      e deterministic, no window function
+
+    Past window functions only what is the same for all rows of a window: conditions on columns that all partition by.
+    """
     if not isinstance(node, Filter) or not isinstance(node.input, Project):
         return None
     project = node.input
-    mapping = dict(zip([c.id for c in project.columns], project.exprs, strict=True))
+    mapping = project.mapping
+    partition = _partition(project)
     down: list[Rex] = []
     stay: list[Rex] = []
     for term in conjuncts(node.condition):
         used = [mapping[i] for i in refs(term) if i in mapping]
-        free = all(is_deterministic(e) and not has(e, Over, Subquery) for e in used)
+        free = all(is_deterministic(e) and not has(e, Over, Subquery) and not _makes_rows(e) for e in used)
         correlated = any(isinstance(s, Subquery) and s.plan.outer_refs() & set(mapping) for s in _subqueries(term))
+        if free and partition is not None:
+            free = is_deterministic(term) and not has(term, Subquery) and refs(substitute(term, mapping)) <= partition
         (down if free and not correlated else stay).append(term)
     if not down:
         return None
-    below = _filtered(project.input, [substitute(t, mapping) for t in down])
-    return _filtered(replace(project, input=below), stay)
+    below = filtered(project.input, [substitute(t, mapping) for t in down])
+    return filtered(replace(project, input=below), stay)
+
+
+def _partition(project: Project) -> set[str] | None:
+    """The columns by which all window functions partition; None where there is no window function."""
+    windows = [n for e in project.exprs for n in walk(e) if isinstance(n, Over)]
+    if not windows:
+        return None
+    columns = [{p.id for p in window.partition if isinstance(p, Ref)} for window in windows]
+    return set.intersection(*columns)
+
+
+_GENERATORS = frozenset({"explode", "posexplode", "inline", "stack", "json_tuple", "parse_url_tuple"})
+
+
+def _makes_rows(rex: Rex) -> bool:
+    return any(isinstance(n, Call) and n.op in _GENERATORS for n in walk(rex))
+
+
+def filter_lateral_view_transpose(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p AND q](LateralView(x)) => Filter[q](LateralView(Filter[p](x)))      p reads x alone"""
+    if not isinstance(node, Filter) or not isinstance(node.input, LateralView):
+        return None
+    view = node.input
+    there = {c.id for c in view.input.columns}
+    terms = conjuncts(node.condition)
+    down = [t for t in terms if refs(t) and refs(t) <= there and is_deterministic(t) and not has(t, Subquery)]
+    if not down:
+        return None
+    return filtered(replace(view, input=filtered(view.input, down)), [t for t in terms if t not in down])
 
 
 def _subqueries(rex: Rex) -> list[Subquery]:
-    from hivedruid.plan.rex import walk
-
     return [n for n in walk(rex) if isinstance(n, Subquery)]
 
 
@@ -111,8 +152,8 @@ def filter_aggregate_transpose(node: Node, _context: RuleContext) -> Node | None
     down = [t for t in terms if refs(t) and refs(t) <= set(keys) and not has(t, Subquery) and is_deterministic(t)]
     if not down:
         return None
-    below = _filtered(aggregate.input, [substitute(t, keys) for t in down])
-    return _filtered(replace(aggregate, input=below), [t for t in terms if t not in down])
+    below = filtered(aggregate.input, [substitute(t, keys) for t in down])
+    return filtered(replace(aggregate, input=below), [t for t in terms if t not in down])
 
 
 def filter_into_join(node: Node, _context: RuleContext) -> Node | None:
@@ -125,7 +166,7 @@ def filter_into_join(node: Node, _context: RuleContext) -> Node | None:
     left, right, stay = _by_side(conjuncts(node.condition), join, left_ok, right_ok)
     if not left and not right:
         return None
-    return _filtered(replace(join, left=_filtered(join.left, left), right=_filtered(join.right, right)), stay)
+    return filtered(replace(join, left=filtered(join.left, left), right=filtered(join.right, right)), stay)
 
 
 def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
@@ -136,9 +177,7 @@ def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
     left, right, stay = _by_side(conjuncts(node.condition), node, left_ok, right_ok)
     if not stay or (not left and not right):
         return None
-    return replace(
-        node, left=_filtered(node.left, left), right=_filtered(node.right, right), condition=conjunction(stay)
-    )
+    return replace(node, left=filtered(node.left, left), right=filtered(node.right, right), condition=conjunction(stay))
 
 
 def _by_side(terms: list[Rex], join: Join, left_ok: bool, right_ok: bool) -> tuple[list[Rex], list[Rex], list[Rex]]:
@@ -172,18 +211,14 @@ def filter_set_op_transpose(node: Node, _context: RuleContext) -> Node | None:
 def push_filter(query: DruidQuery, term: Rex, context: RuleContext) -> DruidQuery:
     """The query with one more condition on its rows; NotExact where it must be checked above."""
     if query.is_limited:
-        raise NotExact("a condition on the rows that a LIMIT left")
+        query = rows_of(query, context)
     rex = substitute(term, query.mapping)
     if query.grouped is None:
-        return context.exact(replace(query, filter=_and(query.filter, rex)))
-    keys = dict(zip([c.id for c in query.grouped], query.keys, strict=False))
+        return context.exact(replace(query, filter=both(query.filter, rex)))
+    keys = dict(zip([c.id for c in query.grouped], query.keys, strict=False)) if query.grouping_sets is None else {}
     if keys and refs(rex) and refs(rex) <= set(keys):
-        return context.exact(replace(query, filter=_and(query.filter, substitute(rex, keys))))
-    return context.exact(replace(query, having=_and(query.having, rex)))
-
-
-def _and(a: Rex | None, b: Rex) -> Rex | None:
-    return conjunction([*(conjuncts(a) if a is not None else []), *conjuncts(b)])
+        return context.exact(replace(query, filter=both(query.filter, substitute(rex, keys))))
+    return context.exact(replace(query, having=both(query.having, rex)))
 
 
 def druid_filter(node: Node, context: RuleContext) -> Node | None:
@@ -195,7 +230,7 @@ def druid_filter(node: Node, context: RuleContext) -> Node | None:
     if not exact:
         return None
     kept = set(exact)
-    return _filtered(_pushed_terms(query, exact, context), [t for t in terms if t not in kept])
+    return filtered(_pushed_terms(query, exact, context), [t for t in terms if t not in kept])
 
 
 def _is_exact(query: DruidQuery, terms: list[Rex], context: RuleContext) -> bool:
@@ -211,7 +246,7 @@ def _pushed_terms(query: DruidQuery, terms: list[Rex], context: RuleContext) -> 
 
 def _by_reach(query: DruidQuery, terms: list[Rex]) -> list[Rex]:
     """The terms as at most two conditions: those on grouping keys alone, and the rest."""
-    if query.grouped is None:
+    if query.grouped is None or query.grouping_sets is not None:
         condition = conjunction(terms)
         return [condition] if condition is not None else []
     keys = {c.id for c in query.grouped[: len(query.keys)]}

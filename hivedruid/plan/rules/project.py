@@ -33,7 +33,7 @@ def project_merge(node: Node, _context: RuleContext) -> Node | None:
     if not isinstance(node, Project) or not isinstance(node.input, Project):
         return None
     inner = node.input
-    mapping = dict(zip([c.id for c in inner.columns], inner.exprs, strict=True))
+    mapping = inner.mapping
     if any(has(e, Over, Subquery) or not is_deterministic(e) for e in inner.exprs):
         return None
     if any(has(e, Subquery) for e in node.exprs):

@@ -26,6 +26,11 @@ def test_limits_of_resources_are_errors_of_their_own(message: str) -> None:
     assert error.message == message
 
 
+def test_a_value_too_long_for_its_aggregator_is_a_resource_error() -> None:
+    message = "Exceeded memory usage when aggregating type [STRING], size [1033] is larger than max [1024]"
+    assert isinstance(refusal(500, druid("Unknown exception", message), "Druid"), ResourceError)
+
+
 def test_other_refusals_are_druid_errors_in_druids_words() -> None:
     error = refusal(
         500,

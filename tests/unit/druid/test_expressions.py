@@ -50,6 +50,18 @@ ARITHMETIC = [
         "DOUBLE",
     ),
     ("power(revenue, 2)", "pow(\"revenue\",CAST(2,'DOUBLE'))", "DOUBLE"),
+    ("pmod(clicks, 3)", '((("clicks" % 3) + 3) % 3)', "LONG"),
+    (
+        "pmod(revenue, 3)",
+        'case_searched(("revenue" % 3.0) < 0,(("revenue" % 3.0) + 3.0) % 3.0,("revenue" % 3.0))',
+        "DOUBLE",
+    ),
+    ("imps & 3", 'bitwiseAnd("imps",3)', "LONG"),
+    ("~imps", 'bitwiseComplement("imps")', "LONG"),
+    ("round(revenue, -2)", 'if(abs("revenue") < 4503599627370496,round("revenue",-2),"revenue")', "DOUBLE"),
+    # decimals are computed in their smallest unit
+    ("imps * 1.5", "(CAST((\"imps\" * 15),'DOUBLE') / 10)", "DOUBLE"),
+    ("imps + 0.25", "(CAST(((\"imps\" * 100) + 25),'DOUBLE') / 100)", "DOUBLE"),
     ("1e10 * revenue", '(10000000000.0 * "revenue")', "DOUBLE"),
     ("revenue * 1e300", '("revenue" * 1e300)', "DOUBLE"),  # no `+` in an exponent
 ]
@@ -61,6 +73,15 @@ STRINGS = [
     ("ucase(country)", 'upper("country")', "STRING"),
     ("trim(country)", 'trim("country")', "STRING"),
     ("length(country)", "strlen(regexp_replace(\"country\",'[\\\\x{10000}-\\\\x{10FFFF}]','.'))", "LONG"),
+    ("substr(country, -2)", 'case_searched(strlen("country") >= 2,substring("country",strlen("country") - 2,-1),notnull("country"),\'\')', "STRING"),
+    ("substring(country, 1, 0)", "if(notnull(\"country\"),'',null)", "STRING"),
+    ("trim(BOTH 'x' FROM country)", "trim(\"country\",'x')", "STRING"),
+    ("locate('a', country, 3)", "(strpos(\"country\",'a',2) + 1)", "LONG"),
+    ("translate(country, 'ab', 'x')", "replace(replace(\"country\",'a','x'),'b','')", "STRING"),
+    ("concat_ws('', country, city)", "concat(nvl(\"country\",''),nvl(\"city\",''))", "STRING"),
+    ("substring_index(country, '.', 2)", "if(notnull(\"country\"),nvl(regexp_extract(\"country\",'^((?:[^\\u005c.]*\\u005c.){0,1}[^\\u005c.]*)',1),''),null)", "STRING"),
+    ("split(country, ',')[1]", "case_searched(regexp_like(\"country\",'^(?:[^,]*,){1}'),nvl(regexp_extract(\"country\",'^(?:[^,]*,){1}([^,]*)',1),''))", "STRING"),
+    ("regexp_replace(country, '(a)(b)', '$2$1')", "regexp_replace(\"country\",'(a)(b)','$2$1')", "STRING"),
     ("substring(country, 2, 3)", 'case_searched(strlen("country") > 1,substring("country",1,3),notnull("country"),\'\')', "STRING"),
     ("substr(country, 0, 2)", 'case_searched(strlen("country") > 0,substring("country",0,2),notnull("country"),\'\')', "STRING"),
     ("instr(country, 'a')", "(strpos(\"country\",'a') + 1)", "LONG"),
@@ -98,7 +119,13 @@ CASTS = [
     ("CAST(clicks AS boolean)", '("clicks" != 0)', "LONG"),
     ("CAST(is_mobile AS string)", "case_searched(\"is_mobile\" == 1,'TRUE',\"is_mobile\" == 0,'FALSE')", "STRING"),
     ("CAST(country AS varchar(3))", 'left("country",3)', "STRING"),
-]
+    ("CAST(revenue AS int)", "max(min(CAST(\"revenue\",'LONG'),2147483647),-2147483648)", "LONG"),
+    ("CAST(revenue AS boolean)", '("revenue" != 0)', "LONG"),
+    ("CAST(imps AS decimal(12,2))", "CAST(\"imps\",'DOUBLE')", "DOUBLE"),
+    ("CAST(imps AS decimal(4,0))", 'case_searched("imps" < 10000 && "imps" > -10000,CAST("imps",\'DOUBLE\'))', "DOUBLE"),
+    # the largest double that rounds to 99999999.99, not beyond
+    ("CAST(revenue AS decimal(10,2))", 'case_searched(abs("revenue") <= 99999999.99499999,round("revenue",2))', "DOUBLE"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("hive", "druid", "kind"), ARITHMETIC + STRINGS + CONDITIONAL + CASTS)
@@ -116,6 +143,7 @@ TIMES = [
     ("ceil({t} TO hour)", "timestamp_ceil(\"__time\",'PT1H',null,'{z}')", "LONG"),
     ("{t} + interval '1' day", '("__time" + 86400000)', "LONG"),
     ("{t} - interval '1' month", "timestamp_shift(\"__time\",'P1M',-1,'{z}')", "LONG"),
+    ("trunc({t}, 'MM')", "timestamp_format(timestamp_floor(\"__time\",'P1M',null,'{z}'),'yyyy-MM-dd','{z}')", "STRING"),
     ("date_format({t}, 'yyyy-MM')", "timestamp_format(\"__time\",'yyyy-MM','{z}')", "STRING"),
 ]
 
@@ -143,24 +171,28 @@ def test_a_zoned_timestamps_text_ends_with_its_zone() -> None:
 
 
 OUTSIDE = [
-    ("pmod(clicks, 3)", "pmod"),
     ("score + 1", "float"),
-    ("CAST(revenue AS int)", "CAST of double to int"),
-    ("CAST(clicks AS decimal(10,2))", "decimal"),
-    ("CAST(country AS int)", "CAST of string to int"),
+    ("CAST(country AS decimal(10,2))", "CAST of string to decimal"),
+    ("CAST(revenue AS decimal(18,2))", "15 digits"),
+    ("CAST(country AS timestamp)", "microseconds"),
     ("CAST(revenue AS float)", "CAST of double to float"),
-    ("trim(BOTH 'x' FROM country)", "this form of trim()"),
-    ("substring(country, -2)", "from the end"),
-    ("substring(country, 1, 0)", "no characters"),
-    ("substring(country, imps)", "not a constant"),
-    ("regexp_replace(country, 'a', '$1')", "group references"),
+    ("substring(country, revenue)", "whole numbers"),
+    ("regexp_replace(country, 'a', '$1')", "groups that are not there"),
+    ("pmod(clicks, -3)", "positive constant"),
+    ("round(clicks, -1)", "digits"),
+    ("concat_ws(city, country)", "separator"),
+    ("split(country, 'ab')[0]", "one character"),
+    ("translate(country, 'ab', 'ba')", "translate()"),
+    ("to_utc_timestamp(`__time`, country)", "not a constant"),
+    ("clicks * 1.5", "15 digits of decimal(22,1)"),
+    ("imps * 1.5 / 2", "decimal"),
+    ("date_format(`__time`, 'MMM')", "letters whose meaning differs"),
     ("regexp_replace(country, '(?=a)', 'b')", "look-around"),
     ("date_format(`__time`, 'u')", "letters whose meaning differs"),
-    ("round(revenue, -1)", "digits"),
     ("length('a') div length('')", "divides constants at once"),
     ("md5(country)", "md5"),
     ("rand()", "answers anew"),
-    ("coalesce(score, 1)", "coalesce() of"),
+    ("coalesce(score, 1)", "CAST of int to float"),
 ]
 
 

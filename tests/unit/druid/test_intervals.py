@@ -233,7 +233,7 @@ def test_plain_time_knows_no_zone(zone: str, condition: str, expected: list[str]
 def test_conditions_that_are_no_intervals_stay_filters_and_the_others_still_prune() -> None:
     found, rest = where("`__time` >= '2020-01-01' AND hour(`__time`) = 3")
     assert found == between("2020/")
-    assert rest == {"type": "expression", "expression": "(timestamp_extract(\"__time\",'HOUR','UTC') == 3)"}
+    assert rest == {"type": "equals", "column": "vc0", "matchValueType": "LONG", "matchValue": 3}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_scan_ordered_by_a_time_that_is_not_selected_reads_it() -> None:
     assert [f.name for f in made.fields] == ["clicks"]
 
 
-@pytest.mark.parametrize("order", ["clicks", "`__time`, clicks", "floor_day(`__time`)"])
+@pytest.mark.parametrize("order", ["clicks", "`__time`, clicks", "hour(`__time`)"])
 def test_scan_in_another_order_is_sorted_on_spark(order: str) -> None:
     assert "ORDER BY" in residual(f"SELECT `__time`, clicks FROM ev ORDER BY {order}").sql
 
@@ -75,11 +75,19 @@ PERIODS = {
 @pytest.mark.parametrize(("table", "zone"), [("ev", "US/Pacific"), ("evt", "UTC")])
 def test_group_by_a_floor_of_time_is_a_timeseries(unit: str, period: str, table: str, zone: str) -> None:
     query = native(
-        f"SELECT floor_{unit}(`__time`), count(*) FROM {table} GROUP BY floor_{unit}(`__time`)", "US/Pacific"
+        f"SELECT floor_{unit}(`__time`), count(*) FROM {table} WHERE `__time` >= '2020-01-01' AND `__time` < '2020-01-02' "
+        f"GROUP BY floor_{unit}(`__time`)",
+        "US/Pacific",
     )
     assert query["queryType"] == "timeseries"
     assert query["granularity"] == {"type": "period", "period": period, "timeZone": zone}
     assert query["context"] == {"skipEmptyBuckets": True}
+
+
+def test_a_timeseries_does_not_step_through_the_seconds_of_years() -> None:
+    query = native("SELECT floor_second(`__time`) t, count(*) FROM ev GROUP BY floor_second(`__time`) ORDER BY t")
+    assert query["queryType"] == "groupBy"
+    assert query["virtualColumns"][0]["expression"] == "timestamp_floor(\"__time\",'PT1S',null,'UTC')"
 
 
 def test_timeseries_in_descending_order_with_a_limit() -> None:
@@ -130,9 +138,9 @@ def test_count_of_a_column_counts_values_that_are_not_null() -> None:
 
 
 def test_aggregate_filter_and_null_check_are_one_condition() -> None:
-    (count,) = native("SELECT count(city) FILTER (WHERE clicks = 1) FROM ev")["aggregations"]
+    (count,) = native("SELECT country, count(city) FILTER (WHERE clicks = 1) FROM ev GROUP BY country")["aggregations"]
     assert [f["type"] for f in count["filter"]["fields"]] == ["not", "equals"]
-    (total,) = native("SELECT sum(clicks) FILTER (WHERE country = 'US') FROM ev")["aggregations"]
+    total, _ = native("SELECT sum(clicks) FILTER (WHERE country = 'US'), count(*) FROM ev")["aggregations"]
     assert total["aggregator"] == {"type": "longSum", "name": "$f0", "fieldName": "clicks"}
 
 
@@ -247,6 +255,9 @@ def test_what_is_never_null_needs_no_flag() -> None:
     ]
     sql = "SELECT country, count(*) FROM ev WHERE country IS NOT NULL GROUP BY country, city ORDER BY country NULLS LAST LIMIT 3"
     assert order_of(sql) == [("country", "ascending")]
+    either = sql.replace("country IS NOT NULL", "country = 'US' OR (country > 'x' AND clicks > 1)")
+    assert order_of(either) == [("country", "ascending")]
+    assert order_of(either.replace("country = 'US'", "clicks = 2"))[0] == ("p0", "ascending")
 
 
 def test_zeros_of_either_sign_are_one_group() -> None:
@@ -293,12 +304,14 @@ def nesting(sql: str) -> list[str]:
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("SELECT count(DISTINCT country) FROM ev", ["timeseries", "groupBy"]),
+        ("SELECT count(DISTINCT country) FROM ev", ["groupBy", "groupBy"]),
+        ("SELECT count(DISTINCT country), count(DISTINCT city) FROM ev", ["timeseries", "groupBy"]),
         ("SELECT city, count(DISTINCT country), sum(clicks) FROM ev GROUP BY city", ["groupBy", "groupBy"]),
-        ("SELECT sum(DISTINCT clicks) FROM ev", ["timeseries", "groupBy"]),
-        ("SELECT max(c) FROM (SELECT country, count(*) c FROM ev GROUP BY country) x", ["timeseries", "groupBy"]),
+        ("SELECT sum(DISTINCT clicks) FROM ev", ["groupBy", "groupBy"]),
+        ("SELECT max(c) FROM (SELECT country, count(*) c FROM ev GROUP BY country) x", ["groupBy", "groupBy"]),
         ("SELECT count(*) FROM (SELECT clicks FROM ev LIMIT 10) x", ["timeseries", "scan"]),
-        ("SELECT count(*) FROM (SELECT DISTINCT country FROM ev) x", ["timeseries", "groupBy"]),
+        ("SELECT count(*) FROM (SELECT DISTINCT country FROM ev) x", ["groupBy", "groupBy"]),
+        ("SELECT country FROM (SELECT country, clicks FROM ev LIMIT 5) x WHERE clicks > 3", ["scan", "scan"]),
     ],
 )
 def test_aggregates_of_aggregates_are_nested_queries(sql: str, expected: list[str]) -> None:
@@ -308,14 +321,10 @@ def test_aggregates_of_aggregates_are_nested_queries(sql: str, expected: list[st
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT country, sum(DISTINCT clicks), count(DISTINCT city) FROM ev GROUP BY country",  # two distinct lists
-        "SELECT min(country) FROM ev",
-        "SELECT stddev(clicks) FROM ev",
-        "SELECT country, count(*) FROM ev GROUP BY country WITH ROLLUP",
+        "SELECT corr(clicks, imps) FROM ev",
         "SELECT collect_set(country) FROM ev",
         "SELECT sum(CAST(clicks AS decimal(10,2))) FROM ev",
         "SELECT clicks FROM ev LIMIT 0",
-        "SELECT country FROM (SELECT country, clicks FROM ev LIMIT 5) x WHERE clicks > 3",
         "SELECT * FROM ev JOIN dim ON ev.country = dim.country",
         "SELECT country FROM ev UNION ALL SELECT country FROM dim",
         "SELECT row_number() OVER (ORDER BY clicks) FROM ev",
@@ -358,3 +367,14 @@ def test_post_aggregations_beside_dimensions_named_like_them_have_names_of_their
     )
     names = [d["outputName"] for d in query["dimensions"]] + [p["name"] for p in query.get("postAggregations", [])]
     assert len(names) == len(set(names)) == 3
+
+
+def test_a_join_of_inner_queries_is_not_grouped_twice() -> None:
+    """Druid 33 leaves such a join out: GROUP BY over GROUP BY over a join whose left side is a query."""
+    joined = "(SELECT DISTINCT country, city FROM ev) x JOIN (SELECT DISTINCT city FROM ev) y ON x.city = y.city"
+    once = f"SELECT x.country AS k, count(*) AS c FROM {joined} GROUP BY x.country"
+    assert native(once)["dataSource"]["type"] == "join"
+    assert native(f"SELECT sum(c) FROM ({once}) z")["queryType"] == "timeseries"
+    assert not is_pushed(f"SELECT c, count(*) FROM ({once}) z GROUP BY c")
+    over_table = once.replace("(SELECT DISTINCT country, city FROM ev) x", "ev x")
+    assert is_pushed(f"SELECT c, count(*) FROM ({over_table}) z GROUP BY c")

@@ -105,8 +105,8 @@ def test_unknown_field_and_broken_query(filled: EmbeddedStore) -> None:
     ("change", "message"),
     [
         ({"aggregations": [{"type": "hyperUnique", "name": "x", "fieldName": "s"}]}, "hyperUnique"),
-        ({"aggregations": [{"type": "cardinality", "name": "x", "fields": ["s"]}]}, "cardinality"),
-        ({"dataSource": {"type": "join"}}, "join"),
+        ({"aggregations": [{"type": "cardinality", "name": "x", "fields": ["s", "i"]}]}, "cardinality"),
+        ({"dataSource": {"type": "lookup"}}, "lookup"),
         ({"filter": {"type": "javascript"}}, "javascript"),
         ({"granularity": "fortnight"}, "fortnight"),
         ({"postAggregations": [{"type": "javascript", "name": "x"}]}, "javascript"),

@@ -191,7 +191,7 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
     ("text", "finding"),
     [
         ("ADD JAR /x.jar", "no Hive to add files or jars to"),
-        ("ANALYZE TABLE t COMPUTE STATISTICS", "ANALYZE"),
+        ("ANALYZE TABLE t PARTITION (d) COMPUTE STATISTICS", "ANALYZE … PARTITION"),
         ("MSCK REPAIR TABLE t", "no partitions to repair"),
         ("ALTER TABLE t COMPACT 'major'", "not for COMPACT"),
         ("SHOW PARTITIONS t", "no partitions"),
@@ -228,7 +228,7 @@ def test_what_is_left_out(text: str, finding: str) -> None:
         ("CREATE EXTERNAL TABLE t (a int) PARTITIONED BY (d string) LOCATION '/x'", "PARTITIONED BY is not supported"),
         ("CREATE EXTERNAL TABLE t (a int) STORED AS RCFILE LOCATION '/x'", "STORED AS RCFILE"),
         ("CREATE TABLE t (a int) STORED BY 'org.apache.hive.storage.jdbc.JdbcStorageHandler'", "not supported"),
-        ("CREATE MATERIALIZED VIEW v AS SELECT 1", "CREATE TABLE … AS SELECT"),
+        ("CREATE MATERIALIZED VIEW v PARTITIONED ON (a) AS SELECT 1 AS a", "PARTITIONED ON"),
         ("LOAD DATA INPATH '/x' INTO TABLE t", "CREATE EXTERNAL TABLE over the files"),
         ("ALTER TABLE t CHANGE COLUMN a b int", "not for CHANGE"),
         ("CREATE TABLE t (a int", "found the end of the statement"),

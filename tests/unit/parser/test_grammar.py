@@ -16,7 +16,7 @@ from lark.lexer import PatternStr
 
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse, statements
-from hivedruid.parser.statements import Statement, ddl, dml, ingestion, utility  # noqa: F401 - attributes of `statements`
+from hivedruid.parser.statements import Statement, ddl, dml, ingestion, materialized, utility  # noqa: F401 - attributes of `statements`
 from hivedruid.script import SourceStatement, split
 
 GRAMMAR = Path(__file__).parents[3] / "grammar"
@@ -205,7 +205,9 @@ def test_the_generator_reaches_every_statement() -> None:
 
 
 def statement_kinds() -> list[type[Statement]]:
-    modules = (statements, statements.ddl, statements.dml, statements.ingestion, statements.utility)
+    modules = (
+        statements, statements.ddl, statements.dml, statements.ingestion, statements.materialized, statements.utility,
+    )  # fmt: skip
     values = [value for module in modules for value in vars(module).values()]
     return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]
 

@@ -70,10 +70,32 @@ def test_count_of_a_constant_counts_rows() -> None:
     assert "aggs=[count(*), count(NULL)]" in shown("SELECT count(*), count(NULL) FROM ev")
 
 
-def test_rollup_is_grouping_sets() -> None:
-    made = plan("SELECT country, city, count(*), grouping__id FROM ev GROUP BY country, city WITH ROLLUP", rules=())
+@pytest.mark.parametrize(
+    ("group", "sets"),
+    [
+        ("country, city WITH ROLLUP", ((0, 1), (0,), ())),
+        ("ROLLUP (country, city)", ((0, 1), (0,), ())),
+        ("country, city WITH CUBE", ((0, 1), (0,), (1,), ())),
+        ("CUBE (country, city)", ((0, 1), (0,), (1,), ())),
+        ("country, ROLLUP (city)", ((0, 1), (0,))),
+        ("country, city GROUPING SETS ((country, city), city, ())", ((0, 1), (1,), ())),
+        ("GROUPING SETS ((country, city), (city), ())", ((0, 1), (1,), ())),
+    ],
+)
+def test_rollup_and_cube_are_grouping_sets(group: str, sets: tuple[tuple[int, ...], ...]) -> None:
+    made = plan(f"SELECT country, city, count(*), grouping__id FROM ev GROUP BY {group}", rules=())
     aggregate = next(n for n in made.node.walk() if type(n).__name__ == "Aggregate")
-    assert aggregate.grouping_sets == ((0, 1), (0,), ())  # type: ignore[attr-defined]
+    assert aggregate.grouping_sets == sets  # type: ignore[attr-defined]
+
+
+def test_grouping_of_several_columns_is_a_vector_of_bits() -> None:
+    made = shown("SELECT grouping(country, city), count(*) FROM ev GROUP BY country, city WITH CUBE")
+    assert "((grouping_bit(grouping__id, 1) * 2) + grouping_bit(grouping__id, 0))" in made
+
+
+def test_a_window_function_takes_aggregates() -> None:
+    made = shown("SELECT country, sum(count(*)) OVER (ORDER BY sum(clicks)) FROM ev GROUP BY country")
+    assert "aggs=[count(*), sum(clicks)]" in made
 
 
 REFUSED = [
@@ -85,6 +107,10 @@ REFUSED = [
     ("SELECT city, count(*) FROM ev GROUP BY country", "neither in GROUP BY nor inside an aggregate", "city"),
     ("SELECT clicks FROM ev WHERE sum(clicks) > 3", "an aggregate function in WHERE", None),
     ("SELECT sum(count(*)) FROM ev", "an aggregate function inside another one", None),
+    ("SELECT max(sum(count(*))) OVER () FROM ev", "an aggregate function inside another one", None),
+    ("SELECT grouping() FROM ev GROUP BY country WITH ROLLUP", "grouping() takes a column", None),
+    ("SELECT grouping(city) FROM ev GROUP BY country WITH ROLLUP", "grouping() takes a column", None),
+    ("SELECT count(*) FROM ev GROUP BY CUBE(country), ROLLUP(city)", "more than one of ROLLUP", None),
     ("SELECT clicks FROM ev HAVING clicks > 3", "HAVING without GROUP BY", None),
     ("SELECT floor_decade(`__time`) FROM ev", "unknown time unit 'decade'", None),
     ("SELECT DATE '2020-02-30' FROM ev", "'2020-02-30' is no date", None),

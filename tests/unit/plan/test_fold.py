@@ -72,6 +72,13 @@ FOLDED = [
     ("TIMESTAMP '2020-01-01 00:00:00' + INTERVAL '1 02:03:04.5' DAY TO SECOND", datetime(2020, 1, 2, 2, 3, 4, 500000)),
     ("current_date", date(2026, 1, 15)),
     ("unix_timestamp()", 1768473000),
+    ("unix_timestamp('2020-01-01 00:00:00')", 1577836800),
+    ("unix_timestamp('2020-01-01')", None),
+    ("unix_timestamp(TIMESTAMP '1969-12-31 23:59:59.5')", -1),
+    ("from_unixtime(1577836800)", "2020-01-01 00:00:00"),
+    ("1.5 + 2", Decimal("3.5")),
+    ("2 - 0.25", Decimal("1.75")),
+    ("1.5 * 1.5", Decimal("2.25")),
 ]  # fmt: skip
 
 
@@ -86,7 +93,8 @@ def test_constant_is_folded(expression: str, expected: Any) -> None:
     [
         "rand()",
         "1 / 2",
-        "1.5 + 2",
+        "1.5 / 2",
+        "unix_timestamp('2020', 'yyyy')",
         "0.1 = 1e-1",
         "CAST('abc' AS int)",
         "CAST('1e3' AS bigint)",

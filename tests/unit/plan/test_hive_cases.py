@@ -71,7 +71,7 @@ OURS = [
     ("SELECT page, count(DISTINCT `user`), sum(added - deleted) FROM k GROUP BY page", "full"),
     ("SELECT max(c) FROM (SELECT count(*) c FROM k GROUP BY page, language) x", "full"),
     ("SELECT 1 + 1, current_date", "full"),
-    ("SELECT min(city) FROM ev", "partly"),
+    ("SELECT min(city) FROM ev", "full"),
     (
         "SELECT region, sum(clicks) FROM ev JOIN dim ON ev.country = dim.country WHERE clicks > 3 GROUP BY region",
         "partly",

@@ -90,5 +90,5 @@ def test_zone_arithmetic_is_written_out() -> None:
     """Spark's own session is in UTC."""
     sql = "SELECT md5(CAST(hour(`__time`) AS string)), floor_day(`__time`) FROM {} WHERE rand() < 2"
     assert "from_utc_timestamp" not in residual(sql.format("evt"), "US/Pacific").sql
-    text = residual("SELECT add_months(`__time`, 1), trunc(`__time`, 'MM') FROM ev", "US/Pacific").sql
+    text = residual("SELECT md5(trunc(`__time`, 'MM')) FROM ev WHERE rand() < 2", "US/Pacific").sql
     assert "'US/Pacific'" in text

@@ -1,0 +1,366 @@
+"""CREATE, ALTER, DROP and SHOW of materialized views to actions. Pure: what is known of their sources is in the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions import ddl
+from hivedruid.actions.build import Built, Note
+from hivedruid.actions.changes import ReplaceTable, Show
+from hivedruid.actions.insert import refuse_unknown_types, write
+from hivedruid.actions.lossless import RootChecks, root_checks
+from hivedruid.actions.model import Action, IngestDruid, WriteTable
+from hivedruid.actions.rebuild import Incremental, incremental, within
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.views import qualified
+from hivedruid.catalog import types as t
+from hivedruid.catalog.materialized_views import TABLE_TIME_WINDOW, TIME_WINDOW, ViewFacts
+from hivedruid.catalog.materialized_views import Built as BuiltState
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import Column, Table
+from hivedruid.druid.intervals import iso
+from hivedruid.errors import HiveDruidError, SemanticError, Span
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import materialized as m
+from hivedruid.parser.statements.ddl import Property
+from hivedruid.plan import materialize
+from hivedruid.plan.blocks import definition_of
+from hivedruid.plan.build import Builder
+from hivedruid.plan.nodes import Node
+from hivedruid.results import ResultColumn
+from hivedruid.settings import is_span, span_seconds
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class BuildView(Action):
+    """Compute a view's rows and keep what they were computed from: `built`, complete but for the view's own data.
+
+    `creates`: the table becomes visible with its rows. Else its rows are replaced, those of `intervals` alone where that is enough, and
+    only if its last build is still `base`. `why` says which of it, and why. `checks` find out what its joins keep.
+    """
+
+    write: IngestDruid | WriteTable
+    built: BuiltState
+    creates: bool
+    why: str
+    base: BuiltState | None = None
+    checks: RootChecks | None = None
+    intervals: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def table(self) -> Table:
+        return self.write.table
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None) -> Built:
+    """The actions of a statement about materialized views."""
+    if isinstance(statement, m.CreateMaterializedView):
+        return _create(statement, snapshot, note)
+    if isinstance(statement, m.AlterMaterializedView):
+        return _rebuild(statement, snapshot, note) if statement.what == "rebuild" else _enable(statement, snapshot)
+    if isinstance(statement, m.DropMaterializedView):
+        return _drop(statement, snapshot)
+    assert isinstance(statement, m.ShowMaterializedViews)
+    return Built((_show(statement, snapshot),))
+
+
+# --- CREATE ----------------------------------------------------------------------------------------------------
+
+
+def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note | None) -> Built:
+    quiet = replace(snapshot, materialized_views=())
+    builder = Builder(statement.source, quiet, note)
+    node = builder.query(statement.query, None)
+    refuse_unknown_types(node, builder.span(statement.query))
+    table = _table(statement, node, snapshot)
+    if table is None:
+        return Built(())
+    unfit = _unfit(node, snapshot, statement.query, statement.source)
+    built = _built(table, quiet, unfit)
+    if statement.rewrite and note is not None:
+        reason = unfit or materialize.fit_definition(table, node)
+        if isinstance(reason, str):
+            note(f"queries are never answered from {table.full_name}: {reason}", None)
+    names = [c.name for c in node.columns]
+    order = [names.index(c.name) for c in table.columns]
+    plan, action = write(table, node, order, builder, quiet, overwrite=False)
+    assert isinstance(action, IngestDruid | WriteTable)
+    checks = _checks(node, builder) if statement.rewrite and not unfit else None
+    return Built((BuildView(action, built, creates=True, why="the first build", checks=checks),), (plan,))
+
+
+def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) -> Table | None:
+    """The table that holds the view's rows; None: IF NOT EXISTS, and it exists."""
+    given = {item.key: item for item in statement.table.properties}
+    clauses = statement.table
+    if is_fed(dict.fromkeys(given, "")):
+        raise SemanticError(
+            "a materialized view is not fed from Kafka", span=statement.name.span, hint="leave the kafka properties out"
+        )
+    if clauses.storage_handler is not None and "kafka" in clauses.storage_handler.lower():
+        raise SemanticError(
+            "a materialized view cannot be stored in Kafka", span=clauses.storage_handler_span, hint="STORED BY druid"
+        )
+    window = given.get(TABLE_TIME_WINDOW)
+    if window is not None and not is_span(window.value):
+        raise SemanticError(
+            f"'{TABLE_TIME_WINDOW}' takes a time such as 10min, 2h or 1d",
+            span=window.value_span,
+            hint="0min: not at all once a source has changed",
+        )
+    if clauses.storage_handler is not None:
+        granularity = snapshot.settings.get("hive.druid.indexer.segments.granularity", "DAY")
+        own = {
+            "druid.rollup": "false",
+            "druid.segment.granularity": granularity,
+        }  # every row counts, and cuts stay as they are
+        added = tuple(Property(key, value) for key, value in own.items() if key not in given)
+        clauses = replace(clauses, properties=(*clauses.properties, *added))
+    columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
+    table = ddl.new_table(clauses, snapshot, columns)
+    if table is None:
+        return None
+    if table.kind == "druid" and table.data_source in snapshot.discovered:
+        raise SemanticError(
+            f"Data source [{table.data_source}] already existing",
+            span=statement.name.span,
+            hint="choose another druid.datasource, or drop that data source first",
+        )
+    text = qualified(statement.query_text, snapshot.database)
+    return replace(table, view_text=text, rewrite_enabled=statement.rewrite)
+
+
+def _unfit(node: Node, snapshot: Snapshot, query: exp.Expr, source: Any) -> str:
+    """Why the rows of a build are not for other queries, whatever the sources do: the query means another thing later."""
+    if materialize.changes_by_itself(node):
+        return "its query calls functions that answer by who asks and when"
+    later = replace(snapshot, now=snapshot.now + timedelta(days=400, hours=5, seconds=7), materialized_views=())
+    then = replace(later, now=snapshot.now)
+    if Builder(source, later).query(query, None) != Builder(source, then).query(query, None):
+        return "its query depends on the clock"
+    return ""
+
+
+def _checks(node: Node, builder: Builder) -> RootChecks | None:
+    """What finds out whether the view's joins keep every row of a table; only a view of rows counts them."""
+    definition = definition_of(node)
+    if isinstance(definition, str) or definition.keys is not None:
+        return None
+    return root_checks(definition, builder)
+
+
+def _built(table: Table, snapshot: Snapshot, unfit: str) -> BuiltState:
+    states = {name: state for name, state in sorted(snapshot.source_states.items()) if name != table.full_name}
+    settings = {key: snapshot.settings[key] for key in materialize.BUILT_WITH if key in snapshot.settings}
+    return BuiltState(tuple(states), states, None, settings, snapshot.now.isoformat(), unfit=unfit)
+
+
+# --- ALTER, DROP -----------------------------------------------------------------------------------------------
+
+
+def find_view(name: TableName, snapshot: Snapshot) -> Table:
+    table = ddl.find_table(name, snapshot)
+    if not table.is_materialized:
+        what = "a view" if table.kind == "view" else "a table"
+        raise SemanticError(
+            f"{table.full_name} is {what}, not a materialized view",
+            span=name.span,
+            hint="SHOW MATERIALIZED VIEWS lists them",
+        )
+    return table
+
+
+def facts_of(table: Table, snapshot: Snapshot) -> ViewFacts:
+    """What is known of a view; of one that nothing is known of, that it was never built."""
+    for facts in snapshot.materialized_views:
+        if facts.table.full_name == table.full_name:
+            return facts
+    return ViewFacts(table, BuiltState(()))
+
+
+def _enable(statement: m.AlterMaterializedView, snapshot: Snapshot) -> Built:
+    table = find_view(statement.name, snapshot)
+    after = replace(table, rewrite_enabled=statement.what == "enable")
+    return Built(() if after == table else (ReplaceTable(table, after),))
+
+
+def _drop(statement: m.DropMaterializedView, snapshot: Snapshot) -> Built:
+    name = statement.name
+    if snapshot.table(name.database, name.name) is None and (
+        statement.if_exists or snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true"
+    ):
+        return Built(())
+    table = find_view(name, snapshot)
+    refuse_if_used(table, "drop", name.span, snapshot)
+    return Built((ddl.removal(table, snapshot),))
+
+
+def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Iterable[str] = ()) -> None:
+    """Hive: what a materialized view is made from stays (HMSHandler.isPartOfMaterializedView). `also` go at the same time."""
+    gone = {table.full_name, *also}
+    views = [
+        facts.table.full_name
+        for facts in snapshot.materialized_views
+        if table.full_name in facts.built.tables and facts.table.full_name not in gone
+    ]
+    if views:
+        raise SemanticError(
+            f"Cannot {verb} {table.full_name} as it is used in the following materialized views [{', '.join(views)}]",
+            span=span,
+            hint=f"DROP MATERIALIZED VIEW {views[0]} first",
+        )
+
+
+def refuse_change(table: Table, verb: str, span: Span | None) -> None:
+    """A materialized view has the rows and columns of its query, and no others."""
+    if table.is_materialized:
+        raise SemanticError(
+            f"cannot {verb} {table.full_name}: it is a materialized view",
+            span=span,
+            hint="DROP MATERIALIZED VIEW, and CREATE it as it should be"
+            if verb == "alter"
+            else f"ALTER MATERIALIZED VIEW {table.name} REBUILD computes its rows anew",
+        )
+
+
+# --- REBUILD ---------------------------------------------------------------------------------------------------
+
+
+def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note | None) -> Built:
+    table = find_view(statement.name, snapshot)
+    facts = facts_of(table, snapshot)
+    settings = {key: snapshot.settings[key] for key in materialize.BUILT_WITH if key in snapshot.settings}
+    builder, expression = materialize.view_builder(table, snapshot, settings)
+    node = builder.query(expression, None)  # type: ignore[arg-type]
+    _check_columns(table, node, statement.name.span)
+    same = dict(facts.built.settings) == settings
+    if not facts.staleness and same and not facts.built.unfit:
+        if note is not None:
+            note(f"{table.full_name} is up to date: nothing is done", None)
+        return Built(())
+    unfit = _unfit(node, builder.snapshot, expression, builder.source)  # type: ignore[arg-type]
+    built = _built(table, snapshot, unfit)
+    other = not same and facts.built.sources is not None
+    found = unfit or ("the session's settings differ" if other else incremental(facts, built, node))
+    if isinstance(found, Incremental) and not found.intervals:
+        found = "nothing tells which rows have changed"
+    full = isinstance(found, str)
+    if isinstance(found, Incremental):
+        node = within(node, found)
+    names = [c.name for c in node.columns]
+    order = [names.index(c.name) for c in table.columns]
+    plan, action = write(table, node, order, builder, snapshot, overwrite=True)
+    assert isinstance(action, IngestDruid | WriteTable)
+    if full:
+        why = f"all rows, because {found}"
+        checks = _checks(node, builder) if table.rewrite_enabled and not unfit else None
+        return Built((BuildView(action, built, creates=False, why=why, base=facts.built, checks=checks),), (plan,))
+    assert isinstance(found, Incremental)
+    assert isinstance(action, IngestDruid)
+    spans = [f"{iso(start)}/{iso(end)}" for start, end in found.intervals]
+    action = replace(action, spec=_in_intervals(action.spec, spans))
+    built = replace(built, rows=facts.built.rows)
+    why = f"incremental, the intervals that have changed: {', '.join(spans)}"
+    return Built(
+        (BuildView(action, built, creates=False, why=why, base=facts.built, intervals=found.intervals),), (plan,)
+    )
+
+
+def _check_columns(table: Table, node: Node, span: Span | None) -> None:
+    if [(c.name, c.type) for c in node.columns] != [(c.name, c.type) for c in table.columns]:
+        raise SemanticError(
+            f"the query of {table.full_name} has other columns than when it was created",
+            span=span,
+            hint="DROP MATERIALIZED VIEW, and CREATE it again",
+        )
+
+
+def _in_intervals(spec: Any, spans: list[str]) -> dict[str, Any]:
+    task = {**spec, "spec": {**spec["spec"], "dataSchema": {**spec["spec"]["dataSchema"]}}}
+    schema = task["spec"]["dataSchema"]
+    schema["granularitySpec"] = {**schema["granularitySpec"], "intervals": spans}
+    return task
+
+
+# --- SHOW ------------------------------------------------------------------------------------------------------
+
+COLUMNS = ("mv_name", "rewriting_enabled", "mode", "incremental_rebuild", "stale")
+
+
+def _show(statement: m.ShowMaterializedViews, snapshot: Snapshot) -> Show:
+    from hivedruid.actions.show import matches, require_database
+
+    database = statement.database or snapshot.database
+    require_database(database, statement.span, snapshot)
+    rows = [
+        (
+            facts.table.name,
+            _yes(facts.table.rewrite_enabled),
+            _mode(facts, snapshot),
+            _rebuilds(facts, snapshot),
+            stale(facts),
+        )
+        for facts in snapshot.materialized_views
+        if statement.like is None or matches(statement.like, facts.table.name)
+    ]
+    return Show(tuple(ResultColumn(name, t.STRING) for name in COLUMNS), tuple(rows))
+
+
+def _yes(value: bool) -> str:
+    return "Yes" if value else "No"
+
+
+def stale(facts: ViewFacts) -> str:
+    """`No`, or `Yes` and the reason."""
+    found = facts.staleness
+    return f"Yes: {found}" if found else "No"
+
+
+def _mode(facts: ViewFacts, snapshot: Snapshot) -> str:
+    """Hive's words (ShowMaterializedViewsFormatter)."""
+    window = facts.table.properties.get(TABLE_TIME_WINDOW) or snapshot.settings.get(TIME_WINDOW) or "0min"
+    seconds = span_seconds(window)
+    if seconds == 0:
+        return "Manual refresh"
+    return "Manual refresh (Valid always)" if seconds < 0 else f"Manual refresh (Valid for {seconds:g}s)"
+
+
+def _rebuilds(facts: ViewFacts, snapshot: Snapshot) -> str:
+    try:
+        node = materialize.view_node(facts.table, snapshot, facts.built.settings)
+    except HiveDruidError:
+        return "Unknown"
+    found = incremental(facts, replace(facts.built, sources=dict(facts.sources)), node)
+    if isinstance(found, str):
+        return "Not available"
+    return "Available"
+
+
+def described(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    """What DESCRIBE FORMATTED says of a materialized view besides its table."""
+    facts = facts_of(table, snapshot)
+    return [
+        ("# Materialized View Information", "", ""),
+        ("Expanded Query:", table.view_text or "", ""),
+        ("Rewrite Enabled:", _yes(table.rewrite_enabled), ""),
+        ("Outdated for Rewriting:", stale(facts), ""),
+        ("Built at:", facts.built.at or "never", ""),
+        ("Source tables:", ", ".join(facts.built.tables), ""),
+    ]
+
+
+def explained(action: BuildView) -> list[str]:
+    """The head of EXPLAIN's text for a build."""
+    what = "Create Materialized View" if action.creates else "Rebuild Materialized View"
+    return ["Stage-1", f"  {what}:", f"    name: {action.table.full_name}", f"    rows: {action.why}"]
+
+
+Describe = Callable[[Table, Snapshot], list[tuple[str, str, str]]]
+
+__all__ = ["BuildView", "build", "described", "explained", "facts_of", "find_view", "refuse_change", "refuse_if_used"]

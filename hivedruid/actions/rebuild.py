@@ -1,0 +1,181 @@
+"""Incremental REBUILD: which intervals of a materialized view have to be computed again. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.plan import literals
+from hivedruid.plan.blocks import Definition, definition_of
+from hivedruid.plan.materialize import ZONE
+from hivedruid.plan.nodes import Filter, Node
+from hivedruid.plan.rex import Call, Literal, Ref, Rex
+
+Intervals = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Incremental:
+    """The intervals, in milliseconds, that a view's rows are computed for again; whole segments of the view."""
+
+    intervals: Intervals
+
+
+def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
+    """What of a view has to be computed again, or why all of it: the sources were as `facts.built` says, and are as `now`."""
+    then = facts.built
+    if then.sources is None or now.sources is None:
+        return "it was not built to the end"
+    if facts.table.kind != "druid":
+        return "it is not stored in Druid"
+    if facts.own is None or not facts.own.is_same(then.own):
+        return "something else has written to it"
+    definition = definition_of(node)
+    if isinstance(definition, str):
+        return definition
+    if len(definition.block.scans) != 1 or definition.block.scans[0].table.kind != "druid":
+        return "its query reads more than one Druid table" if definition.block.scans else "its query reads no table"
+    source = definition.block.scans[0].table
+    if set(then.sources) != set(now.sources) or any(
+        then.sources[name].definition != state.definition for name, state in now.sources.items()
+    ):
+        return "the definition of its sources has changed"
+    reach = _reach(definition, node, then.settings.get(ZONE, "UTC"))
+    if isinstance(reach, str):
+        return reach
+    granularity = facts.table.properties.get("druid.segment.granularity", "DAY").upper()
+    spans = _changed(then.sources[source.full_name], now.sources[source.full_name])
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if start < _FIRST or end > _LAST:
+            return "its source's segments are not cut by time"
+        low, high = _floor(reach.earliest(start), granularity), _ceiling(end, granularity)
+        if low is None or high is None:
+            return f"its segments ({granularity}) cannot be replaced one by one"
+        found.append((low, high))
+    return Incremental(_merged(found))
+
+
+_FIRST, _LAST = -62_000_000_000_000, 253_000_000_000_000
+"""Instants of the years that have four digits, or about that."""
+
+
+def _changed(then: SourceState, now: SourceState) -> Intervals:
+    """Where the source's segments differ, and where rows are being added, then or now."""
+    before, after = set(then.segments or ()), set(now.segments or ())
+    return _merged([(s, e) for s, e, _ in before ^ after] + [*then.growing, *now.growing])
+
+
+def _merged(spans: list[tuple[int, int]]) -> Intervals:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+# --- from the source's time to the view's ------------------------------------------------------------------------
+
+_LENGTHS = {"second": 1, "minute": 60, "hour": 3600, "day": 26 * 3600, "week": 8 * 86_400, "month": 32 * 86_400,
+            "quarter": 94 * 86_400, "year": 367 * 86_400}  # fmt: skip
+"""Seconds that a bucket has at most, in any zone."""
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How far before a row's time the view's time for it may be."""
+
+    unit: str
+    exact: bool
+
+    def earliest(self, millis: int) -> int:
+        if not self.unit:
+            return millis
+        begin = _floor(millis, self.unit.upper()) if self.exact else None
+        return begin if begin is not None else millis - _LENGTHS[self.unit] * 1000
+
+
+def _reach(definition: Definition, node: Node, zone: str) -> _Reach | str:
+    """The view's `__time` has to be the source's, or that rounded down."""
+    source = definition.block.scans[0]
+    time = next((c.ref for c in source.columns if c.name == TIME_COLUMN), None)
+    outputs = {c.name: rex for c, rex in zip(node.columns, definition.outputs, strict=True)}
+    rex = outputs.get(TIME_COLUMN)
+    in_utc = not source_is_zoned(time) or literals.zone_of(zone) is UTC
+    while isinstance(rex, Call) and rex.op == "cast" and rex.type.is_timestamp and literals.zone_of(zone) is UTC:
+        rex = rex.args[0]
+    if time is not None and rex == time:
+        return _Reach("", exact=True)
+    if isinstance(rex, Call) and rex.op.startswith("floor_") and rex.args[0] == time and rex.op[6:] in _LENGTHS:
+        return _Reach(rex.op[6:], exact=in_utc)
+    return f"its {TIME_COLUMN} is not its source's, or that rounded down"
+
+
+def source_is_zoned(time: Ref | None) -> bool:
+    return time is not None and time.type.name.endswith("zone")
+
+
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "FIVE_MINUTE": 300, "TEN_MINUTE": 600, "FIFTEEN_MINUTE": 900,
+            "THIRTY_MINUTE": 1800, "HOUR": 3600, "SIX_HOUR": 21_600, "EIGHT_HOUR": 28_800, "DAY": 86_400}  # fmt: skip
+
+
+def _floor(millis: int, granularity: str) -> int | None:
+    """The beginning of the segment that an instant is in, as Druid cuts time in UTC; None where that is not known."""
+    if granularity in _SECONDS:
+        return millis - millis % (_SECONDS[granularity] * 1000)
+    try:
+        day = (_EPOCH + timedelta(milliseconds=millis)).replace(hour=0, minute=0, second=0, microsecond=0)
+    except OverflowError:
+        return None
+    if granularity == "WEEK":
+        day -= timedelta(days=day.weekday())
+    elif granularity in ("MONTH", "QUARTER", "YEAR"):
+        months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[granularity]
+        day = day.replace(day=1, month=(day.month - 1) // months * months + 1)
+    else:
+        return None
+    return _millis(day)
+
+
+def _ceiling(millis: int, granularity: str) -> int | None:
+    """The end of the segment that the last millisecond before an instant is in."""
+    begin = _floor(millis - 1, granularity)
+    if begin is None:
+        return None
+    if granularity in _SECONDS:
+        return begin + _SECONDS[granularity] * 1000
+    days = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}[granularity]
+    return _floor(begin + days * 86_400_000, granularity)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _millis(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def within(node: Node, found: Incremental) -> Node:
+    """The rows of a view's query whose `__time` is in the intervals."""
+    time = next(c for c in node.columns if c.name == TIME_COLUMN)
+
+    def moment(millis: int) -> Literal:
+        at = _EPOCH + timedelta(milliseconds=millis)
+        return Literal(time.type, at if time.type.name.endswith("zone") else at.replace(tzinfo=None))
+
+    ranges: list[Rex] = [
+        Call(BOOLEAN, "and", (Call(BOOLEAN, ">=", (time.ref, moment(a))), Call(BOOLEAN, "<", (time.ref, moment(b)))))
+        for a, b in found.intervals
+    ]
+    condition = (
+        ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)
+    )
+    return Filter(node.columns, node, condition)
+
+
+__all__ = ["Incremental", "Table", "incremental", "within"]

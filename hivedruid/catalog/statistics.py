@@ -1,0 +1,124 @@
+"""What is known of the rows of a table, and the catalog's memory of it.
+
+Statistics choose between plans that all answer the same; nothing may rely on them to be right.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hivedruid.catalog.store import Catalog
+
+TableKey = tuple[str, str]
+"""Database and name of a table."""
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """A column under its name in the data.
+
+    `distinct`: about how many values it has, a null counting as one; `low` and `high` as texts. None: not known.
+    """
+
+    distinct: int | None = None
+    has_nulls: bool | None = None
+    has_multiple_values: bool = False
+    low: str | None = None
+    high: str | None = None
+
+
+@dataclass(frozen=True)
+class TableStatistics:
+    """A table's rows and columns.
+
+    `start` and `end` enclose the times of its rows, milliseconds since the epoch, half open. `of` says in a word what
+    state of the table they were taken of: where it differs the table has changed since. `taken_at` is when it was analysed,
+    ISO 8601 in UTC; empty where it was not. `is_stale`: the table has changed since then.
+    """
+
+    rows: int | None = None
+    bytes: int | None = None
+    start: int | None = None
+    end: int | None = None
+    columns: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    of: str = ""
+    taken_at: str = ""
+    is_stale: bool = False
+
+
+Statistics = Mapping[TableKey, TableStatistics]
+"""By database and name of the table."""
+
+
+def combined(now: TableStatistics | None, kept: TableStatistics | None) -> TableStatistics | None:
+    """What the table says of itself now; what it does not say, as it was when it was analysed."""
+    if now is None or kept is None:
+        return now or kept
+    return replace(
+        now,
+        rows=kept.rows if now.rows is None else now.rows,
+        bytes=kept.bytes if now.bytes is None else now.bytes,
+        columns={**now.columns, **kept.columns},
+        taken_at=kept.taken_at,
+        is_stale=now.of != kept.of,
+    )
+
+
+class StatisticsStore:
+    """What ANALYZE TABLE found, by the Druid that was asked and the data source.
+
+    Tables outside Druid stand under an empty `druid` and their `table_id`. Raises ExecutionError where the catalog
+    cannot be written; what cannot be read is not known.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def find(self, druid: str, data_source: str) -> TableStatistics | None:
+        query = "SELECT facts FROM statistics WHERE druid = ? AND data_source = ?"
+        try:
+            row = self._catalog.connection.execute(query, (druid, data_source)).fetchone()
+            return from_json(row[0]) if row else None
+        except (sqlite3.Error, ValueError, TypeError, AttributeError):
+            return None
+
+    def keep(self, druid: str, data_source: str, found: TableStatistics) -> None:
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO statistics (druid, data_source, facts) VALUES (?, ?, ?)",
+                (druid, data_source, to_json(found)),
+            )
+
+    def forget(self, druid: str, data_source: str) -> None:
+        with self._catalog.transaction() as connection:
+            connection.execute("DELETE FROM statistics WHERE druid = ? AND data_source = ?", (druid, data_source))
+
+
+_OF_TABLE = ("rows", "bytes", "start", "end", "of", "taken_at")
+_OF_COLUMN = ("distinct", "has_nulls", "has_multiple_values", "low", "high")
+
+
+def to_json(found: TableStatistics) -> str:
+    """As the catalog stores it; what is not known is left out."""
+    document: dict[str, Any] = _known(found, _OF_TABLE)
+    document["columns"] = {name: _known(column, _OF_COLUMN) for name, column in found.columns.items()}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> TableStatistics:
+    """What `to_json` made a text of. Keys that a newer hivedruid has written are left aside."""
+    document = json.loads(text)
+    columns = {
+        name: ColumnStatistics(**{key: column[key] for key in _OF_COLUMN if key in column})
+        for name, column in document.get("columns", {}).items()
+    }
+    return TableStatistics(**{key: document[key] for key in _OF_TABLE if key in document}, columns=columns)
+
+
+def _known(value: object, keys: tuple[str, ...]) -> dict[str, Any]:
+    found = {key: getattr(value, key) for key in keys}
+    return {key: item for key, item in found.items() if item is not None and item != ""}

@@ -1,0 +1,123 @@
+"""Statistics of a cluster's data sources: from segmentMetadata, and by one look at all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
+from hivedruid.catalog.types import BIGINT, DOUBLE
+from hivedruid.errors import ExecutionError
+from hivedruid.plan.physical import DruidRead, Field
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+Json = dict[str, Any]
+
+
+def of_analyses(found: Iterable[Mapping[str, Any]]) -> TableStatistics | None:
+    """segmentMetadata's analyses of the segments, merged or not, as one; None for no segments.
+
+    A merged analysis has the largest cardinality of a segment, and so has this: an estimate, no bound.
+    """
+    analyses = list(found)
+    if not analyses:
+        return None
+    spans = sorted({span for analysis in analyses for span in analysis.get("intervals") or ()})
+    edges = [_millis(edge) for span in spans for edge in span.split("/")]
+    columns: dict[str, ColumnStatistics] = {}
+    for analysis in analyses:
+        for name, column in analysis["columns"].items():
+            columns[name] = _column(column, columns.get(name))
+    rows = sum(analysis["numRows"] for analysis in analyses)
+    return TableStatistics(
+        rows, None, min(edges, default=None), max(edges, default=None), columns, f"{rows} rows of {' '.join(spans)}"
+    )
+
+
+def _column(analysis: Mapping[str, Any], other: ColumnStatistics | None) -> ColumnStatistics:
+    is_text = analysis.get("type") == "STRING" and not analysis.get("errorMessage")
+    counts = [c for c in (analysis.get("cardinality") if is_text else None, other and other.distinct) if c]
+    return ColumnStatistics(
+        max(counts, default=None),
+        bool(analysis.get("hasNulls")) or bool(other and other.has_nulls),
+        bool(analysis.get("hasMultipleValues")) or bool(other and other.has_multiple_values),
+    )
+
+
+def _millis(text: str) -> int:
+    """An instant as Druid writes it; of those that no calendar of Python has, the nearest."""
+    if not text[:4].isdigit() or text[4:5] != "-":
+        return -(1 << 53) if text.startswith("-") else 1 << 53
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
+    """What `statistics` knows, the bytes in deep storage, and the values of these columns: one timeseries over all rows."""
+    cluster.schema(data_source)
+    found = cluster.statistics(data_source)
+    if found is None:
+        return TableStatistics(0)
+    found = replace(found, bytes=_bytes(cluster, data_source))
+    if not columns:
+        return found
+    read = _read(data_source, columns)
+    row = next(iter(cluster.rows(read)), ())
+    values = dict(zip([field.name for field in read.fields], row, strict=False))
+    looked_at = {
+        name: _counted(found.columns.get(name, ColumnStatistics()), found.rows or 0, position, values)
+        for position, name in enumerate(columns)
+    }
+    return replace(found, columns={**found.columns, **looked_at})
+
+
+def _bytes(cluster: DruidCluster, data_source: str) -> int | None:
+    """The size of its segments; unknown where the coordinator cannot be asked."""
+    with suppress(ExecutionError, TypeError, KeyError, ValueError):
+        path = f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}?simple"
+        return int(cluster.client.get("coordinator", path)["segments"]["size"])
+    return None
+
+
+_EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}
+
+
+def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
+    """How many values (HyperLogLog), how many rows with one, the lowest and the highest of each column."""
+    from hivedruid.clients.cluster import ETERNITY
+
+    aggregations: list[Json] = []
+    fields: list[Field] = []
+    for position, (name, type_) in enumerate(columns.items()):
+        distinct = {"type": "cardinality", "name": f"d{position}", "fields": [name], "byRow": False, "round": True}
+        present = {"type": "not", "field": {"type": "null", "column": name}}
+        count = {"type": "count", "name": f"n{position}"}
+        filled = {"type": "filtered", "name": f"n{position}", "filter": present, "aggregator": count}
+        aggregations += [distinct, filled]
+        fields += [Field(f"d{position}", BIGINT), Field(f"n{position}", BIGINT)]
+        if type_ in _EXTREMES:
+            for end in ("Min", "Max"):
+                aggregations.append(
+                    {"type": f"{_EXTREMES[type_]}{end}", "name": f"{end.lower()}{position}", "fieldName": name}
+                )
+                fields.append(Field(f"{end.lower()}{position}", BIGINT if type_ == "LONG" else DOUBLE))
+    query = {
+        "queryType": "timeseries", "dataSource": data_source, "granularity": "all", "intervals": [ETERNITY],
+        "aggregations": aggregations,
+    }  # fmt: skip
+    return DruidRead(query, tuple(fields))
+
+
+def _counted(known: ColumnStatistics, rows: int, position: int, values: Mapping[str, Any]) -> ColumnStatistics:
+    nulls = rows - (values.get(f"n{position}") or 0) > 0
+    low, high = values.get(f"min{position}"), values.get(f"max{position}")
+    distinct = round(values.get(f"d{position}") or 0) + nulls
+    return ColumnStatistics(
+        distinct, nulls, known.has_multiple_values,
+        None if low is None else str(low), None if high is None else str(high),
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""Aggregate calls as native aggregators, where Druid's answer is exactly Hive's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hivedruid.druid import folds
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.expressions import druid_type, quote
+from hivedruid.druid.inputs import Inputs
+from hivedruid.druid.syntax import may_be_nan
+from hivedruid.plan.rex import Agg, Call, Rex, walk
+
+Json = dict[str, Any]
+
+
+class Aggregators:
+    """The aggregators of one query, each once, and the post-aggregations that finish the calls made of several."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.natives: list[Json] = []
+        self.posts: list[Json] = []
+
+    def call(self, name: str, call: Agg) -> str:
+        """The field that holds a call: `name`, or that of the same aggregator. NotExact where there is none."""
+        if call.distinct:
+            raise NotExact(f"{call.op}(DISTINCT …) of or beside what Druid cannot group by or take together")
+        if call.op == "avg":
+            return self._average(name, call)
+        if call.op == "count":
+            return self.add(self._count(name, call))
+        if call.op in folds.DEVIATIONS and call.args[0].type.name in _NUMBERS:
+            return self._deviation(name, call)
+        if call.op in folds.BITS and call.args[0].type.is_integer:
+            return self._bits(name, call)
+        if call.op in ("min", "max") and call.args[0].type.is_string:
+            return self._extreme(name, call)
+        if call.op == "approx_distinct" and len(call.args) == 1:
+            return self._distinct(name, call)
+        kind = AGGREGATORS.get((call.op, call.args[0].type.name))
+        if kind is None:
+            raise NotExact(f"Druid has no {call.op}() of {call.args[0].type}")
+        if call.op == "min" and _may_be_nan(call.args[0]):
+            return self._least(name, call, kind)
+        return self.add(self._simple(name, call, kind))
+
+    def add(self, native: Json) -> str:
+        """The field of an aggregator: its name, or that of one that computes the same."""
+        body = _body(native)
+        for known in self.natives:
+            if _body(known) == body:
+                return str(known["name"])
+        self.natives.append(native)
+        return str(native["name"])
+
+    def grouping(self, name: str, dimensions: list[str]) -> str:
+        """The field of `grouping__id`: a bit for each dimension, the first the highest, 1 where a set leaves it out.
+
+        GroupingAggregatorFactory looks for the dimensions by the names they have in the source.
+        """
+        if len(set(dimensions)) != len(dimensions):
+            raise NotExact("grouping sets over the same dimension twice")
+        return self.add({"type": "grouping", "name": name, "groupings": dimensions})
+
+    def _average(self, name: str, call: Agg) -> str:
+        """The sum through the count; the sum of integers that cannot leave the LONG is that of sum()."""
+        is_small = call.args[0].type.name in ("tinyint", "smallint", "int")
+        total = self.add(self._simple(f"{name}:sum", call, "longSum" if is_small else "doubleSum"))
+        rows = self.add(self._count(f"{name}:count", call))
+        dividend = f"CAST(\"{total}\",'DOUBLE')" if is_small else f'"{total}"'
+        return self._post(name, f'({dividend} / "{rows}")', "DOUBLE")
+
+    def _post(self, name: str, expression: str, type_: str) -> str:
+        """The field of a post-aggregation: its name, or that of the same one."""
+        same = next((p["name"] for p in self.posts if p.get("expression") == expression), None)
+        if same is None:
+            self.posts.append({"type": "expression", "name": name, "expression": expression, "outputType": type_})
+        return str(same or name)
+
+    def _least(self, name: str, call: Agg, kind: str) -> str:
+        """The least of doubles of which some may be NaN: Hive's greatest, Druid's least."""
+        field = self.inputs.column(call.args[0]).name
+        greatest = self.add(self._simple(f"{name}:max", call, kind.replace("Min", "Max")))
+        numbers: Json = {"type": "expression", "expression": f"({quote(field)} == {quote(field)})"}
+        least: Json = {"type": kind, "name": f"{name}:min", "fieldName": field}
+        least_of_numbers = self.add(self._filtered(least, call.condition, [numbers]))
+        return self._post(name, f'nvl("{least_of_numbers}","{greatest}")', druid_type(call.type))
+
+    def _distinct(self, name: str, call: Agg) -> str:
+        """The estimate of an HLL sketch, which does not count the empty text. A query above this one has no use for the sketch."""
+        (value,) = call.args
+        column = self.inputs.key(value)
+        if column.type == "STRING":
+            column = self.inputs.computed(f"concat('_',{self.inputs.expressions.text(value)})", "STRING")
+        native: Json = {"type": SKETCH, "name": f"{name}:sketch", "fieldName": column.name, "round": True}
+        found = self.add(self._filtered(native, call.condition))
+        estimate = f"{found}:estimate"
+        field = {"type": "fieldAccess", "name": found, "fieldName": found}
+        if all(p["name"] != estimate for p in self.posts):
+            self.posts.append({"type": "HLLSketchEstimate", "name": estimate, "field": field, "round": True})
+        return self._post(name, f"CAST(nvl(\"{estimate}\",0),'LONG')", "LONG")
+
+    def _extreme(self, name: str, call: Agg) -> str:
+        """The least or greatest text, in the order of Hive."""
+        if call.args[0].type.name == "char":
+            raise NotExact("Druid has no char")
+        text = self.inputs.expressions.text(call.args[0])
+        field = self.inputs.computed(folds.utf8_ordered(text), "STRING").name
+        native = folds.extreme(f"{name}:{call.op}", call.op, field)
+        found = self.add(self._filtered(native, call.condition))
+        return self._post(name, folds.as_it_was(f'"{found}"'), "STRING")
+
+    def _bits(self, name: str, call: Agg) -> str:
+        rows = self.add(self._count(f"{name}:count", call))
+        native = folds.bits(f"{name}:bits", call.op, self.inputs.column(call.args[0]).name)
+        found = self.add(self._filtered(native, call.condition, self._not_null(call)))
+        return self._post(name, f'if("{rows}" > 0,"{found}",null)', "LONG")
+
+    def _deviation(self, name: str, call: Agg) -> str:
+        native = folds.moments(f"{name}:moments", self.inputs.column(call.args[0]).name)
+        found = self.add(self._filtered(native, call.condition, self._not_null(call)))
+        return self._post(name, folds.deviation(call.op, found), "DOUBLE")
+
+    def _simple(self, name: str, call: Agg, kind: str) -> Json:
+        if call.args[0].type.name not in _NUMBERS and kind.startswith("double"):
+            raise NotExact(f"Druid has no {call.op}() of {call.args[0].type}")
+        native: Json = {"type": kind, "name": name, "fieldName": self.inputs.column(call.args[0]).name}
+        return self._filtered(native, call.condition)
+
+    def _count(self, name: str, call: Agg) -> Json:
+        return self._filtered({"type": "count", "name": name}, call.condition, self._not_null(call))
+
+    def _not_null(self, call: Agg) -> list[Json]:
+        """The filters that keep rows where no argument is null."""
+        return [
+            {"type": "not", "field": {"type": "null", "column": self.inputs.column(a).name}}
+            for a in call.args
+            if not self.inputs.never_null(a)
+        ]
+
+    def _filtered(self, native: Json, condition: Rex | None, filters: list[Json] | None = None) -> Json:
+        """The aggregator over the rows that meet all conditions."""
+        fields = [*(filters or []), *([self.inputs.to_filter(condition)] if condition is not None else [])]
+        if not fields:
+            return native
+        combined = fields[0] if len(fields) == 1 else {"type": "and", "fields": fields}
+        return {"type": "filtered", "filter": combined, "aggregator": native, "name": native["name"]}
+
+
+def _body(native: Json) -> Json:
+    """What an aggregator computes: all but its name, which `combine` has in it."""
+    inner = {"aggregator": _body(native["aggregator"])} if "aggregator" in native else {}
+    return {key: value for key, value in native.items() if key not in ("name", "combine")} | inner
+
+
+SKETCH = "HLLSketchBuild"
+"""The aggregator of approx_distinct, of the extension druid-datasketches."""
+
+_NEVER_NAN = frozenset(
+    [
+        "cast",
+        "case",
+        "coalesce",
+        "abs",
+        "negative",
+        "round",
+        "floor",
+        "ceil",
+        "greatest",
+        "least",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "sqrt",
+        "ln",
+    ]
+)
+
+
+def _may_be_nan(rex: Rex) -> bool:
+    """Whether a double may be NaN: an expression's, not a stored one."""
+    if may_be_nan(rex):
+        return True
+    return rex.type.is_approximate and any(isinstance(n, Call) and n.op not in _NEVER_NAN for n in walk(rex))
+
+
+_NUMBERS = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double"})
+_LONGS = ("tinyint", "smallint", "int", "bigint")
+_WHOLE = (*_LONGS, "timestamp", "timestamp with local time zone", "date", "boolean")
+AGGREGATORS: dict[tuple[str, str], str] = {
+    **{("sum", name): "longSum" for name in _LONGS},
+    **{("min", name): "longMin" for name in _WHOLE},
+    **{("max", name): "longMax" for name in _WHOLE},
+    ("sum", "double"): "doubleSum",
+    ("sum", "float"): "doubleSum",
+    ("min", "double"): "doubleMin",
+    ("max", "double"): "doubleMax",
+    ("min", "float"): "floatMin",
+    ("max", "float"): "floatMax",
+}
+"""Aggregate and argument type → the native aggregator that is exact for it."""

@@ -1,0 +1,219 @@
+"""CAST in Druid's expression language.
+
+Druid's own CAST of a text knows other forms than Hive's ('true' is 1, ' 5' is null, '1e3' is an integer), so texts
+pass through a regular expression first. `_NUMBER` and its kin are what Java's Double.parseDouble reads
+(LazyDouble, UDFToDouble) and what UTF8String.toLong reads: an integer may have a fraction, which is cut.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import nextafter
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import HiveType
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.preimages import trunc_unit
+from hivedruid.druid.syntax import MAX_LONG, MIN_LONG, PERIODS, decimal_digits, str_constant, string_literal
+from hivedruid.plan.rex import Call, Rex
+
+if TYPE_CHECKING:
+    from hivedruid.druid.expressions import DruidExpressions
+
+BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_BLANK = r"[\x00-\x20]*"
+_BLANK_OR_DEL = r"[\x00-\x20\x7f]*"
+_HEX = r"0[xX](?:[0-9a-fA-F]+[.]?[0-9a-fA-F]*|[.][0-9a-fA-F]+)[pP][+-]?[0-9]+"
+_NUMBER = rf"(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|{_HEX}[fFdD]?"
+_FALSE_TEXTS = ("", "false", "no", "off", "0")
+SPACES = r"[\t-\r ]*"
+"""Java's \\s."""
+CLOCK = r" [0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]{1,9})?)?"
+DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+
+
+def cast(d: DruidExpressions, rex: Call) -> str:
+    value, to = rex.args[0], rex.type
+    if to.is_string:
+        return _to_string(d, value, to)
+    if to.is_time:
+        return _to_time(d, value, to)
+    if to.is_integer:
+        return _to_integer(d, value, to)
+    if to.name == "double":
+        return _to_double(d, value)
+    if to.name == "boolean":
+        return _to_boolean(d, value)
+    if to.name == "decimal":
+        return _to_decimal(d, value, to)
+    raise NotExact(f"CAST of {value.type} to {to}")
+
+
+def whole_text(pattern: str) -> str:
+    """A regular expression for a whole text, as a constant; \\z, since $ allows a line's end behind it."""
+    return string_literal(rf"^{pattern}\z")
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+
+def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
+    source, bits = value.type, BITS[to.name]
+    if source.is_string:
+        return _text_to_bigint(d.text(value)) if bits == 64 else _text_to_int(d.text(value), bits)
+    if source.is_integer or source.name == "boolean":
+        return d.fit(to, d.text(value)) if bits < BITS.get(source.name, 1) else d.text(value)
+    if source.is_approximate:
+        whole = f"CAST({d.text(value)},'LONG')"  # cut, and at the ends of LONG where it is beyond them, as in Java
+        if bits == 64:
+            return whole
+        return d.fit(to, f"max(min({whole},{(1 << 31) - 1}),{-(1 << 31)})") if bits < 32 else _clamped(whole)
+    if source.is_timestamp and bits == 64:
+        return d.seconds(value)
+    raise NotExact(f"CAST of {source} to {to}")
+
+
+def _clamped(whole: str) -> str:
+    return f"max(min({whole},{(1 << 31) - 1}),{-(1 << 31)})"
+
+
+def _text_to_int(text: str, bits: int) -> str:
+    """What is beyond the type is NULL. The digits up to the point are read; a point alone is 0."""
+    digits = whole_text(rf"{_BLANK_OR_DEL}([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*{_BLANK_OR_DEL}")
+    number = f"CAST(replace(regexp_extract({text},{digits},1),'.','.0'),'LONG')"
+    half = 1 << (bits - 1)
+    return f"case_searched({number} >= {-half} && {number} < {half},{number})"
+
+
+def _text_to_bigint(text: str) -> str:
+    """Druid stops at the ends of LONG; only the ends themselves are numbers, what is beyond is NULL."""
+    number = rf"{_BLANK_OR_DEL}[+]?(-?)([0-9]+[.]?|[.])[0-9]*{_BLANK_OR_DEL}"
+    shape = whole_text(rf"{_BLANK_OR_DEL}[+-]?(?:[0-9]+[.]?|[.])[0-9]*{_BLANK_OR_DEL}")
+    ends = whole_text(
+        rf"{_BLANK_OR_DEL}(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?{_BLANK_OR_DEL}",
+    )
+    digits = f"replace(regexp_replace({text},{whole_text(number)},{string_literal('$10$2')}),'.','')"
+    cut = f"CAST({digits},'LONG')"
+    inside = f"({cut} < {MAX_LONG} && {cut} > {MIN_LONG}) || regexp_like({text},{ends})"
+    return f"case_searched(regexp_like({text},{shape}) && ({inside}),{cut})"
+
+
+def _to_double(d: DruidExpressions, value: Rex) -> str:
+    source, text = value.type, d.text(value)
+    if source.is_string:
+        return text_to_double(text)
+    if source.is_approximate or source.name == "decimal":
+        return text
+    if source.is_integer or source.name == "boolean":
+        return f"CAST({text},'DOUBLE')"
+    raise NotExact(f"CAST of {source} to double")
+
+
+def text_to_double(text: str) -> str:
+    """A text as the double it spells; Java's parser knows NaN and Infinity, Hive and Spark `nan`, `inf` in any case, too."""
+    number = (
+        f"CAST(regexp_extract({text},{whole_text(rf'{_BLANK}([+-]?(?:NaN|Infinity|{_NUMBER})){_BLANK}')},1),'DOUBLE')"
+    )
+    names = (("nan", "NaN"), ("[+]?inf(?:inity)?", "Infinity"), ("-inf(?:inity)?", "-Infinity"))
+    others = ",".join(
+        f"regexp_like({text},{string_literal('(?i)')[:-1]}{whole_text(f'{_BLANK}{name}{_BLANK}')[1:]}),CAST('{double}','DOUBLE')"
+        for name, double in names
+    )
+    return f"nvl({number},case_searched({others}))"
+
+
+def _to_boolean(d: DruidExpressions, value: Rex) -> str:
+    text = d.text(value)
+    if value.type.is_string:
+        return "(" + " && ".join(f"lower({text}) != '{false}'" for false in _FALSE_TEXTS) + ")"
+    if value.type.is_integer or value.type.is_approximate or value.type.name == "decimal":
+        return f"({text} != 0)"
+    raise NotExact(f"CAST of {value.type} to boolean")
+
+
+def _to_decimal(d: DruidExpressions, value: Rex, to: HiveType) -> str:
+    """Rounded HALF_UP from the shortest text of the double, as HiveDecimal.create; NULL where it has too many digits."""
+    precision, scale = decimal_digits(to)
+    text = d.text(value)
+    if value.type.is_integer or value.type.name == "boolean":
+        bound = 10 ** (precision - scale)
+        number = f"CAST({text},'DOUBLE')"
+        if 1 << (BITS.get(value.type.name, 2) - 1) < bound:
+            return number
+        return f"case_searched({text} < {bound} && {text} > {-bound},{number})"
+    if value.type.name in ("double", "decimal"):
+        return f"case_searched(abs({text}) <= {_largest(precision, scale)!r},round({text},{scale}))".replace("e+", "e")
+    raise NotExact(f"CAST of {value.type} to {to}")
+
+
+def _largest(precision: int, scale: int) -> float:
+    """The largest double that is not rounded beyond the precision."""
+    beyond = Decimal(10) ** (precision - scale) - Decimal(5).scaleb(-scale - 1)
+    largest = float(beyond)
+    while Decimal(repr(largest)) >= beyond:
+        largest = nextafter(largest, 0)
+    return largest
+
+
+# --- texts and times ---------------------------------------------------------------------------------------------
+
+
+def _to_string(d: DruidExpressions, value: Rex, to: HiveType) -> str:
+    source = value.type
+    if source.is_string:
+        text = d.text(value)
+    elif source.is_integer or source.name == "double":
+        text = f"CAST({d.text(value)},'STRING')"
+    elif source.name == "boolean":
+        inner = d.text(value)
+        text = f"case_searched({inner} == 1,'TRUE',{inner} == 0,'FALSE')"
+    elif source.name == "date":
+        text = f"timestamp_format({d.text(value)},'yyyy-MM-dd','UTC')"
+    elif source.is_timestamp:
+        text = d.timestamp_text(value)
+    else:
+        raise NotExact(f"CAST of {source} to {to}")
+    if to.name == "varchar" and to.params:
+        return f"left({text},{to.params[0]})"
+    if to.name == "char":
+        raise NotExact("CAST to char")
+    return text
+
+
+def _to_time(d: DruidExpressions, value: Rex, to: HiveType) -> str:
+    source = value.type
+    if source.is_string and to.name == "date":
+        if isinstance(value, Call) and value.op == "trunc" and d.zone(value.args[0]) == "UTC":
+            return day_of_trunc(d, value)
+        return text_to_date(d.text(value))
+    if source.is_string and to.is_timestamp:
+        raise NotExact("Druid keeps milliseconds, a text may spell microseconds")
+    if not source.is_time:
+        raise NotExact(f"CAST of {source} to {to}")
+    if to.name == "date":
+        return d.day(value)
+    if source.name.endswith("zone") == to.name.endswith("zone") or d.is_utc:
+        return d.text(value)
+    if source.name.endswith("zone"):
+        return d.wall_clock(value, d.session_zone)
+    return d.instant(d.text(value), d.session_zone)
+
+
+def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
+    """The date whose text trunc() gives, of a time in UTC."""
+    value, unit = rex.args[0], trunc_unit(str_constant(rex.args[1], "the unit of trunc()"))
+    if unit is None or not value.type.is_time:
+        raise NotExact(f"trunc() of {value.type} to other than months, quarters and years")
+    return f"timestamp_floor({d.moment(value)},'{PERIODS[unit]}',null,'{d.zone(value)}')"
+
+
+def text_to_date(text: str) -> str:
+    """The day of a date or timestamp text (HIVE_TIMESTAMP in plan.spark_rex says which texts are one)."""
+    shape = whole_text(rf"{SPACES}({DATE})(?:{CLOCK})?{SPACES}")
+    return f"timestamp_parse(regexp_extract({text},{shape},1),'yyyy-MM-dd','UTC')"
+
+
+def text_to_moment(text: str) -> str:
+    """A timestamp text to the millisecond, in UTC; what follows is cut."""
+    shape = whole_text(rf"{SPACES}({DATE}(?:{CLOCK})?){SPACES}")
+    return f"timestamp_parse(regexp_extract({text},{shape},1),null,'UTC')"

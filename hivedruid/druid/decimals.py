@@ -1,0 +1,101 @@
+"""Arithmetic in decimals: on whole numbers of the smallest unit, which is exact.
+
+In a comparison with a constant only the sign counts, so the constant is moved over to the other side.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import decimal
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.syntax import decimal_digits
+from hivedruid.plan.rex import Call, Literal, Rex
+
+if TYPE_CHECKING:
+    from hivedruid.druid.expressions import DruidExpressions
+
+MAX_PRECISION = 38
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SMALL = ("tinyint", "smallint", "int")
+
+
+def decimal_arithmetic(d: DruidExpressions, rex: Call) -> str:
+    """The DOUBLE nearest to a sum, difference or product of decimals."""
+    _, scale = decimal_digits(rex.type)
+    units = f"CAST({_units(d, rex, scale)},'DOUBLE')"
+    return f"({units} / {10**scale})" if scale else units
+
+
+def _units(d: DruidExpressions, rex: Rex, scale: int) -> str:
+    """A number in units of 10^-scale, as a LONG."""
+    if isinstance(rex, Literal) and isinstance(rex.value, int | Decimal):
+        return str(int(Decimal(rex.value).scaleb(scale)))
+    if rex.type.name in _SMALL:
+        return d.text(rex) if not scale else f"({d.text(rex)} * {10**scale})"
+    if rex.type.name != "decimal":
+        raise NotExact(f"decimal arithmetic with {rex.type}")
+    precision, own = rex.type.params
+    if precision + scale - own > 18:
+        raise NotExact(f"a LONG holds 18 digits of {rex.type} in its smallest unit")
+    if isinstance(rex, Call) and rex.op in ("+", "-", "*"):
+        units = _computed(d, rex, own)
+    else:
+        decimal_digits(rex.type)
+        units = f"CAST(round({d.text(rex)} * {10**own}),'LONG')"
+    return units if own == scale else f"({units} * {10 ** (scale - own)})"
+
+
+def _computed(d: DruidExpressions, rex: Call, scale: int) -> str:
+    a, b = rex.args
+    if rex.op != "*":
+        return f"({_units(d, a, scale)} {rex.op} {_units(d, b, scale)})"
+    scales = [x.type.params[1] if x.type.name == "decimal" else 0 for x in (a, b)]
+    if sum(scales) != scale:
+        raise NotExact(f"a product that is rounded to {rex.type}")
+    return f"({_units(d, a, scales[0])} * {_units(d, b, scales[1])})"
+
+
+def solved(rex: Call) -> Call:
+    """`x * 1.5 + 2 > 10` as `x > 5.333…` where x is a whole number; other comparisons as they are.
+
+    A constant that no whole number equals is written as one between the same two of them.
+    """
+    left, right = rex.args
+    if left.type.name != "decimal" or not isinstance(right, Literal) or not isinstance(right.value, int | Decimal):
+        return rex
+    if isinstance(right.value, bool) or rex.op == "<=>":
+        return rex
+    line = _line(left)
+    if line is None or not line[1]:
+        return rex
+    base, slope, offset = line
+    constant = (Fraction(right.value) - offset) / slope
+    below = floor(constant)
+    value = Decimal(below) if constant == below else Decimal(below) + Decimal("0.5")
+    op = _FLIPPED.get(rex.op, rex.op) if slope < 0 else rex.op
+    digits = value.as_tuple().digits
+    return Call(rex.type, op, (base, Literal(decimal(min(len(digits) + 1, MAX_PRECISION), 1), value)))
+
+
+def _line(rex: Rex) -> tuple[Rex, Fraction, Fraction] | None:
+    """A whole number, and what it is multiplied with and shifted by in an expression that is never rounded."""
+    if rex.type.is_integer and not isinstance(rex, Literal):
+        return rex, Fraction(1), Fraction(0)
+    if not isinstance(rex, Call) or rex.op not in ("+", "-", "*") or rex.type.params[0] >= MAX_PRECISION:
+        return None
+    a, b = rex.args
+    flipped = isinstance(a, Literal)
+    number, line = (a, _line(b)) if flipped else (b, _line(a))
+    if line is None or not isinstance(number, Literal) or not isinstance(number.value, int | Decimal):
+        return None
+    base, slope, offset = line
+    by = Fraction(number.value)
+    if rex.op == "*":
+        return base, slope * by, offset * by
+    if rex.op == "+":
+        return base, slope, offset + by
+    return (base, -slope, by - offset) if flipped else (base, slope, offset - by)

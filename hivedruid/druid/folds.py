@@ -1,0 +1,89 @@
+"""Aggregates that Druid has no aggregator for, as folds in its expression language (`expression` aggregators).
+
+Each has a `combine`, since segments are folded apart. A fold that starts with a number stays that number where a segment has no
+row for it; so these come with a count of their rows, from which the post-aggregation makes the NULL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hivedruid.druid.expressions import quote
+
+Json = dict[str, Any]
+
+_SUPPLEMENTARY = "regexp_replace({text},'([\\\\x{{10000}}-\\\\x{{10FFFF}}])','\\uFFFF$1')"
+
+
+def utf8_ordered(text: str) -> str:
+    """A text that sorts by code points where Druid compares UTF-16 units: behind U+FFFF stands what is beyond it."""
+    return _SUPPLEMENTARY.format(text=text)
+
+
+def as_it_was(text: str) -> str:
+    """The text that `utf8_ordered` was made of."""
+    return f"replace({text},'\\uFFFF','')"
+
+
+def extreme(name: str, op: str, field: str) -> Json:
+    """The least or greatest text of a column, null over nothing. Of more than 1024 bytes Druid takes none (ResourceError)."""
+    sign = ">" if op == "max" else "<"
+
+    def better(value: str) -> str:
+        return f"case_searched(isnull({value}), __acc, isnull(__acc) || ({value} {sign} __acc), {value}, __acc)"
+
+    native: Json = {"type": "expression", "name": name, "fields": [field], "initialValue": "null"}
+    return native | {"fold": better(quote(field)), "combine": better(quote(name))}
+
+
+_BITS = {"bit_and": ("bitwiseAnd", "-1"), "bit_or": ("bitwiseOr", "0"), "bit_xor": ("bitwiseXor", "0")}
+
+
+def bits(name: str, op: str, field: str) -> Json:
+    """The bits of all values of a LONG column taken together; to be asked over values that are not null."""
+    function, neutral = _BITS[op]
+    native: Json = {"type": "expression", "name": name, "fields": [field], "initialValue": neutral}
+    native |= {"fold": f"{function}(__acc, {quote(field)})", "combine": f"{function}(__acc, {quote(name)})"}
+    return native | {"isNullUnlessAggregated": False}
+
+
+def moments(name: str, field: str) -> Json:
+    """Count, mean and sum of squared differences from it, by Welford's method, as Spark's CentralMomentAgg has them.
+
+    To be asked over values that are not null. The plain sum of squares would lose all digits where values lie close.
+    """
+    x, other = quote(field), quote(name)
+    count, mean, squares = (f"array_offset(__acc,{i})" for i in range(3))
+    count_b, mean_b, squares_b = (f"array_offset({other},{i})" for i in range(3))
+    moved = f"({mean} + ({x} - {mean}) / ({count} + 1.0))"
+    share = f"nvl(safe_divide({count_b}, {count} + {count_b}), 0.0)"
+    apart = f"({mean_b} - {mean})"
+    native: Json = {
+        "type": "expression",
+        "name": name,
+        "fields": [field],
+        "initialValue": "ARRAY<DOUBLE>[0.0, 0.0, 0.0]",
+    }
+    return native | {
+        "fold": f"array({count} + 1.0, {mean} + ({x} - {mean}) / ({count} + 1.0), {squares} + ({x} - {mean}) * ({x} - {moved}))",
+        "combine": f"array({count} + {count_b}, {mean} + {apart} * {share}, "
+        f"{squares} + {squares_b} + {apart} * {apart} * {count} * {share})",
+        "isNullUnlessAggregated": False,
+    }
+
+
+def deviation(op: str, field: str) -> str:
+    """A variance or standard deviation of the moments: NULL over nothing, that of a sample over one value, too.
+
+    Where the square of the mean is beyond a double it is NaN, as in Spark.
+    """
+    count, mean, squares = (f"array_offset({quote(field)},{i})" for i in range(3))
+    squares = f"({squares} + {mean} * ({mean} / {count}) * 0.0)"
+    taken = 1 if op.endswith("_samp") else 0
+    value = f"{squares} / ({count} - {taken}.0)" if taken else f"{squares} / {count}"
+    value = f"sqrt({value})" if op.startswith("stddev") else value
+    return f"case_searched({count} > {taken},{value})"
+
+
+DEVIATIONS = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
+BITS = frozenset(_BITS)

@@ -1,0 +1,74 @@
+"""Hive operators and functions that Druid computes exactly; one that is not in the table stays on Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.druid.casts import cast
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.math_functions import MATH
+from hivedruid.druid.string_functions import STRINGS
+from hivedruid.druid.syntax import may_be_nan
+from hivedruid.druid.time_functions import TIMES
+from hivedruid.plan.rex import Call, Literal
+
+if TYPE_CHECKING:
+    from hivedruid.druid.expressions import DruidExpressions, Translate
+
+
+def _function(name: str) -> Translate:
+    return lambda d, rex: f"{name}({','.join(d.text(a) for a in rex.args)})"
+
+
+def _case(d: DruidExpressions, rex: Call) -> str:
+    return f"case_searched({','.join(d.text(a) for a in rex.args)})"
+
+
+def _refuse_mixed_floats(rex: Call) -> None:
+    """Hive rounds what stands beside a float to single precision, Druid takes all as doubles."""
+    if rex.type.name == "float" and any(a.type.name != "float" or isinstance(a, Literal) for a in rex.args):
+        raise NotExact(f"{rex.op}() of floats and other numbers")
+
+
+def _any_null(d: DruidExpressions, rex: Call) -> str:
+    """Hive: NULL as soon as one argument is; Druid skips nulls."""
+    _refuse_mixed_floats(rex)
+    if rex.type.name == "boolean":
+        raise NotExact(f"{rex.op}() of {rex.type}")
+    if rex.op == "least" and any(may_be_nan(a) for a in rex.args):
+        raise NotExact("least() of numbers that may be NaN, which is Hive's greatest")
+    args = [d.text(a) for a in rex.args]
+    return f"if({' && '.join(f'notnull({a})' for a in args)},{rex.op}({','.join(args)}),null)"
+
+
+def _in(d: DruidExpressions, rex: Call) -> str:
+    value, *items = rex.args
+    if not all(isinstance(i, Literal) and i.value is not None for i in items):
+        raise NotExact("IN with NULL among its values")
+    return "(" + " || ".join(d.comparison(Call(rex.type, "=", (value, item))) for item in items) + ")"
+
+
+def _coalesce(d: DruidExpressions, rex: Call) -> str:
+    _refuse_mixed_floats(rex)
+    return f"coalesce({','.join(d.text(a) for a in rex.args)})"
+
+
+DRUID: dict[str, Translate] = {
+    "not": lambda d, rex: f"!({d.text(rex.args[0])})",
+    "is_null": _function("isnull"),
+    "is_not_null": _function("notnull"),
+    "is_true": _function("istrue"),
+    "is_false": _function("isfalse"),
+    "is_not_true": _function("nottrue"),
+    "is_not_false": _function("notfalse"),
+    "grouping_bit": lambda d, rex: f"bitwiseAnd(bitwiseShiftRight({d.text(rex.args[0])},{d.text(rex.args[1])}),1)",
+    "in": _in,
+    "case": _case,
+    "coalesce": _coalesce,
+    "cast": cast,
+    "greatest": _any_null,
+    "least": _any_null,
+    **STRINGS,
+    **MATH,
+    **TIMES,
+}

@@ -1,0 +1,61 @@
+"""Sets of time as half-open intervals of milliseconds, and how Druid writes them."""
+
+from __future__ import annotations
+
+MIN = -(1 << 62)
+MAX = (1 << 62) - 1
+"""Druid's eternity (Intervals.ETERNITY: half of Long's range)."""
+
+IntervalSet = tuple[tuple[int, int], ...]
+"""Disjoint, sorted, not touching."""
+
+ALL: IntervalSet = ((MIN, MAX),)
+NONE: IntervalSet = ()
+
+
+def union(sets: list[IntervalSet]) -> IntervalSet:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(interval for s in sets for interval in s):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def intersection(a: IntervalSet, b: IntervalSet) -> IntervalSet:
+    found = [(max(s1, s2), min(e1, e2)) for s1, e1 in a for s2, e2 in b]
+    return union([tuple((s, e) for s, e in found if s < e)])
+
+
+def complement(a: IntervalSet) -> IntervalSet:
+    edges = [MIN, *(edge for interval in a for edge in interval), MAX]
+    return tuple((s, e) for s, e in zip(edges[::2], edges[1::2], strict=True) if s < e)
+
+
+def iso(millis: int) -> str:
+    """An instant as Druid writes it, any year that a LONG reaches."""
+    days, rest = divmod(millis, 86_400_000)
+    year, month, day = _civil(days)
+    hour, rest = divmod(rest, 3_600_000)
+    minute, rest = divmod(rest, 60_000)
+    second, milli = divmod(rest, 1000)
+    sign, width = ("-" if year < 0 else ""), 4
+    return f"{sign}{abs(year):0{width}d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{milli:03d}Z"
+
+
+def _civil(days: int) -> tuple[int, int, int]:
+    """Year, month, day of a day number since 1970-01-01 in the proleptic Gregorian calendar."""
+    era, day_of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    return year_of_era + era * 400 + (month <= 2), month, day_of_year - (153 * shifted + 2) // 5 + 1
+
+
+def to_json(intervals: IntervalSet) -> list[str]:
+    """The `intervals` of a native query; no time at all is one empty interval."""
+    return [f"{iso(start)}/{iso(end)}" for start, end in intervals] or [
+        "1970-01-01T00:00:00.000Z/1970-01-01T00:00:00.000Z"
+    ]

@@ -1,0 +1,129 @@
+"""Functions of numbers in Druid's expression language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import DOUBLE
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.syntax import as_double, int_constant
+from hivedruid.plan.rex import Call, Literal
+
+if TYPE_CHECKING:
+    from hivedruid.druid.expressions import DruidExpressions, Translate
+
+
+def _math(name: str, domain: str = "") -> Translate:
+    """A function of doubles; outside its `domain` Hive answers NULL where Java answers NaN."""
+
+    def translate(d: DruidExpressions, rex: Call) -> str:
+        if not all((a.type.is_numeric and a.type.name != "decimal") or isinstance(a, Literal) for a in rex.args):
+            raise NotExact(f"{rex.op}() of {rex.args[0].type}")
+        args = [d.double(a) if a.type.is_integer else d.text(as_double(a, rex)) for a in rex.args]
+        text = f"{name}({','.join(args)})"
+        return f"if({args[0]} {domain},{text},null)" if domain else text
+
+    return translate
+
+
+def _round(d: DruidExpressions, rex: Call) -> str:
+    """HALF_UP as Hive; beyond 2^52 nothing is behind the point, and Druid would answer 0 for NaN."""
+    digits = int_constant(rex.args[1], "the digits of round()") if len(rex.args) > 1 else 0
+    value = rex.args[0]
+    if value.type.name in ("decimal", "float") or (digits < 0 and value.type.is_integer):
+        raise NotExact(f"round() of {value.type} to {digits} digits")
+    text = d.text(value)
+    if value.type.is_integer:
+        return text
+    return f"if(abs({text}) < 4503599627370496,round({text}{f',{digits}' if digits else ''}),{text})"
+
+
+def _whole(name: str) -> Translate:
+    def translate(d: DruidExpressions, rex: Call) -> str:
+        value = rex.args[0]
+        if len(rex.args) > 1 or value.type.name == "decimal":
+            raise NotExact(f"{rex.op}() of {value.type}")
+        return d.text(value) if value.type.is_integer else f"CAST({name}({d.text(value)}),'LONG')"
+
+    return translate
+
+
+def _log(d: DruidExpressions, rex: Call) -> str:
+    if len(rex.args) == 1:
+        return _math("log", "> 0")(d, rex)
+    base = rex.args[0]
+    if not isinstance(base, Literal) or not isinstance(base.value, int | float) or base.value <= 1:
+        raise NotExact("log() to a base that is not a constant above 1")
+    value = _math("log", "> 0")(d, Call(rex.type, "ln", (rex.args[1],)))
+    return f"({value} / log({float(base.value)!r}))"
+
+
+def _bround(d: DruidExpressions, rex: Call) -> str:
+    """HALF_EVEN."""
+    if len(rex.args) > 1 or rex.args[0].type.name != "double":
+        raise NotExact(f"bround() of {rex.args[0].type} to digits")
+    return f"rint({d.text(rex.args[0])})"
+
+
+def _pmod(d: DruidExpressions, rex: Call) -> str:
+    """The remainder that is not negative."""
+    value, by = rex.args
+    if not isinstance(by, Literal) or not isinstance(by.value, int | float) or not 0 < by.value < 1 << 31:
+        raise NotExact("pmod() by other than a positive constant")
+    if rex.type.name not in ("tinyint", "smallint", "int", "bigint", "double"):
+        raise NotExact(f"pmod() in {rex.type}")
+    if rex.type.is_integer:
+        a, b = d.text(value), d.text(by)
+        return d.fit(rex.type, f"((({a} % {b}) + {b}) % {b})")
+    a, b = d.double(value) if value.type.is_integer else d.text(value), repr(float(by.value))
+    rest = f"({a} % {b})"
+    return f"case_searched({rest} < 0,({rest} + {b}) % {b},{rest})"
+
+
+def _bitwise(name: str) -> Translate:
+    def translate(d: DruidExpressions, rex: Call) -> str:
+        if not all(a.type.is_integer for a in rex.args):
+            raise NotExact(f"{rex.op} of other than whole numbers")
+        return f"{name}({','.join(d.text(a) for a in rex.args)})"
+
+    return translate
+
+
+def _negative(d: DruidExpressions, rex: Call) -> str:
+    text = d.text(rex.args[0])
+    if rex.type.is_integer:
+        return d.fit(rex.type, f"(0 - {text})")
+    return f"(0.0 - {text})" if rex.type.name == "decimal" else f"(-({text}))"
+
+
+MATH: dict[str, Translate] = {
+    "negative": _negative,
+    "abs": lambda d, rex: d.fit(rex.type, f"abs({d.text(rex.args[0])})"),
+    "sqrt": _math("sqrt", ">= -0.0"),
+    "exp": _math("exp"),
+    "ln": _math("log", "> 0"),
+    "log": _log,
+    "log2": lambda d, rex: _log(d, Call(rex.type, "log", (Literal(DOUBLE, 2.0), *rex.args))),
+    "log10": _math("log10", "> 0"),
+    "power": _math("pow"),
+    "sin": _math("sin"),
+    "cos": _math("cos"),
+    "tan": _math("tan"),
+    "asin": _math("asin"),
+    "acos": _math("acos"),
+    "atan": _math("atan"),
+    "cbrt": _math("cbrt"),
+    "degrees": _math("todegrees"),
+    "radians": _math("toradians"),
+    "pi": lambda _d, _rex: "pi()",
+    "sign": _math("signum"),
+    "floor": _whole("floor"),
+    "ceil": _whole("ceil"),
+    "round": _round,
+    "bround": _bround,
+    "pmod": _pmod,
+    "&": _bitwise("bitwiseAnd"),
+    "|": _bitwise("bitwiseOr"),
+    "^": _bitwise("bitwiseXor"),
+    "~": _bitwise("bitwiseComplement"),
+}

@@ -1,0 +1,202 @@
+"""What a native query reads: a table, a union or join over such, or another native query; its columns' names and types there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import count
+from typing import Any
+
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.catalog.types import HiveType
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.syntax import millis
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, DruidUnion, PlanColumn, TableScan, Values
+from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjuncts, refs
+
+Render = Callable[[DruidQuery], DruidRead]
+"""How a query below this one becomes native JSON."""
+
+Below = TableScan | DruidUnion | DruidJoin | DruidQuery
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A `dataSource`, its columns by plan id, and the id of its `__time` where that is a column of the plan."""
+
+    data_source: Any
+    columns: dict[str, DruidColumn]
+    time_id: str | None = None
+
+
+def source_of(source: Below, render: Render, zone: str) -> Source:
+    """The data source for a node below a native query. NotExact where Druid has none."""
+    if isinstance(source, TableScan):
+        return _table(source)
+    if isinstance(source, DruidUnion):
+        return _union(source)
+    if isinstance(source, DruidJoin):
+        return _join(source, render, zone)
+    return _query(source, render)
+
+
+def _table(scan: TableScan) -> Source:
+    columns: dict[str, DruidColumn] = {}
+    time_id = None
+    for column in scan.columns:
+        stored = scan.table.column(column.name)
+        name = stored.field_name if stored else column.name
+        columns[column.id] = DruidColumn(name, _stored_type(column))
+        if name == TIME_COLUMN:
+            time_id = column.id
+    return Source(scan.table.data_source, columns, time_id)
+
+
+def _union(union: DruidUnion) -> Source:
+    first = _table(union.scans[0])
+    names = [scan.table.data_source for scan in union.scans]
+    return Source({"type": "union", "dataSources": names}, first.columns, first.time_id)
+
+
+def _query(query: DruidQuery, render: Render) -> Source:
+    inner = _timeless(render(query))
+    columns: dict[str, DruidColumn] = {}
+    for column, field in zip(query.columns, inner.fields, strict=True):
+        name = TIME_COLUMN if field.name == "timestamp" and inner.query["queryType"] == "timeseries" else field.name
+        columns[column.id] = DruidColumn(name, druid_type(column.type))
+    return Source({"type": "query", "query": _typed(inner, columns)}, columns)
+
+
+INNER_TIME = "$time"
+
+
+def _timeless(inner: DruidRead) -> DruidRead:
+    """An inner scan gives `__time` by another name where it can.
+
+    Small numbers travel to the broker as Integers, which it does not take for a `__time` of rows that it holds
+    (ClassCastException for the first weeks of 1970).
+    """
+    json = dict(inner.query)
+    if json["queryType"] != "scan" or TIME_COLUMN not in json["columns"] or "order" in json:
+        return inner
+    time = {"type": "expression", "name": INNER_TIME, "expression": f'"{TIME_COLUMN}"', "outputType": "LONG"}
+    json["virtualColumns"] = [*json.get("virtualColumns", ()), time]
+    json["columns"] = [INNER_TIME if name == TIME_COLUMN else name for name in json["columns"]]
+    fields = tuple(Field(INNER_TIME if f.name == TIME_COLUMN else f.name, f.type) for f in inner.fields)
+    return DruidRead(json, fields)
+
+
+def _typed(inner: DruidRead, columns: Mapping[str, DruidColumn]) -> Json:
+    """An inner query; a scan tells the types of its columns, which are not known above it otherwise."""
+    json = dict(inner.query)
+    if json["queryType"] != "scan":
+        return json
+    types = {c.name: c.type for c in columns.values()}
+    types |= {TIME_COLUMN: "LONG", INNER_TIME: "LONG"}
+    return {**json, "columnTypes": [types.get(name, "STRING") for name in json["columns"]]}
+
+
+def _stored_type(column: PlanColumn) -> str:
+    if column.type.name == "array":
+        return "ARRAY<STRING>"
+    return druid_type(column.type)
+
+
+# --- joins -----------------------------------------------------------------------------------------------------------
+
+
+def _join(join: DruidJoin, render: Render, zone: str) -> Source:
+    left = source_of(join.left, render, zone)
+    right = _inline(join.right) if isinstance(join.right, Values) else _query(join.right, render)
+    taken = [c.name for c in left.columns.values()]
+    prefix = next(p for p in (f"j{i}." for i in count()) if not any(name.startswith(p) for name in taken))
+    prefixed = {i: DruidColumn(prefix + c.name, c.type) for i, c in right.columns.items()}
+    data_source = {
+        "type": "join",
+        "left": left.data_source if isinstance(left.data_source, dict) else {"type": "table", "name": left.data_source},
+        "right": right.data_source,
+        "rightPrefix": prefix,
+        "condition": _condition(join.condition, left.columns, prefixed, zone),
+        "joinType": join.kind.upper(),
+    }
+    return Source(data_source, {**left.columns, **prefixed}, left.time_id)
+
+
+def read_by(query: DruidQuery) -> set[str]:
+    """Ids of the columns that the parts of a query read."""
+    parts = [*query.exprs, *query.keys, *query.calls, *(key.rex for key in query.sort)]
+    return {i for rex in (*parts, query.filter, query.having) if rex is not None for i in refs(rex)}
+
+
+def narrowed(source: Below, used: set[str]) -> Below:
+    """The source with the right sides of joins giving only what is read of them: Druid holds these in memory."""
+    if not isinstance(source, DruidJoin):
+        return source
+    used = used | (refs(source.condition) if source.condition is not None else set())
+    right = source.right
+    if isinstance(right, DruidQuery):
+        kept = [(c, e) for c, e in zip(right.columns, right.exprs, strict=True) if c.id in used]
+        kept = kept or [(right.columns[0], right.exprs[0])]
+        right = replace(right, columns=tuple(c for c, _ in kept), exprs=tuple(e for _, e in kept))
+    return replace(source, left=narrowed(source.left, used), right=right)
+
+
+def _condition(
+    condition: Rex | None, left: Mapping[str, DruidColumn], right: Mapping[str, DruidColumn], zone: str
+) -> str:
+    """The equalities as Druid's joins take them: any expression over the left, a bare column of the right.
+
+    JoinConditionAnalysis of Druid: `==` never matches nulls, `notdistinctfrom` does; `1` is every pair.
+    """
+    mine, theirs = DruidExpressions(left, zone), DruidExpressions(right, zone)
+    texts = []
+    for term in conjuncts(condition):
+        if not isinstance(term, Call) or term.op not in ("=", "<=>"):
+            raise NotExact("a join on something else than equal columns")
+        a, b = term.args
+        if not isinstance(b, Ref) or b.id not in right:
+            a, b = b, a
+        if not isinstance(b, Ref) or b.id not in right or refs(a) & set(right):
+            raise NotExact("a join on an expression over both sides")
+        comparable(a.type, b.type)
+        sides = mine.text(a), theirs.text(b)
+        texts.append(f"({sides[0]} == {sides[1]})" if term.op == "=" else f"notdistinctfrom({','.join(sides)})")
+    return " && ".join(texts) if texts else "1"
+
+
+def comparable(a: HiveType, b: HiveType) -> None:
+    """NotExact unless Druid's hash join finds two values of these types equal exactly where Hive does.
+
+    It tells -0.0 from 0.0: whoever joins doubles adds 0.0 to both.
+    """
+    alike = a == b or (a.is_integer and b.is_integer) or (a.is_string and b.is_string)
+    if not alike or a.name == "array":
+        raise NotExact(f"a join on keys of types {a} and {b}")
+    if druid_type(a) == "FLOAT" or a.name == "decimal":
+        raise NotExact(f"a join on keys of type {a}")
+
+
+def _inline(values: Values) -> Source:
+    names = [f"c{i}" for i in range(len(values.columns))]
+    types = [druid_type(c.type) for c in values.columns]
+    rows = [[_plain(v) for v in row] for row in values.rows]
+    columns = {c.id: DruidColumn(n, t) for c, n, t in zip(values.columns, names, types, strict=True)}
+    return Source({"type": "inline", "columnNames": names, "columnTypes": types, "rows": rows}, columns)
+
+
+def _plain(rex: Rex) -> object:
+    """A constant as Druid stores it."""
+    if not isinstance(rex, Literal):
+        raise NotExact("rows that are not constants")
+    value = rex.value
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, date):
+        return millis(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise NotExact(f"constants of type {rex.type} as rows")

@@ -1,0 +1,157 @@
+"""The words of Druid's expression language: names, constants, and which of its types holds a value."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from math import ceil, floor, isfinite
+from typing import NamedTuple
+
+from hivedruid.catalog.types import DOUBLE, TYPES, HiveType
+from hivedruid.druid.exactness import NotExact
+from hivedruid.plan.literals import to_micros
+from hivedruid.plan.rex import Call, Literal, Rex, walk
+
+PERIODS = {
+    "second": "PT1S",
+    "minute": "PT1M",
+    "hour": "PT1H",
+    "day": "P1D",
+    "week": "P1W",
+    "month": "P1M",
+    "quarter": "P3M",
+    "year": "P1Y",
+}
+DAY_MILLIS = 86_400_000
+MAX_DECIMAL_DIGITS = 15
+"""Decimals of so many digits are different doubles, and each is the shortest text of its own."""
+MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
+
+
+class DruidColumn(NamedTuple):
+    """A column as a native query sees it: its name, and its Druid type."""
+
+    name: str
+    type: str
+
+
+def druid_type(type_: HiveType) -> str:
+    """The Druid type that holds values of a Hive type inside a query; NotExact where none does."""
+    if type_.is_time:
+        return "LONG"
+    if type_.name == "void":
+        return "STRING"
+    if type_.name == "decimal":
+        decimal_digits(type_)
+        return "DOUBLE"
+    names = TYPES.get(type_.name)
+    if names is None or names.druid is None:
+        raise NotExact(f"Druid has no type for {type_}")
+    return names.druid
+
+
+def decimal_digits(type_: HiveType) -> tuple[int, int]:
+    """Precision and scale of a decimal that a DOUBLE tells from every other one; NotExact for longer ones."""
+    precision, scale = type_.params or (10, 0)
+    if precision > MAX_DECIMAL_DIGITS:
+        raise NotExact(f"a DOUBLE holds {MAX_DECIMAL_DIGITS} digits of {type_}")
+    return precision, scale
+
+
+def quote(name: str) -> str:
+    """A column name as an identifier of the expression language."""
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def string_literal(text: str) -> str:
+    """A string constant; everything but plain characters is written \\uXXXX."""
+    out = []
+    for char in text:
+        if char.isascii() and (char.isalnum() or char in " -_.,:;/<>=!?#%&()[]{}*+|@^$~"):
+            out.append(char)
+        else:
+            raw = char.encode("utf-16-be")
+            out += [f"\\u{raw[i]:02x}{raw[i + 1]:02x}" for i in range(0, len(raw), 2)]
+    return "'" + "".join(out) + "'"
+
+
+def millis(value: date | datetime) -> int:
+    """A time constant in milliseconds; NotExact where it has microseconds (callers round bounds before)."""
+    micros = to_micros(value)
+    if micros % 1000:
+        raise NotExact("Druid keeps milliseconds, the constant has microseconds")
+    return micros // 1000
+
+
+def integer_bound(op: str, value: Decimal) -> tuple[str, int] | bool:
+    """`x op value` over LONGs x as a comparison with a LONG, or the constant it is (for x not null)."""
+    if not MIN_LONG <= value <= MAX_LONG:
+        return op == "<>" or (op in ("<", "<=") if value > 0 else op in (">", ">="))
+    whole = value == value.to_integral_value()
+    if whole:
+        return op, int(value)
+    if op in ("=", "<>"):
+        return op == "<>"
+    return ("<=", floor(value)) if op in ("<", "<=") else (">=", ceil(value))
+
+
+def exact_number(literal: Literal, type_: HiveType) -> Decimal | None:
+    """The constant as a number on the scale in which Druid keeps values of `type_`; None for other constants.
+
+    Whole numbers for integers, booleans 0/1, milliseconds (with a fraction for microseconds) for times.
+    """
+    value = literal.value
+    if type_.is_time and isinstance(value, date):
+        return Decimal(to_micros(value)) / 1000
+    if isinstance(value, bool):
+        return Decimal(int(value))
+    if isinstance(value, int | Decimal) and not type_.is_time:
+        return Decimal(value)
+    if isinstance(value, float) and isfinite(value) and type_.name in ("tinyint", "smallint", "int"):
+        return Decimal(value)
+    return None
+
+
+def may_be_negative_zero(rex: Rex) -> bool:
+    """Whether a value could be -0.0, which Druid groups, sorts and (in part) compares apart from 0.0."""
+    if not rex.type.is_approximate:
+        return False
+    if isinstance(rex, Literal):
+        return rex.value is not None and rex.value == 0 and str(rex.value).startswith("-")
+    if not isinstance(rex, Call) or rex.op != "cast":
+        return True
+    source = rex.args[0].type
+    return source.is_approximate or source.is_string
+
+
+def may_be_nan(rex: Rex) -> bool:
+    """Whether a text that spells NaN could make the value NaN, which equals itself for Hive alone."""
+    return rex.type.is_approximate and any(
+        isinstance(n, Call) and n.op == "cast" and n.type.is_approximate and n.args[0].type.is_string for n in walk(rex)
+    )
+
+
+def is_whole(type_: HiveType) -> bool:
+    return type_.is_integer or type_.is_time or type_.name == "boolean"
+
+
+def as_double(rex: Rex, other: Rex) -> Rex:
+    """A decimal constant beside a double, as the double Hive makes of it."""
+    if rex.type.name == "decimal" and isinstance(rex, Literal) and rex.value is not None and other.type.is_approximate:
+        return Literal(DOUBLE, float(rex.value))
+    return rex
+
+
+def constant(rex: Rex, kind: type, what: str) -> object:
+    """The value of a literal of a kind; NotExact where it is none."""
+    if not isinstance(rex, Literal) or not isinstance(rex.value, kind) or isinstance(rex.value, bool):
+        raise NotExact(f"{what} is not a constant")
+    return rex.value
+
+
+def int_constant(rex: Rex, what: str) -> int:
+    return int(str(constant(rex, int, what)))
+
+
+def str_constant(rex: Rex, what: str) -> str:
+    return str(constant(rex, str, what))

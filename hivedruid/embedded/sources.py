@@ -1,0 +1,92 @@
+"""What a native query reads: tables, unions, inline rows, other queries, and filters, joins and unnests of these.
+
+Refuses what a broker refuses, and what it would answer wrongly or never (`check_buckets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hivedruid.embedded import intervals as time
+from hivedruid.embedded.granularity import Granularity
+from hivedruid.embedded.relations import TIME, Relation, Scope, Tables, inline, union
+from hivedruid.embedded.sql import identifier
+from hivedruid.errors import DruidError
+
+Query = Mapping[str, Any]
+Spans = tuple[tuple[int, int], ...]
+
+
+def source(query: Query, tables: Tables) -> tuple[Relation, Spans]:
+    """What a query reads, and its intervals."""
+    spans = time.parse_intervals(query.get("intervals"))
+    return relation(query["dataSource"], spans, tables), spans
+
+
+def relation(spec: Any, spans: Spans, tables: Tables) -> Relation:
+    """The rows of a data source; `spans` are the intervals of the query above it."""
+    if isinstance(spec, str):
+        return tables(spec, spans)
+    match spec.get("type"):
+        case "table":
+            return tables(spec["name"], spans)
+        case "query":
+            from hivedruid.embedded.queries import plan
+
+            return plan(spec["query"], tables).as_relation()
+        case "union":
+            return union([relation(_table(member), spans, tables) for member in spec["dataSources"]])
+        case "inline":
+            return inline(spec)
+        case "filter":
+            return filtered(relation(spec["base"], spans, tables), spec["filter"])
+        case "join":
+            from hivedruid.embedded.joins import join
+
+            return join(spec, spans, tables)
+        case "unnest":
+            from hivedruid.embedded.unnest import unnest
+
+            return unnest(spec, relation(spec["base"], spans, tables))
+    raise DruidError(f"data sources of type '{spec.get('type')}' are not supported by the embedded store")
+
+
+def _table(member: Any) -> Any:
+    """A member of a union. Raises DruidError as UnionDataSource does."""
+    if isinstance(member, Mapping) and member.get("type") not in (None, "table", "inline"):
+        raise DruidError("a union data source reads tables only")
+    return member
+
+
+def filtered(rows: Relation, spec: Query) -> Relation:
+    """The rows that a filter keeps."""
+    from hivedruid.embedded.filters import condition
+
+    kept = condition(spec, Scope(rows.columns))
+    sql = f"SELECT * FROM ({rows.sql}) AS f WHERE {kept.text}"
+    return Relation(sql, rows.columns, rows.spans, is_in_time=rows.is_in_time)
+
+
+def where(query: Query, scope: Scope, spans: Spans, rows: Relation) -> str:
+    """The WHERE clause of a query: its intervals and its filter."""
+    parts = []
+    timed = TIME in scope.columns and not rows.is_in_time
+    in_time = time.condition(identifier(TIME), spans) if timed else None
+    if in_time:
+        parts.append(in_time)
+    if query.get("filter") is not None:
+        from hivedruid.embedded.filters import condition
+
+        parts.append(condition(query["filter"], scope).text)
+    return " WHERE " + " AND ".join(parts) if parts else ""
+
+
+def check_buckets(granularity: Granularity, rows: Relation, spans: Spans) -> None:
+    """Raises DruidError for buckets of time over rows without segments in intervals without end.
+
+    A broker walks through every bucket of the intervals there, and does not come back.
+    """
+    endless = any(start <= time.MIN_INSTANT or end >= time.MAX_INSTANT for start, end in spans)
+    if not granularity.is_all and rows.spans is None and endless:
+        raise DruidError("granularities over a query or inline rows need intervals with an end")

@@ -1,0 +1,41 @@
+"""ANALYZE TABLE."""
+
+from __future__ import annotations
+
+from hivedruid.errors import Span, UnsupportedError
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.utility import AnalyzeTable
+from hivedruid.parser.tokens import Cursor
+from hivedruid.script import SourceStatement
+
+
+def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
+    """ANALYZE TABLE [database.]table COMPUTE STATISTICS [FOR COLUMNS [column, …] | CACHE METADATA | NOSCAN].
+
+    CACHE METADATA was for an HBase metastore; it adds nothing.
+    """
+    cursor.expect("TABLE")
+    name = cursor.table_name()
+    if cursor.word() == "PARTITION":
+        raise UnsupportedError(
+            "ANALYZE … PARTITION is not supported: tables have no partitions",
+            span=cursor.span(),
+            hint="leave it out: the whole table is analysed",
+        )
+    cursor.expect("COMPUTE", "STATISTICS")
+    columns = None
+    if cursor.accept("FOR", "COLUMNS"):
+        columns = _columns(cursor)
+    elif cursor.accept("CACHE"):
+        cursor.expect("METADATA")
+    no_scan = columns is None and cursor.accept("NOSCAN")
+    cursor.end()
+    return AnalyzeTable(source, name, columns, no_scan)
+
+
+def _columns(cursor: Cursor) -> tuple[tuple[str, Span], ...]:
+    found: list[tuple[str, Span]] = []
+    while not cursor.at_end and (not found or cursor.accept(",")):
+        name, token = cursor.name("a column name")
+        found.append((name, cursor.span(token)))
+    return tuple(found)

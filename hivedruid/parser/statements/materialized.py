@@ -1,0 +1,48 @@
+"""Statements about materialized views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.ddl import CreateTable
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class CreateMaterializedView(Statement):
+    """CREATE MATERIALIZED VIEW: `table` is the CREATE TABLE … AS SELECT that it comes down to, `query_text` its SELECT as written."""
+
+    name: TableName
+    query: exp.Expression
+    query_text: str
+    table: CreateTable
+    rewrite: bool = True
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class AlterMaterializedView(Statement):
+    """ALTER MATERIALIZED VIEW … REBUILD | ENABLE REWRITE | DISABLE REWRITE."""
+
+    name: TableName
+    what: Literal["rebuild", "enable", "disable"]
+
+
+@dataclass(frozen=True)
+class DropMaterializedView(Statement):
+    name: TableName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class ShowMaterializedViews(Statement):
+    """SHOW MATERIALIZED VIEWS [IN db] [LIKE 'pattern']."""
+
+    database: str | None = None
+    like: str | None = None
+    span: Span | None = None

@@ -1,0 +1,240 @@
+"""Automatic rewriting: the blocks of a query that a materialized view holds are read from the view.
+
+Hive's rewriting is Calcite's (MaterializedViewRule: a block of joined tables, with or without GROUP BY, from a view of
+the same tables). So is this one; it looks for views before any other rule runs, and trusts only columns that the view keeps exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.errors import HiveDruidError
+from hivedruid.plan.blocks import Block, Definition, block_of, definition_of
+from hivedruid.plan.build import Builder
+from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, TableScan
+from hivedruid.plan.optimizer import map_expressions, optimize, prune
+from hivedruid.plan.rex import Agg, Call, Literal, Rex, Subquery, has, substitute, transform, walk
+from hivedruid.plan.rules.context import Rule, RuleContext
+from hivedruid.plan.rules.filter import (
+    filter_aggregate_transpose,
+    filter_into_join,
+    filter_merge,
+    filter_project_transpose,
+    filter_set_op_transpose,
+    filter_true,
+    join_condition_push,
+)
+from hivedruid.plan.view_columns import MissingError
+from hivedruid.plan.view_match import (
+    MaterializedView,
+    groups_from_groups,
+    groups_from_rows,
+    match,
+    rows_from,
+)
+from hivedruid.script import SourceStatement
+
+if TYPE_CHECKING:
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.catalog.materialized_views import ViewFacts
+
+_BEFORE: tuple[Rule, ...] = (
+    filter_true,
+    filter_merge,
+    filter_project_transpose,
+    filter_aggregate_transpose,
+    filter_into_join,
+    filter_set_op_transpose,
+    join_condition_push,
+)
+"""Conditions go to the tables that they are about, so that blocks have all that is known of their rows."""
+
+
+def answered_from_views(node: Node, builder: Builder, context: RuleContext, said: list[str]) -> Node:
+    """The query over the materialized views of the snapshot that hold what it asks for, and are fit to be used now.
+
+    `said` gets a sentence for each view: what it answers for, or why it is not used.
+    """
+    from hivedruid.catalog.materialized_views import is_within_window
+
+    views: list[MaterializedView] = []
+    for facts in builder.snapshot.materialized_views:
+        name, stale = facts.table.full_name, facts.staleness
+        if not facts.table.rewrite_enabled:
+            said.append(f"{name} is not used: its rewriting is disabled")
+            continue
+        if stale and not is_within_window(facts, builder.snapshot.settings, builder.snapshot.now):
+            said.append(f"{name} is not used: it is stale, {stale}")
+            continue
+        view = view_of(facts, builder)
+        if isinstance(view, str):
+            said.append(f"{name} is not used: {view}")
+        else:
+            views.append(view)
+    return rewrite(node, views, context, said) if views else node
+
+
+def view_of(facts: ViewFacts, builder: Builder) -> MaterializedView | str:
+    """A view as its last build made it, or why queries cannot be answered from it."""
+    table, built = facts.table, facts.built
+    try:
+        node = view_node(table, builder.snapshot, built.settings, builder.ids)
+    except HiveDruidError as error:
+        return f"its query cannot be planned any more: {error.message}"
+    zone = built.settings.get(ZONE, "UTC")
+    if zone != builder.zone and depends_on_zone(node):
+        return f"it was built in the zone {zone}"
+    definition = fit_definition(table, node)
+    if built.unfit or isinstance(definition, str):
+        return built.unfit or str(definition)
+    return MaterializedView(table, definition, builder.zone, built.rows, built.root)
+
+
+ZONE = "hive.local.time.zone"
+BUILT_WITH = (ZONE, "hive.groupby.position.alias", "hive.orderby.position.alias")
+"""The settings that the meaning of a query depends on."""
+
+
+def view_node(table: Table, snapshot: Snapshot, settings: Mapping[str, str], ids: dict[str, int] | None = None) -> Node:
+    """The plan of a view's query as the settings of a build make it. Raises HiveDruidError where it has none any more."""
+    builder, expression = view_builder(table, snapshot, settings, ids)
+    return builder.query(expression, None)  # type: ignore[arg-type]
+
+
+def view_builder(
+    table: Table, snapshot: Snapshot, settings: Mapping[str, str], ids: dict[str, int] | None = None
+) -> tuple[Builder, object]:
+    """A builder for a view's query, and the query. No other view answers for it."""
+    from hivedruid.parser import parse
+
+    source = SourceStatement(table.view_text or "", file=f"materialized view {table.full_name}")
+    quiet = replace(snapshot.within(table.database), settings={**snapshot.settings, **settings}, materialized_views=())
+    return Builder(source, quiet, None, ids), parse(source).expression  # type: ignore[attr-defined]
+
+
+def fit_definition(table: Table, node: Node) -> Definition | str:
+    """What a view's rows are, or why they are not to be had by queries of other tables."""
+    if [c.type for c in node.columns] != [c.type for c in table.columns]:
+        return "its query has other columns than when it was built"
+    if table.properties.get("druid.rollup", "false").lower() == "true":
+        return "druid.rollup adds up its rows"
+    if table.properties.get("druid.query.granularity", "NONE").upper() != "NONE":
+        return f"druid.query.granularity rounds its {TIME_COLUMN}"
+    return definition_of(node)
+
+
+def depends_on_zone(node: Node) -> bool:
+    """Whether a plan means something else in another zone: it cuts, casts or names zoned times."""
+    return any(_is_zoned(rex) for inner in node.walk() for e in inner.expressions() for rex in walk(e))
+
+
+_SAME_EVERYWHERE = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "is_null", "is_not_null", "in", "and", "or"})
+
+
+def _is_zoned(rex: Rex) -> bool:
+    if isinstance(rex, Literal):
+        return rex.type.name.endswith("zone")
+    if not isinstance(rex, Call) or rex.op in _SAME_EVERYWHERE:
+        return False
+    return rex.type.name.endswith("zone") or any(a.type.name.endswith("zone") for a in rex.args)
+
+
+_CONSTANTS = frozenset({"pi", "e", "array", "map"})
+
+
+def changes_by_itself(node: Node) -> bool:
+    """Whether a plan calls functions that answer by who asks and when."""
+    return any(
+        isinstance(rex, Call) and not rex.args and rex.op not in _CONSTANTS
+        for inner in node.walk()
+        for e in inner.expressions()
+        for rex in walk(e)
+    )
+
+
+def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext, said: list[str]) -> Node:
+    """The query over views where they hold what it asks for, else as it was. What was done, and why not, is `said`.
+
+    Of several views the smallest is taken, then the first by name.
+    """
+    order = sorted(views, key=lambda v: (v.rows is None, v.rows or 0, v.table.full_name))
+    rewriter = _Rewriter(order, context)
+    required = {c.id for c in node.columns}
+    prepared = prune(optimize(node, context, _BEFORE), required)
+    rewritten = rewriter.visit(prepared)
+    for view in order:
+        name = view.table.full_name
+        if name in rewriter.used:
+            said.append(f"{name} answers for {_listed(_names(view))}")
+        elif name in rewriter.reasons:
+            said.append(f"{name} is not used: {rewriter.reasons[name]}")
+    return rewritten if rewriter.used else node
+
+
+def _names(view: MaterializedView) -> list[str]:
+    return [scan.table.full_name for scan in view.definition.block.scans]
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+class _Rewriter:
+    def __init__(self, views: Sequence[MaterializedView], context: RuleContext) -> None:
+        self.views = views
+        self.context = context
+        self.used: set[str] = set()
+        self.reasons: dict[str, str] = {}
+
+    def visit(self, node: Node) -> Node:
+        """The largest blocks first."""
+        found = self._answer(node)
+        if found is not None:
+            return found
+        inputs = tuple(self.visit(i) for i in node.inputs)
+        if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
+            node = node.with_inputs(inputs)
+        if any(has(e, Subquery) for e in node.expressions()):
+            node = map_expressions(node, lambda rex: transform(rex, self._subquery))
+        return node
+
+    def _subquery(self, rex: Rex) -> Rex | None:
+        if not isinstance(rex, Subquery):
+            return None
+        plan = self.visit(prune(rex.plan, {c.id for c in rex.plan.columns}))
+        return Subquery(rex.type, rex.kind, plan, rex.args)
+
+    def _answer(self, node: Node) -> Node | None:
+        if isinstance(node, Aggregate):
+            below = block_of(node.input)
+            return None if below is None else self._first(node, below)
+        if isinstance(node, Project | Filter | Join | TableScan):
+            block = block_of(node)
+            return None if block is None else self._first(node, block)
+        return None
+
+    def _first(self, node: Node, block: Block) -> Node | None:
+        for view in self.views:
+            try:
+                answered = _answered(node, block, view, self.context)
+            except MissingError as missing:
+                self.reasons.setdefault(view.table.full_name, missing.reason)
+                continue
+            self.used.add(view.table.full_name)
+            return answered
+        return None
+
+
+def _answered(node: Node, block: Block, view: MaterializedView, context: RuleContext) -> Node:
+    found = match(block, view, context.new_column)
+    if not isinstance(node, Aggregate):
+        return rows_from(found, node, block)
+    exprs = dict(block.exprs)
+    keys = [substitute(k, exprs) for k in node.keys]
+    calls = [c for c in (substitute(c, exprs) for c in node.calls) if isinstance(c, Agg)]
+    if found.keys is None:
+        return groups_from_rows(found, node, keys, calls)
+    return groups_from_groups(found, node, keys, calls, context.new_column)

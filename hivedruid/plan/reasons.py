@@ -1,0 +1,114 @@
+"""Why an operator stayed outside Druid, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hivedruid.druid.exactness import NotExact
+from hivedruid.plan import nodes
+from hivedruid.plan.nodes import DruidQuery, Node
+from hivedruid.plan.rex import Agg, Call, Over, Rex, Subquery, refs, walk
+from hivedruid.plan.rules.aggregate import push_aggregate
+from hivedruid.plan.rules.context import RuleContext
+from hivedruid.plan.rules.filter import push_filter
+from hivedruid.plan.rules.join import push_join
+from hivedruid.plan.rules.project import push_project
+from hivedruid.plan.rules.sort import push_sort
+
+if TYPE_CHECKING:
+    from hivedruid.plan.split import QueryPlan
+
+
+@dataclass(frozen=True)
+class Left:
+    """An operator that stayed outside Druid, and why."""
+
+    operator: str
+    reason: str
+
+
+def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
+    """Every operator that Druid does not run, those of subqueries included, from the top down, with the reason."""
+    context = replace(plan.context, decided=[])
+    return tuple(Left(type(node).__name__, _reason(node, context)) for node in _outside(plan.node))
+
+
+def _outside(node: Node) -> Iterator[Node]:
+    if isinstance(node, DruidQuery):
+        return
+    yield node
+    for subquery in _subqueries(node):
+        yield from _outside(subquery.plan)
+    for child in node.inputs:
+        yield from _outside(child)
+
+
+def _subqueries(node: Node) -> list[Subquery]:
+    return [part for rex in node.expressions() for part in walk(rex) if isinstance(part, Subquery)]
+
+
+def _reason(node: Node, context: RuleContext) -> str:
+    if isinstance(node, nodes.TableScan):
+        return f"{node.table.full_name} is not a Druid table: Spark reads it"
+    if isinstance(node, nodes.Values):
+        return "rows that the query gives itself"
+    if isinstance(node, nodes.LateralView):
+        return f"LATERAL VIEW {_name(node.generator)}() runs on Spark"
+    if isinstance(node, nodes.SetOp):
+        return _set_op_reason(node)
+    if isinstance(node, nodes.Join):
+        return _refusal(lambda: push_join(node, context)) or "the join is not exact in Druid"
+    windows = [part.call for rex in node.expressions() for part in walk(rex) if isinstance(part, Over)]
+    if windows:
+        return f"window functions run on Spark: {_names(windows)}"
+    if _subqueries(node):
+        return "it compares rows with those of a subquery, which no join can stand for"
+    read = {i for rex in node.expressions() for i in refs(rex)}
+    if read - {c.id for child in node.inputs for c in child.columns}:
+        return "it reads a column of the query around it"
+    below = node.inputs[0]
+    if not isinstance(below, DruidQuery):
+        return f"its input is computed outside Druid, by the {type(below).__name__} below"
+    reasons = [_refusal(attempt) for attempt in _attempts(node, below, context)]
+    return "; ".join(dict.fromkeys(r for r in reasons if r)) or "not exact in Druid"
+
+
+def _refusal(attempt: Callable[[], object]) -> str:
+    """Why a push is refused; empty where it is not."""
+    try:
+        attempt()
+    except NotExact as no:
+        return no.reason
+    return ""
+
+
+def _attempts(node: Node, query: DruidQuery, context: RuleContext) -> list[Callable[[], object]]:
+    if isinstance(node, nodes.Filter):
+        return [lambda: push_filter(query, node.condition, context)]
+    if isinstance(node, nodes.Project):
+        pairs = zip(node.columns, node.exprs, strict=True)
+        return [lambda c=c, e=e: push_project(query, (c,), (e,), context) for c, e in pairs]  # type: ignore[misc]
+    if isinstance(node, nodes.Aggregate):
+        return [lambda: push_aggregate(query, node, context)]
+    if isinstance(node, nodes.Sort):
+        return [lambda: push_sort(query, node, context)]
+    return []
+
+
+def _set_op_reason(node: nodes.SetOp) -> str:
+    words = f"{node.kind.upper()}{' ALL' if node.all else ''}"
+    if not all(isinstance(branch, DruidQuery) for branch in node.branches):
+        return f"a branch of the {words} is computed outside Druid"
+    if node.kind == "union":
+        return f"no native query appends the rows of different queries: Spark does the {words} over what each of them answers"
+    return f"no native query compares the rows of two queries: Spark does the {words} over what each of them answers"
+
+
+def _names(calls: list[Rex]) -> str:
+    return ", ".join(dict.fromkeys(f"{_name(call)}()" for call in calls))
+
+
+def _name(rex: Rex) -> str:
+    return rex.op if isinstance(rex, Call | Agg) else "it"

@@ -1,0 +1,136 @@
+"""Exact DISTINCT aggregates as two aggregations, as Druid's own SQL does them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hivedruid.catalog.types import BIGINT, BOOLEAN
+from hivedruid.plan.functions import function_type
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, Project
+from hivedruid.plan.rex import Agg, Call, Literal, Rex, conjunction
+from hivedruid.plan.rules.aggregate import push_aggregate
+from hivedruid.plan.rules.context import RuleContext, pushed
+
+PARTIAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+"""Aggregates that can be taken of parts, and what puts the parts together."""
+
+Arguments = tuple[Rex, ...]
+
+
+def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
+    """Aggregate[k, count(DISTINCT d), sum(x)](q) => Aggregate[k, count(d), sum(s)](Aggregate[k, d, s := sum(x)](q))
+
+    With several lists of distinct arguments the inner one has a set for each, and one for what is not distinct:
+
+    Aggregate[k, count(DISTINCT d), count(DISTINCT e), sum(x)](q) =>
+        Aggregate[k, count(d) FILTER (g = d), count(e) FILTER (g = e), sum(s) FILTER (g = none)](
+            Aggregate[k, d, e, s := sum(x), g := grouping__id, GROUPING SETS ((k, d), (k, e), (k))](q))
+
+    So it is, too, beside an aggregate that cannot be put together from parts. The inner one is a native query, or nothing is done (Calcite's AggregateExpandDistinctAggregatesRule).
+    """
+    if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery) or node.grouping_sets is not None:
+        return None
+    calls = [_without_condition(c) if c.distinct else c for c in node.calls]
+    distinct = list(dict.fromkeys(c.args for c in calls if c.distinct))
+    if not distinct or any(c.op not in ("count", "sum", "avg") for c in calls if c.distinct):
+        return None
+    return _Expansion(node, node.input, calls, distinct, context).node()
+
+
+def _without_condition(call: Agg) -> Agg:
+    """count(DISTINCT d) FILTER (WHERE c) is count(DISTINCT CASE WHEN c THEN d END): no null counts."""
+    if call.condition is None:
+        return call
+    condition = call.condition
+    args = tuple([Call(a.type, "case", (condition, a)) for a in call.args])
+    return Agg(call.type, call.op, args, distinct=True)
+
+
+class _Expansion:
+    """One such rewrite: the columns of the inner aggregation, and the calls of the outer one as they are asked for."""
+
+    def __init__(
+        self, node: Aggregate, query: DruidQuery, calls: list[Agg], distinct: list[Arguments], context: RuleContext
+    ) -> None:
+        self.aggregate = node
+        self.query = query
+        self.calls = calls
+        self.distinct = distinct
+        self.context = context
+        self.parts = list(dict.fromkeys(p for c in calls if not c.distinct for p in _parts(c)))
+        self.keys = list(dict.fromkeys([*node.keys, *(a for args in distinct for a in args)]))
+        self.key_columns = [context.new_column(f"_k{i}", k.type) for i, k in enumerate(self.keys)]
+        self.part_columns = [context.new_column(f"_p{i}", p.type) for i, p in enumerate(self.parts)]
+        sets = [self._set(args) for args in distinct]
+        if self.parts and (len(distinct) > 1 or any(p.op not in PARTIAL for p in self.parts)):
+            sets.append(self._set(()))
+        self.sets = list(dict.fromkeys(sets))
+        self.grouping_id = context.new_column("_g", BIGINT) if len(self.sets) > 1 else None
+        self.totals: list[tuple[Agg, PlanColumn]] = []
+
+    def _set(self, arguments: Arguments) -> tuple[int, ...]:
+        return tuple(i for i, k in enumerate(self.keys) if k in self.aggregate.keys or k in arguments)
+
+    def node(self) -> Node | None:
+        extra = (self.grouping_id,) if self.grouping_id is not None else ()
+        columns = (*self.key_columns, *self.part_columns, *extra)
+        sets = tuple(self.sets) if len(self.sets) > 1 else None
+        inner = Aggregate(columns, self.query, tuple(self.keys), tuple(self.parts), sets)
+        native = pushed(lambda: push_aggregate(self.query, inner, self.context))
+        return None if native is None else self._outer(native)
+
+    def _outer(self, inner: DruidQuery) -> Node:
+        """The second aggregation, and the projection that gives the calls their names and finishes the averages."""
+        node = self.aggregate
+        width = len(node.keys)
+        outputs = [self._distinct(c) if c.distinct else _whole(c, self._part) for c in self.calls]
+        names = [self.context.new_column(c.name, c.type) for c in node.columns[:width]]
+        keys = tuple(c.ref for c in self.key_columns[:width])
+        outer = Aggregate((*names, *(c for _, c in self.totals)), inner, keys, tuple(call for call, _ in self.totals))
+        return Project(node.columns, outer, (*(c.ref for c in names), *outputs))
+
+    def _distinct(self, call: Agg) -> Rex:
+        """A row counts where all its arguments are not null."""
+        columns = [self.key_columns[self.keys.index(a)] for a in call.args]
+        terms = self._of_set(call.args)
+        if call.op == "count" and len(columns) > 1:
+            terms += [Call(BOOLEAN, "is_not_null", (c.ref,)) for c in columns]
+            return self._total(Agg(BIGINT, "count", (), condition=conjunction(terms)))
+        return self._total(Agg(call.type, call.op, (columns[0].ref,), condition=conjunction(terms)))
+
+    def _part(self, part: Agg) -> Rex:
+        column = self.part_columns[self.parts.index(part)]
+        op = PARTIAL.get(part.op, "max")  # of the one row that the set of the keys alone has
+        return self._total(Agg(part.type, op, (column.ref,), condition=conjunction(self._of_set(()))))
+
+    def _of_set(self, arguments: Arguments) -> list[Rex]:
+        """What the rows of one set meet, nothing where there is one set only."""
+        if self.grouping_id is None:
+            return []
+        kept = self._set(arguments)
+        bits = sum(1 << (len(self.keys) - 1 - i) for i in range(len(self.keys)) if i not in kept)
+        return [Call(BOOLEAN, "=", (self.grouping_id.ref, Literal(BIGINT, bits)))]
+
+    def _total(self, call: Agg) -> Rex:
+        """The column of a call of the outer aggregation, which has each call once."""
+        for known, column in self.totals:
+            if known == call:
+                return column.ref
+        column = self.context.new_column(f"_t{len(self.totals)}", call.type)
+        self.totals.append((call, column))
+        return column.ref
+
+
+def _parts(call: Agg) -> list[Agg]:
+    if call.op != "avg":
+        return [call]
+    total = Agg(function_type("sum", call.args), "sum", call.args, condition=call.condition)
+    return [total, Agg(BIGINT, "count", call.args, condition=call.condition)]
+
+
+def _whole(call: Agg, total: Callable[[Agg], Rex]) -> Rex:
+    """An aggregate put together from its parts; a count over no groups at all is 0, not NULL."""
+    sums = [total(part) for part in _parts(call)]
+    if call.op == "avg":
+        return Call(call.type, "/", (sums[0], sums[1]))
+    return Call(BIGINT, "coalesce", (sums[0], Literal(BIGINT, 0))) if call.op == "count" else sums[0]

@@ -1,0 +1,178 @@
+"""Rules about Join that know nothing of Druid: what a condition says of one side is also known of the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, JoinKind, Node, Project
+from hivedruid.plan.nullability import never_null, rejects_null
+from hivedruid.plan.rex import (
+    Call,
+    Literal,
+    Ref,
+    Rex,
+    Subquery,
+    conjunction,
+    conjuncts,
+    has,
+    is_deterministic,
+    refs,
+    substitute,
+)
+from hivedruid.plan.rules.context import RuleContext, pushed
+from hivedruid.plan.rules.filter import filtered, push_filter
+
+# --- conditions ---------------------------------------------------------------------------------------------------------
+
+
+def filter_join_merge(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[l.a = r.b AND p](l CROSS JOIN r) => Filter[p](Join[l.a = r.b](l, r))      p does not read both sides"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Join) or node.input.kind not in ("inner", "cross"):
+        return None
+    join = node.input
+    sides = ({c.id for c in join.left.columns}, {c.id for c in join.right.columns})
+    both: list[Rex] = []
+    rest: list[Rex] = []
+    for term in conjuncts(node.condition):
+        used = refs(term)
+        movable = used & sides[0] and used & sides[1] and used <= sides[0] | sides[1]
+        (both if movable and is_deterministic(term) and not has(term, Subquery) else rest).append(term)
+    if not both:
+        return None
+    condition = conjunction([*conjuncts(join.condition), *both])
+    merged = replace(join, kind="inner", condition=condition)
+    remaining = conjunction(rest)
+    return merged if remaining is None else Filter(node.columns, merged, remaining)
+
+
+def outer_join_reduce(node: Node, _context: RuleContext) -> Node | None:
+    """Filter[p](l LEFT JOIN r) => Filter[p](l JOIN r)      p holds for no row that is filled up with nulls"""
+    if not isinstance(node, Filter) or not isinstance(node.input, Join):
+        return None
+    join = node.input
+    terms = conjuncts(node.condition)
+
+    def rejected(side: Node) -> bool:
+        return any(rejects_null(t, c.id) for t in terms for c in side.columns)
+
+    kind: JoinKind = join.kind
+    if kind in ("left", "full") and rejected(join.right):
+        kind = "inner" if kind == "left" else "right"
+    if kind in ("right", "full") and rejected(join.left):
+        kind = "inner" if kind == "right" else "left"
+    if kind == join.kind:
+        return None
+    return replace(node, input=replace(join, kind=kind))
+
+
+# --- what follows ---------------------------------------------------------------------------------------------------------
+
+
+def with_inferred(node: Node) -> Node:
+    """Every join with what is known of a key on one side said on the other, too: a.k = b.k AND a.k = 5 => b.k = 5.
+
+    To be asked once, after the conditions have moved to their tables; what it adds it would add again.
+    """
+    inputs = tuple(with_inferred(i) for i in node.inputs)
+    if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
+        node = node.with_inputs(inputs)
+    if not isinstance(node, Join) or node.condition is None or node.kind in ("full", "cross"):
+        return node
+    left_ids, right_ids = {c.id for c in node.left.columns}, {c.id for c in node.right.columns}
+    left, right = known(node.left), known(node.right)
+    to_left: list[Rex] = []
+    to_right: list[Rex] = []
+    for term in conjuncts(node.condition):
+        if not isinstance(term, Call) or term.op != "=":
+            continue
+        a, b = term.args
+        if isinstance(a, Ref) and a.id in right_ids:
+            a, b = b, a
+        if not isinstance(a, Ref) or not isinstance(b, Ref) or a.type != b.type:
+            continue
+        if a.id not in left_ids or b.id not in right_ids:
+            continue
+        if node.kind in ("inner", "left", "semi", "anti"):
+            to_right += _moved(left, a, b, right)
+        if node.kind in ("inner", "right", "semi"):
+            to_left += _moved(right, b, a, left)
+    if not to_left and not to_right:
+        return node
+    return replace(
+        node,
+        left=filtered(node.left, list(dict.fromkeys(to_left))),
+        right=filtered(node.right, list(dict.fromkeys(to_right))),
+    )
+
+
+_COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "in", "<>", "like"})
+
+
+def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
+    """The comparisons of a column with constants, as they hold for the one that equals it."""
+    found = []
+    for term in terms:
+        if not isinstance(term, Call) or term.op not in _COMPARISONS or refs(term) != {of.id}:
+            continue
+        if not is_deterministic(term) or not all(isinstance(a, Literal) for a in term.args[1:]):
+            continue
+        moved = substitute(term, {of.id: to})
+        if moved not in there:
+            found.append(moved)
+    return found
+
+
+def known(node: Node) -> list[Rex]:
+    """Conditions that hold in every row of the node, over its columns."""
+    if isinstance(node, Filter):
+        return [*conjuncts(node.condition), *known(node.input)]
+    if isinstance(node, Project):
+        names: dict[str, Rex] = {}
+        for column, rex in zip(node.columns, node.exprs, strict=True):
+            if isinstance(rex, Ref):
+                names.setdefault(rex.id, column.ref)
+        return [substitute(t, names) for t in known(node.input) if refs(t) <= set(names)]
+    if isinstance(node, Aggregate) and node.grouping_sets is None:
+        names = {k.id: c.ref for c, k in zip(node.columns, node.keys, strict=False) if isinstance(k, Ref)}
+        return [substitute(t, names) for t in known(node.input) if refs(t) and refs(t) <= set(names)]
+    if isinstance(node, Join):
+        left = known(node.left) if node.kind in ("inner", "cross", "left", "semi", "anti") else []
+        return [*left, *(known(node.right) if node.kind in ("inner", "cross", "right") else [])]
+    return []
+
+
+# --- keys that are null -----------------------------------------------------------------------------------------------------
+
+
+def join_keys_not_null(node: Node, context: RuleContext) -> Node | None:
+    """Join[l.a = r.b](l, r) => Join[l.a = r.b](DruidQuery l with a IS NOT NULL, r)      a null equals nothing
+
+    For joins that stay on Spark, of the side that the join does not preserve: rows that meet no other need not travel.
+    """
+    if not isinstance(node, Join) or node.condition is None:
+        return None
+    left = _without_null_keys(node, node.left, context) if node.kind in ("inner", "right", "semi") else node.left
+    right = (
+        _without_null_keys(node, node.right, context) if node.kind in ("inner", "left", "semi", "anti") else node.right
+    )
+    return None if left is node.left and right is node.right else replace(node, left=left, right=right)
+
+
+def _without_null_keys(join: Join, side: Node, context: RuleContext) -> Node:
+    if not isinstance(side, DruidQuery) or side.is_limited:
+        return side
+    own = {c.id for c in side.columns}
+    for term in conjuncts(join.condition):
+        if not isinstance(term, Call) or term.op != "=":
+            continue
+        for key in term.args:
+            if isinstance(key, Ref) and key.id in own and not never_null(side, key):
+                wanted = Call(BOOLEAN, "is_not_null", (key,))
+                made = pushed(lambda w=wanted, s=side: push_filter(s, w, context))  # type: ignore[misc]
+                if made is not None and never_null(made, key):
+                    side = made
+    return side
+
+
+__all__ = ["filter_join_merge", "join_keys_not_null", "known", "outer_join_reduce", "with_inferred"]

@@ -1,0 +1,185 @@
+"""Rules about aggregates over joins and UNION ALL that Spark runs: Druid takes them in parts, so that few rows travel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivedruid.catalog.types import BIGINT, DOUBLE
+from hivedruid.plan.functions import function_type
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Join, Node, PlanColumn, Project, SetOp
+from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, refs, substitute, walk
+from hivedruid.plan.rules.aggregate import push_aggregate
+from hivedruid.plan.rules.context import RuleContext, pushed
+from hivedruid.plan.rules.set_op import branches_of, is_union_all
+
+_TOTAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+"""Aggregates that can be taken of parts of the rows, and what puts these together."""
+
+WORTH = 2
+"""How many times fewer groups than rows there must be, by estimate, where both are known."""
+
+
+def aggregate_union_transpose(node: Node, context: RuleContext) -> Node | None:
+    """Aggregate[k, count(*)](a + b) => Aggregate[k, sum(c)](Aggregate[k, c := count(*)](a) + Aggregate[k, …](b))
+
+    Where at least one branch is a native query that can do it: a row for each group travels instead of all.
+    """
+    if not isinstance(node, Aggregate) or not is_union_all(node.input) or node.grouping_sets is not None:
+        return None
+    parts = _parts(node.calls)
+    if parts is None or not any(_is_rows(b) for b in node.input.inputs):
+        return None
+    branches = [_branch(b, m, node, parts, context) for b, m in branches_of(node.input)]
+    if not any(isinstance(b, DruidQuery) for b in branches):
+        return None
+    columns = tuple(context.new_column(c.name, c.type) for c in branches[0].columns)
+    union = SetOp(columns, "union", True, tuple(branches))
+    width = len(node.keys)
+    keys = tuple(c.ref for c in columns[:width])
+    return _whole(node, union, keys, dict(zip(parts, columns[width:], strict=True)), context)
+
+
+def _branch(branch: Node, mapping: dict[str, Rex], node: Aggregate, parts: list[Agg], context: RuleContext) -> Node:
+    """The aggregates of one branch: pushed where it is a native query of rows that can, else above it."""
+    keys = tuple(substitute(k, mapping) for k in node.keys)
+    names = [c.name for c in node.columns[: len(keys)]]
+    partial = _aggregate(branch, keys, [substituted(p, mapping) for p in parts], names, context)
+    return _pushed(branch, partial, context) or partial
+
+
+def aggregate_join_transpose(node: Node, context: RuleContext) -> Node | None:
+    """Aggregate[r.g, sum(l.x)](l JOIN r) => Aggregate[r.g, sum(s)](Aggregate[l.k, s := sum(l.x)](l) JOIN r)
+
+    Where `l` is a native query that can do it, and all that is taken of `r` is least and greatest values: rows of `l`
+    with the same key meet the same rows of `r` (eager aggregation of Yan and Larson).
+    """
+    if not isinstance(node, Aggregate) or not isinstance(node.input, Join) or node.grouping_sets is not None:
+        return None
+    join = node.input
+    if not all(isinstance(c, Agg) and _part(c) is not None for c in node.calls):
+        return None
+    if join.kind in ("inner", "left", "semi"):
+        made = _below_join(node, join, join.left, context)
+        if made is not None:
+            return made
+    return _below_join(node, join, join.right, context) if join.kind in ("inner", "right") else None
+
+
+def _below_join(node: Aggregate, join: Join, side: Node, context: RuleContext) -> Node | None:
+    own = {c.id for c in side.columns}
+    if not isinstance(side, DruidQuery) or not _is_rows(side) or join.condition is None:
+        return None
+    if any(refs(rex) & own and not refs(rex) <= own for rex in (*node.keys, *node.calls)):
+        return None
+    mine = [c for c in node.calls if refs(c) <= own]
+    others = [c for c in node.calls if c not in mine]
+    if any(c.op not in ("min", "max") for c in others):
+        return None  # of rows that stand for several
+    keys = list(dict.fromkeys(k for k in node.keys if refs(k) and refs(k) <= own))
+    keys += [r for r in dict.fromkeys(_read(join.condition, own)) if r not in keys]
+    if not keys or any(isinstance(k, Ref) and k.type.is_timestamp for k in keys):
+        return None
+    parts = _parts(tuple(mine)) or []
+    partial = _aggregate(side, tuple(keys), parts, ["_k"] * len(keys), context)
+    below = _pushed(side, partial, context)
+    if below is None or not _is_worth(below, side, context):
+        return None
+    by_key: dict[Rex, Rex] = {k: c.ref for k, c in zip(keys, below.columns, strict=False)}
+    condition = substitute(join.condition, {k.id: c for k, c in by_key.items() if isinstance(k, Ref)})
+    left, right = (below, join.right) if side is join.left else (join.left, below)
+    columns = left.columns if join.kind == "semi" else (*left.columns, *right.columns)
+    joined = Join(columns, left, right, join.kind, condition)
+    made = dict(zip(parts, below.columns[len(keys) :], strict=True))
+    return _whole(node, joined, tuple(by_key.get(k, k) for k in node.keys), made, context)
+
+
+def _read(condition: Rex, own: set[str]) -> list[Rex]:
+    return [r for r in walk(condition) if isinstance(r, Ref) and r.id in own]
+
+
+def _is_worth(groups: DruidQuery, rows: DruidQuery, context: RuleContext) -> bool:
+    after, before = context.rows(groups), context.rows(rows)
+    return after is None or before is None or after * WORTH <= before
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _is_rows(node: Node) -> bool:
+    return isinstance(node, DruidQuery) and node.grouped is None and not node.is_limited
+
+
+def _aggregate(
+    input_: Node, keys: tuple[Rex, ...], parts: list[Agg], names: list[str], context: RuleContext
+) -> Aggregate:
+    named = [context.new_column(name, k.type) for name, k in zip(names, keys, strict=True)]
+    values = [context.new_column(f"_p{i}", p.type) for i, p in enumerate(parts)]
+    return Aggregate((*named, *values), input_, keys, tuple(parts))
+
+
+def _pushed(query: Node, aggregate: Aggregate, context: RuleContext) -> DruidQuery | None:
+    if not isinstance(query, DruidQuery) or not _is_rows(query):
+        return None
+    return pushed(lambda: push_aggregate(query, aggregate, context))
+
+
+def _whole(
+    node: Aggregate, input_: Node, keys: tuple[Rex, ...], parts: dict[Agg, PlanColumn], context: RuleContext
+) -> Node:
+    """The aggregate put together from its parts, which are columns of the input; a count of nothing is 0."""
+    width = len(keys)
+    key_columns = [context.new_column(c.name, c.type) for c in node.columns[:width]]
+    totals: dict[Agg, PlanColumn] = {}
+
+    def total(part: Agg) -> Rex:
+        made = replace(part, op=_TOTAL[part.op], args=(parts[part].ref,), condition=None) if part in parts else part
+        if made not in totals:
+            totals[made] = context.new_column(f"_t{len(totals)}", made.type)
+        return totals[made].ref
+
+    outputs: list[Rex] = [c.ref for c in key_columns]
+    for call in node.calls:
+        values = [total(p) for p in _part(call) or ()]
+        if call.op == "avg":
+            outputs.append(Call(DOUBLE, "/", (values[0], as_double(values[1]))))
+        elif call.op == "count" and not keys:
+            outputs.append(Call(BIGINT, "coalesce", (values[0], Literal(BIGINT, 0))))
+        else:
+            outputs.append(values[0])
+    above = Aggregate((*key_columns, *totals.values()), input_, keys, tuple(totals))
+    return Project(node.columns, above, tuple(outputs))
+
+
+def _parts(calls: tuple[Agg, ...]) -> list[Agg] | None:
+    """What is to be known of each part of the rows; None where a call is made of nothing less than all of them."""
+    found: list[Agg] = []
+    for call in calls:
+        part = _part(call)
+        if part is None:
+            return None
+        found += [p for p in part if p not in found]
+    return found
+
+
+def _part(call: Agg) -> tuple[Agg, ...] | None:
+    if call.distinct:
+        return None
+    if call.op == "avg":
+        if call.type != DOUBLE or call.args[0].type.name == "decimal":
+            return None
+        total = Agg(DOUBLE, "sum", (as_double(call.args[0]),), condition=call.condition)
+        return total, Agg(BIGINT, "count", call.args, condition=call.condition)
+    if call.op not in _TOTAL:
+        return None
+    # a sum of sums is of the same type, but for decimals
+    return (call,) if call.op != "sum" or function_type("sum", (Literal(call.type, None),)) == call.type else None
+
+
+def as_double(rex: Rex) -> Rex:
+    return rex if rex.type == DOUBLE else Call(DOUBLE, "cast", (rex,))
+
+
+def substituted(call: Agg, mapping: dict[str, Rex]) -> Agg:
+    changed = substitute(call, mapping)
+    assert isinstance(changed, Agg)
+    return changed

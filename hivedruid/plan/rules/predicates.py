@@ -1,0 +1,143 @@
+"""What conditions say about each other: which rows meet one of them, and that none meets two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.druid import intervals
+from hivedruid.plan.nodes import TableScan
+from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, is_deterministic
+
+
+def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[Rex | None, list[Rex | None]]:
+    """The condition of the rows that meet any of the filters, and what tells those of each among them.
+
+    Terms that all have stand once. What every filter says of time is said apart, so that it becomes intervals.
+    """
+    terms = [conjuncts(f) for f in filters]
+    common = [t for t in terms[0] if all(t in other for other in terms[1:])]
+    own = [conjunction([t for t in each if t not in common]) for each in terms]
+    if any(o is None for o in own):
+        return conjunction(common), own
+    alternatives = tuple(dict.fromkeys(o for o in own if o is not None))
+    parts = [*common, *_time_span(alternatives, scan, zone)]
+    parts.append(alternatives[0] if len(alternatives) == 1 else Call(BOOLEAN, "or", alternatives))
+    return conjunction(parts), own
+
+
+def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[Rex]:
+    """What all alternatives say of time, where one of them says something else as well."""
+    time_id = next((c.id for c in scan.columns if _is_time(scan, c.name)), None)
+    if time_id is None:
+        return []
+    spans: list[Rex] = []
+    mixed = False
+    for alternative in alternatives:
+        terms = conjuncts(alternative)
+        times = [t for t in terms if intervals.of_predicate(t, time_id, zone) is not None]
+        span = conjunction(times)
+        if span is None:
+            return []
+        mixed = mixed or len(times) < len(terms)
+        spans.append(span)
+    spans = list(dict.fromkeys(spans))
+    return [spans[0] if len(spans) == 1 else Call(BOOLEAN, "or", tuple(spans))] if mixed else []
+
+
+def _is_time(scan: TableScan, name: str) -> bool:
+    stored = scan.table.column(name)
+    return (stored.field_name if stored else name) == TIME_COLUMN
+
+
+def are_disjoint(a: Rex | None, b: Rex | None) -> bool:
+    """Whether it is certain that no row meets both."""
+    if a is None or b is None:
+        return False
+    mine, theirs = conjuncts(a), conjuncts(b)
+    if not all(is_deterministic(t) for t in (*mine, *theirs)):
+        return False
+    return any(_contradict(p, q) for p in mine for q in theirs)
+
+
+def _contradict(p: Rex, q: Rex) -> bool:
+    if _negates(p, q) or _negates(q, p):
+        return True
+    left, right = _range(p), _range(q)
+    if left is None or right is None or left[0] != right[0]:
+        return False
+    return not _meet(left[1], right[1]) if isinstance(left[1], _Range) and isinstance(right[1], _Range) else False
+
+
+def _negates(p: Rex, q: Rex) -> bool:
+    """NOT p and p; IS NULL and anything that holds for no null."""
+    if isinstance(p, Call) and p.op == "not" and p.args[0] == q:
+        return True
+    if not isinstance(p, Call) or not isinstance(q, Call) or not p.args or not q.args:
+        return False
+    if p.op == "is_null" and p.args[0] == q.args[0]:
+        return q.op in ("is_not_null", "=", "<>", "<", "<=", ">", ">=", "in", "like")
+    return p.op == "=" and q.op == "<>" and p.args == q.args
+
+
+class _Range:
+    """Values of one type: some, or those between two bounds."""
+
+    def __init__(self, values: frozenset[Any] | None, low: Any, low_open: bool, high: Any, high_open: bool) -> None:
+        self.values = values
+        self.low, self.low_open, self.high, self.high_open = low, low_open, high, high_open
+
+    def has(self, value: Any) -> bool:
+        if self.values is not None:
+            return value in self.values
+        if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
+            return False
+        return not (self.high is not None and (value > self.high or (self.high_open and value == self.high)))
+
+
+def _range(term: Rex) -> tuple[Rex, _Range] | None:
+    """The expression that a comparison with constants is about, and the values it lets through."""
+    if not isinstance(term, Call) or len(term.args) < 2:
+        return None
+    values = [a.value for a in term.args[1:] if isinstance(a, Literal)]
+    subject = term.args[0]
+    if len(values) != len(term.args) - 1 or not all(_is_plain(v, values[0]) for v in values):
+        return None
+    if any(isinstance(a, Literal) and a.type != term.args[1].type for a in term.args[1:]):
+        return None
+    first = values[0]
+    if isinstance(first, str) and term.op not in ("=", "in"):
+        return None  # not every engine orders texts as Python does
+    made = {
+        "=": _Range(frozenset(values), None, False, None, False),
+        "in": _Range(frozenset(values), None, False, None, False),
+        "<": _Range(None, None, False, first, True),
+        "<=": _Range(None, None, False, first, False),
+        ">": _Range(None, first, True, None, False),
+        ">=": _Range(None, first, False, None, False),
+    }.get(term.op)
+    return (subject, made) if made is not None else None
+
+
+def _is_plain(value: Any, first: Any) -> bool:
+    """Values that Python compares as Hive and Druid do: not doubles, whose NaN is the greatest of all in Hive."""
+    return isinstance(value, str | bool | int | date) and type(value) is type(first)
+
+
+def _meet(a: _Range, b: _Range) -> bool:
+    try:
+        if a.values is not None:
+            return any(b.has(v) for v in a.values)
+        if b.values is not None:
+            return any(a.has(v) for v in b.values)
+        for lower, upper in ((a, b), (b, a)):
+            if lower.low is None or upper.high is None:
+                continue
+            if lower.low > upper.high or (lower.low == upper.high and (lower.low_open or upper.high_open)):
+                return False
+    except TypeError:  # a date and a time, or times with and without a zone
+        return True
+    return True

@@ -1,0 +1,350 @@
+"""Rules about subqueries in expressions: as joins, which Druid and Spark can both plan.
+
+The words are Calcite's (SubQueryRemoveRule, RelDecorrelator). A subquery that refers to the outer query in another way than
+these rules know stays in the expression, where Spark runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hivedruid.catalog.types import BIGINT, BOOLEAN
+from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, Sort, Values
+from hivedruid.plan.nullability import never_null
+from hivedruid.plan.rex import (
+    Agg,
+    Call,
+    Literal,
+    Over,
+    Ref,
+    Rex,
+    Subquery,
+    conjunction,
+    conjuncts,
+    has,
+    is_deterministic,
+    refs,
+    substitute,
+    transform,
+    walk,
+)
+from hivedruid.plan.rules.context import RuleContext
+
+_EMPTY_IS_NULL = frozenset(
+    {"sum", "min", "max", "avg", "stddev_pop", "stddev_samp", "stddev", "std", "var_pop", "var_samp", "variance"}
+)
+"""Aggregates that are null over no rows; `count` is 0, of others it is not relied on."""
+
+
+def filter_subquery(node: Node, context: RuleContext) -> Node | None:
+    """Filter[k IN (q)](x) => Join[semi, k = q.c](x, q); EXISTS alike, NOT EXISTS as an anti join
+
+    NOT IN is an anti join where neither side is ever null: else one null decides over all rows.
+    """
+    if not isinstance(node, Filter):
+        return None
+    terms = conjuncts(node.condition)
+    for place, term in enumerate(terms):
+        counted = _any_at_all(term, context)
+        if counted is not None:
+            terms[place] = counted
+            condition = conjunction(terms)
+            assert condition is not None
+            return Filter(node.columns, node.input, condition)
+        joined = _semi_join(term, node.input, context)
+        if joined is not None:
+            rest = conjunction([*terms[:place], *terms[place + 1 :]])
+            return joined if rest is None else Filter(node.columns, joined, rest)
+    return None
+
+
+def filter_scalar_subquery(node: Node, context: RuleContext) -> Node | None:
+    """Filter[a > (SELECT avg(b) FROM q)](x) => Project[x](Filter[a > m](Join(x, Aggregate[m := avg(b)](q))))"""
+    if not isinstance(node, Filter):
+        return None
+    made = _with_scalars(node.input, (node.condition,), context)
+    if made is None:
+        return None
+    joined, (condition,) = made
+    return Project(node.columns, Filter(joined.columns, joined, condition), tuple(c.ref for c in node.columns))
+
+
+def project_scalar_subquery(node: Node, context: RuleContext) -> Node | None:
+    """Project[(SELECT max(b) FROM q)](x) => Project[m](Join(x, Aggregate[m := max(b)](q)))"""
+    if not isinstance(node, Project):
+        return None
+    made = _with_scalars(node.input, node.exprs, context)
+    return None if made is None else Project(node.columns, made[0], tuple(made[1]))
+
+
+# --- IN and EXISTS -----------------------------------------------------------------------------------------------------
+
+
+def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
+    negated = isinstance(term, Call) and term.op == "not"
+    inner = term.args[0] if negated and isinstance(term, Call) else term
+    if not isinstance(inner, Subquery) or inner.kind == "scalar" or any(has(a, Subquery) for a in inner.args):
+        return None
+    if not all(is_deterministic(a) for a in inner.args):
+        return None
+    outer = {c.id for c in input_.columns}
+    if inner.plan.outer_refs() - outer or any(refs(a) - outer for a in inner.args):
+        return None  # of a query further out
+    found = decorrelated(_any_row(inner.plan) if inner.kind == "exists" else inner.plan, outer, context)
+    if found is None:
+        return None
+    terms = list(found.terms)
+    if inner.kind == "in":
+        columns = inner.plan.columns
+        if negated and not _is_plain_not_in(input_, inner):
+            return None
+        pairs = zip(inner.args, columns, strict=True)
+        terms += [Call(BOOLEAN, "=", (a, c.ref) if refs(a) else (c.ref, a)) for a, c in pairs]
+    condition = conjunction(terms)
+    if condition is None:
+        return None
+    return Join(input_.columns, input_, found.node, "anti" if negated else "semi", condition)
+
+
+def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
+    """Whether no null decides over NOT IN. Doubles stay: Spark's own NOT IN tells -0.0 from 0.0, its anti join does not."""
+    if any(a.type.is_approximate for a in subquery.args):
+        return False
+    columns = subquery.plan.columns
+    return all(never_null(input_, a) for a in subquery.args) and all(never_null(subquery.plan, c.ref) for c in columns)
+
+
+def _any_at_all(term: Rex, context: RuleContext) -> Rex | None:
+    """EXISTS of rows that have nothing to do with the outer query => (SELECT count(*) …) > 0"""
+    negated = isinstance(term, Call) and term.op == "not"
+    inner = term.args[0] if negated and isinstance(term, Call) else term
+    if not isinstance(inner, Subquery) or inner.kind != "exists" or inner.plan.outer_refs():
+        return None
+    rows = _any_row(inner.plan)
+    count = context.new_column("_c", BIGINT)
+    total = Aggregate((count,), rows, (), (Agg(BIGINT, "count", ()),))
+    value = Subquery(BIGINT, "scalar", total)
+    return Call(BOOLEAN, "=" if negated else ">", (value, Literal(BIGINT, 0)))
+
+
+def _any_row(node: Node) -> Node:
+    """What has rows exactly where the node has: neither order nor output nor distinct keys matter."""
+    while isinstance(node, Sort | Project | Aggregate):
+        if isinstance(node, Sort) and (node.fetch == 0 or node.offset):
+            break
+        if isinstance(node, Project) and any(has(e, Over, Subquery) for e in node.exprs):
+            break
+        if isinstance(node, Aggregate) and (not node.keys or node.grouping_sets is not None):
+            break
+        node = node.input
+    return node
+
+
+# --- correlation ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Decorrelated:
+    """A plan without references to the outer query, and the conditions that were taken out of it.
+
+    The node may have more columns than before: those the conditions read.
+    """
+
+    node: Node
+    terms: tuple[Rex, ...] = ()
+
+
+def decorrelated(node: Node, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    """The plan with its conditions on the outer query's columns taken out; None where that is not possible."""
+    if not node.outer_refs() & outer:
+        return Decorrelated(node)
+    if isinstance(node, Filter):
+        return _out_of_filter(node, outer, context)
+    if isinstance(node, Project):
+        return _out_of_project(node, outer, context)
+    if isinstance(node, Aggregate) and node.keys and node.grouping_sets is None:
+        return _out_of_aggregate(node, outer, context)
+    if isinstance(node, Sort) and node.fetch is None and not node.offset:
+        return decorrelated(node.input, outer, context)
+    if isinstance(node, Join) and node.kind in ("inner", "cross"):
+        return _out_of_join(node, outer, context)
+    return None
+
+
+def _out_of_filter(node: Filter, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    below = decorrelated(node.input, outer, context)
+    if below is None:
+        return None
+    mine: list[Rex] = []
+    theirs: list[Rex] = []
+    for term in conjuncts(node.condition):
+        (theirs if refs(term) & outer else mine).append(term)
+    if any(has(t, Subquery) or not is_deterministic(t) for t in theirs):
+        return None
+    condition = conjunction(mine)
+    kept = below.node if condition is None else Filter(below.node.columns, below.node, condition)
+    return Decorrelated(kept, (*below.terms, *theirs))
+
+
+def _out_of_project(node: Project, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    below = decorrelated(node.input, outer, context)
+    if below is None or any(refs(e) & outer or has(e, Over) for e in node.exprs):
+        return None
+    there = {c.id for c in node.columns}
+    own = {c.id: c for c in below.node.columns}
+    read = {i for t in below.terms for i in refs(t)} - outer
+    more = [own[i] for i in sorted(read) if i in own and i not in there]
+    # a column that goes by the same id may hold something else above
+    renamed = {c.id for c, e in zip(node.columns, node.exprs, strict=True) if not (isinstance(e, Ref) and e.id == c.id)}
+    if read & renamed:
+        return None
+    project = Project((*node.columns, *more), below.node, (*node.exprs, *(c.ref for c in more)))
+    return Decorrelated(project, below.terms)
+
+
+def _out_of_aggregate(node: Aggregate, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    """What must equal a column of the outer query is a key more."""
+    below = decorrelated(node.input, outer, context)
+    if below is None or any(refs(e) & outer for e in (*node.keys, *node.calls)):
+        return None
+    keys, terms = [], []
+    for term in below.terms:
+        pair = _equality(term, outer)
+        if pair is None:
+            return None
+        op, theirs, mine = pair
+        column = context.new_column("_k", mine.type)
+        keys.append((column, mine))
+        terms.append(Call(BOOLEAN, op, (theirs, column.ref)))
+    width = len(node.keys)
+    columns = (*node.columns[:width], *(c for c, _ in keys), *node.columns[width:])
+    grouped = Aggregate(columns, below.node, (*node.keys, *(k for _, k in keys)), node.calls)
+    return Decorrelated(grouped, tuple(terms))
+
+
+def _out_of_join(node: Join, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    left, right = decorrelated(node.left, outer, context), decorrelated(node.right, outer, context)
+    if left is None or right is None:
+        return None
+    terms = conjuncts(node.condition)
+    theirs = [t for t in terms if refs(t) & outer]
+    if any(has(t, Subquery) or not is_deterministic(t) for t in theirs):
+        return None
+    condition = conjunction([t for t in terms if t not in theirs])
+    columns = (*left.node.columns, *right.node.columns)
+    joined = Join(columns, left.node, right.node, "cross" if condition is None else "inner", condition)
+    return Decorrelated(joined, (*left.terms, *right.terms, *theirs))
+
+
+# --- scalar subqueries -----------------------------------------------------------------------------------------------------
+
+
+def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> tuple[Node, list[Rex]] | None:
+    """The input joined with the one value of each scalar subquery, and the expressions that read it there."""
+    outer = {c.id for c in input_.columns}
+    values: dict[int, Rex] = {}
+    joined = input_
+    for subquery in _scalars(exprs):
+        made = _joined_value(joined, subquery, outer, context)
+        if made is not None:
+            joined, values[id(subquery)] = made
+    if not values:
+        return None
+
+    def change(rex: Rex) -> Rex | None:
+        return values.get(id(rex))
+
+    return joined, [transform(e, change) for e in exprs]
+
+
+def _scalars(exprs: Sequence[Rex]) -> list[Subquery]:
+    found: dict[int, Subquery] = {}
+    for expr in exprs:
+        for rex in walk(expr):
+            if isinstance(rex, Subquery) and rex.kind == "scalar":
+                found[id(rex)] = rex
+    return list(found.values())
+
+
+def _joined_value(left: Node, subquery: Subquery, outer: set[str], context: RuleContext) -> tuple[Node, Rex] | None:
+    total = _grand_total(subquery.plan)
+    if total is None or subquery.plan.outer_refs() - outer:
+        return None
+    if isinstance(left, Values) and not left.columns:
+        return None  # SELECT without FROM: there is nothing to join with
+    value, aggregate = total
+    if refs(value) & outer:
+        return None
+    if not subquery.plan.outer_refs():
+        made = context.new_column("_s", subquery.type)
+        single: Node = Project((made,), aggregate, (value,))
+        return Join((*left.columns, made), left, single, "cross", None), made.ref
+    return _correlated_value(left, aggregate, value, outer, context)
+
+
+def _grand_total(plan: Node) -> tuple[Rex, Aggregate] | None:
+    """The value over the aggregate that has exactly one row, where the plan is that."""
+    value: Rex = plan.columns[0].ref
+    node = plan
+    while True:
+        if isinstance(node, Project):
+            if any(has(e, Over, Subquery) or not is_deterministic(e) for e in node.exprs):
+                return None
+            value = substitute(value, node.mapping)
+            node = node.input
+        elif isinstance(node, Sort) and node.fetch != 0 and not node.offset:
+            node = node.input
+        else:
+            break
+    if not isinstance(node, Aggregate) or node.keys or node.grouping_sets is not None:
+        return None
+    return value, node
+
+
+def _correlated_value(
+    left: Node, aggregate: Aggregate, value: Rex, outer: set[str], context: RuleContext
+) -> tuple[Node, Rex] | None:
+    """x with (SELECT sum(b) FROM q WHERE q.k = x.k) => Join[left, k = q.k](x, Aggregate[q.k, sum(b)](q))
+
+    A group that is not there is an aggregate over no rows: its counts are 0.
+    """
+    if any(c.op not in _EMPTY_IS_NULL and c.op != "count" for c in aggregate.calls):
+        return None
+    if any(refs(c) & outer for c in aggregate.calls):
+        return None
+    below = decorrelated(aggregate.input, outer, context)
+    pairs = [_equality(t, outer) for t in below.terms] if below is not None else []
+    if below is None or not pairs:
+        return None
+    keys: list[Rex] = []
+    terms: list[tuple[str, Rex, int]] = []
+    for pair in pairs:
+        if pair is None:
+            return None
+        op, theirs, mine = pair
+        if mine not in keys:
+            keys.append(mine)
+        terms.append((op, theirs, keys.index(mine)))
+    key_columns = [context.new_column("_k", k.type) for k in keys]
+    grouped = Aggregate((*key_columns, *aggregate.columns), below.node, tuple(keys), aggregate.calls)
+    condition = conjunction([Call(BOOLEAN, op, (theirs, key_columns[i].ref)) for op, theirs, i in terms])
+    counts: dict[str, Rex] = {
+        column.id: Call(BIGINT, "coalesce", (column.ref, Literal(BIGINT, 0)))
+        for column, call in zip(aggregate.columns, aggregate.calls, strict=True)
+        if call.op == "count"
+    }
+    joined = Join((*left.columns, *grouped.columns), left, grouped, "left", condition)
+    return joined, substitute(value, counts)
+
+
+def _equality(term: Rex, outer: set[str]) -> tuple[str, Rex, Rex] | None:
+    """A condition `outer = inner` as its operator and its two sides."""
+    if not isinstance(term, Call) or term.op not in ("=", "<=>"):
+        return None
+    a, b = term.args
+    if refs(b) and refs(b) <= outer:
+        a, b = b, a
+    if not refs(a) or not refs(a) <= outer or refs(b) & outer or not refs(b):
+        return None
+    return term.op, a, b

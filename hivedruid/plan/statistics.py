@@ -1,0 +1,284 @@
+"""How many rows a node has, about: from the statistics of its tables and textbook selectivities.
+
+Estimates choose between plans that all answer the same, so they may be wrong; what must be certain is told apart:
+`bounded_values` knows how many values an expression can have at all, whatever the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import prod
+
+from hivedruid.catalog.statistics import ColumnStatistics, Statistics, TableStatistics
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.druid import intervals
+from hivedruid.plan import nodes
+from hivedruid.plan.bounds import bounded_values
+from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
+from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjuncts, refs
+
+__all__ = [
+    "ColumnStatistics",
+    "Estimator",
+    "Statistics",
+    "TableStatistics",
+    "bounded_values",
+    "estimate_groups",
+    "estimate_rows",
+]
+
+EQUAL, BETWEEN, MATCH, OTHER = 0.1, 1 / 3, 0.1, 0.5
+"""The part of the rows that a condition is thought to leave: equality with an unknown number of values, a comparison,
+a pattern, anything else. Those of System R, for want of histograms."""
+NULLS = 0.1
+GROUPS = 0.1
+"""Groups by row where nothing is known of a key."""
+
+
+def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
+    """About how many rows the node has; None where nothing is known of a table below. `zone` is the session's."""
+    return Estimator(statistics, zone).rows(node)
+
+
+def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
+    """About how many different values the keys have together over the rows of the node."""
+    return Estimator(statistics, zone).groups(tuple(keys), node)
+
+
+@dataclass
+class Estimator:
+    """Estimates over one plan. Column ids are unique in a plan, so what is learnt of a column holds wherever it is read."""
+
+    statistics: Statistics
+    zone: str = "UTC"
+    _columns: dict[str, ColumnStatistics] = field(default_factory=dict)
+    _meanings: dict[str, Rex] = field(default_factory=dict)
+    _times: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _known: dict[int, tuple[Node, float | None]] = field(default_factory=dict)
+
+    def rows(self, node: Node) -> int | None:
+        """About how many rows the node has, at least one where it may have any."""
+        rows = self._rows(node)
+        return None if rows is None else max(1, round(rows)) if rows > 0 else 0
+
+    def groups(self, keys: tuple[Rex, ...], node: Node) -> int | None:
+        """About how many different values the keys have together."""
+        rows = self._rows(node)
+        groups = self._groups(keys, rows)
+        return None if groups is None else max(1, round(groups))
+
+    # --- rows --------------------------------------------------------------------------------------------------
+
+    def _rows(self, node: Node) -> float | None:
+        if id(node) not in self._known:  # the node is kept, so that its id stays its own
+            self._known[id(node)] = (node, self._compute(node))
+        return self._known[id(node)][1]
+
+    def _compute(self, node: Node) -> float | None:
+        if isinstance(node, TableScan):
+            return self._scan(node)
+        if isinstance(node, DruidQuery):
+            return self._query(node)
+        if isinstance(node, nodes.Values):
+            return float(len(node.rows))
+        if isinstance(node, nodes.SetOp):
+            return self._set_op(node)
+        if isinstance(node, nodes.Join | nodes.DruidJoin):
+            return self._join(node)
+        if isinstance(node, nodes.DruidUnion):
+            parts = [self._rows(scan) for scan in node.inputs]
+            return sum(p for p in parts if p is not None) if None not in parts else None
+        if not node.inputs:
+            return None
+        rows = self._rows(node.inputs[0])
+        if isinstance(node, nodes.Filter):
+            return None if rows is None else rows * self.selectivity(node.condition)
+        if isinstance(node, nodes.Project):
+            self._learn(node.columns, node.exprs)
+        if isinstance(node, nodes.Aggregate):
+            self._learn(node.columns, node.keys)
+            return self._grouped(node.keys, node.grouping_sets, rows)
+        if isinstance(node, nodes.Sort):
+            return _limited(rows, node.fetch, node.offset)
+        return rows
+
+    def _learn(self, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...]) -> None:
+        """What stands behind columns; one that is handed on keeps its id."""
+        for column, rex in zip(columns, exprs, strict=False):
+            if not (isinstance(rex, Ref) and rex.id == column.id):
+                self._meanings[column.id] = rex
+
+    def _scan(self, scan: TableScan) -> float | None:
+        found = self.statistics.get((scan.table.database, scan.table.name))
+        if found is None:
+            return None
+        for column in scan.columns:
+            stored = scan.table.column(column.name)
+            name = stored.field_name if stored else column.name
+            if name in found.columns:
+                self._columns[column.id] = found.columns[name]
+            if name == TIME_COLUMN and found.start is not None and found.end is not None:
+                self._times[column.id] = (found.start, found.end)
+        return None if found.rows is None else float(found.rows)
+
+    def _query(self, query: DruidQuery) -> float | None:
+        rows = self._rows(query.source)
+        if query.filter is not None and rows is not None:
+            rows *= self.selectivity(query.filter)
+        if query.grouped is not None:
+            self._learn(query.grouped, query.keys)
+            rows = self._grouped(query.keys, query.grouping_sets, rows)
+            if query.having is not None and rows is not None:
+                rows *= self.selectivity(query.having)
+        self._learn(query.columns, query.exprs)
+        return _limited(rows, query.fetch, query.offset)
+
+    def _set_op(self, node: nodes.SetOp) -> float | None:
+        parts = [self._rows(branch) for branch in node.branches]
+        for column, first in zip(node.columns, node.branches[0].columns, strict=True):
+            if column.id != first.id:
+                self._meanings[column.id] = first.ref
+        known = [p for p in parts if p is not None]
+        if len(known) < len(parts):
+            return None
+        return sum(known) if node.kind == "union" else min(known) if node.kind == "intersect" else known[0]
+
+    def _join(self, join: nodes.Join | nodes.DruidJoin) -> float | None:
+        left, right = self._rows(join.left), self._rows(join.right)
+        if left is None or right is None:
+            return None
+        matches = left * right * (1.0 if join.condition is None else self._matching(join, left, right))
+        if join.kind in ("semi", "anti"):
+            return min(left, matches) if join.kind == "semi" else left * OTHER
+        matches = max(matches, left) if join.kind in ("left", "full") else matches
+        return max(matches, right) if join.kind in ("right", "full") else matches
+
+    def _matching(self, join: nodes.Join | nodes.DruidJoin, left: float, right: float) -> float:
+        """The part of all pairs that meets the condition: 1 / the larger number of values of an equal pair."""
+        assert join.condition is not None
+        left_ids = {c.id for c in join.left.columns}
+        part = 1.0
+        for term in conjuncts(join.condition):
+            if isinstance(term, Call) and term.op in ("=", "<=>") and len(term.args) == 2:
+                sides = [min(self.distinct(a) or n, n) for a, n in self._sides(term, left_ids, left, right)]
+                part /= max(1.0, *sides)
+            else:
+                part *= self.selectivity(term)
+        return part
+
+    def _sides(self, term: Call, left_ids: set[str], left: float, right: float) -> list[tuple[Rex, float]]:
+        return [(a, left if refs(a) <= left_ids else right) for a in term.args]
+
+    # --- values ------------------------------------------------------------------------------------------------
+
+    def _grouped(
+        self, keys: tuple[Rex, ...], sets: tuple[tuple[int, ...], ...] | None, rows: float | None
+    ) -> float | None:
+        """The groups of all grouping sets."""
+        parts = [self._groups(tuple(keys[i] for i in kept), rows) for kept in sets or (tuple(range(len(keys))),)]
+        return sum(p for p in parts if p is not None) if None not in parts else None
+
+    def _groups(self, keys: tuple[Rex, ...], rows: float | None) -> float | None:
+        """Groups of so many rows; without keys there is one."""
+        counts = [self.distinct(key) for key in keys]
+        if None not in counts:
+            product = float(prod(c for c in counts if c is not None))
+            return product if rows is None else min(product, rows)
+        if rows is None:
+            return None
+        guess = prod(c if c is not None else max(1.0, rows * GROUPS) for c in counts)
+        return min(float(guess), rows)
+
+    def distinct(self, rex: Rex) -> int | None:
+        """About how many values an expression has, null included; None where it is not known."""
+        bound = bounded_values(rex)
+        if bound is not None:
+            return bound
+        if isinstance(rex, Ref):
+            if rex.id in self._columns:
+                return self._columns[rex.id].distinct
+            return self.distinct(self._meanings[rex.id]) if rex.id in self._meanings else None
+        if isinstance(rex, Call) and rex.op.startswith("floor_") and len(rex.args) == 1:
+            return self._buckets(rex)
+        if not isinstance(rex, Call) or isinstance(rex, Agg):
+            return None
+        used = [self.distinct(Ref(a.type, i)) for a in rex.args for i in refs(a)]
+        return None if None in used or not used else prod(u for u in used if u is not None)
+
+    def _buckets(self, rex: Call) -> int | None:
+        """The buckets of time that a floor can have over the rows' times."""
+        argument = rex.args[0]
+        seen = 0
+        while isinstance(argument, Ref) and argument.id in self._meanings and seen < 20:
+            argument, seen = self._meanings[argument.id], seen + 1
+        if not isinstance(argument, Ref) or argument.id not in self._times or rex.op[6:] not in _LENGTHS:
+            return None
+        start, end = self._times[argument.id]
+        return max(1, -(-(end - start) // _LENGTHS[rex.op[6:]]))
+
+    # --- conditions --------------------------------------------------------------------------------------------
+
+    def selectivity(self, rex: Rex) -> float:
+        """The part of the rows for which a condition is thought to hold, between 0 and 1."""
+        terms = conjuncts(rex)
+        times, rest = self._time_part(terms)
+        return min(1.0, max(0.0, times * prod(self._term(t) for t in rest)))
+
+    def _time_part(self, terms: list[Rex]) -> tuple[float, list[Rex]]:
+        """What the terms on a table's time leave of its rows, as if they were even over time; and the other terms."""
+        for time_id, (start, end) in self._times.items():
+            span, rest = intervals.ALL, []
+            for term in terms:
+                found = intervals.of_predicate(term, time_id, self.zone) if refs(term) == {time_id} else None
+                if found is None:
+                    rest.append(term)
+                else:
+                    span = intervals.intersection(span, found)
+            if len(rest) < len(terms):
+                covered = sum(max(0, min(high, end) - max(low, start)) for low, high in span)
+                return covered / max(1, end - start), rest
+        return 1.0, terms
+
+    def _term(self, rex: Rex) -> float:
+        if isinstance(rex, Literal):
+            return 1.0 if rex.value is True else 0.0
+        if not isinstance(rex, Call):
+            return OTHER
+        if rex.op == "and":
+            return self.selectivity(rex)
+        if rex.op == "or":
+            return 1.0 - prod(1.0 - self.selectivity(a) for a in rex.args)
+        if rex.op == "not":
+            return 1.0 - self.selectivity(rex.args[0])
+        if rex.op in ("=", "<=>", "in"):
+            return self._equality(rex)
+        return _SELECTIVITIES.get(rex.op, OTHER)
+
+    def _equality(self, rex: Call) -> float:
+        values = rex.args[1:]
+        tested = next((a for a in rex.args if not isinstance(a, Literal)), rex.args[0])
+        distinct = self.distinct(tested)
+        return min(1.0, len(values) * (EQUAL if distinct is None else 1.0 / max(1, distinct)))
+
+
+_SELECTIVITIES = {
+    **dict.fromkeys(("<", "<=", ">", ">="), BETWEEN),
+    **dict.fromkeys(("like", "rlike", "regexp"), MATCH),
+    "<>": 1 - EQUAL,
+    "is_null": NULLS,
+    "is_not_null": 1 - NULLS,
+}
+
+_LENGTHS = {
+    "second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000,
+    "month": 30 * 86_400_000, "quarter": 91 * 86_400_000, "year": 365 * 86_400_000,
+}  # fmt: skip
+"""Milliseconds of a bucket, about."""
+
+
+def _limited(rows: float | None, fetch: int | None, offset: int) -> float | None:
+    if rows is None:
+        return None if fetch is None else float(fetch)
+    rows = max(0.0, rows - offset)
+    return rows if fetch is None else min(rows, float(fetch))

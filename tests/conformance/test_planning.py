@@ -1,0 +1,67 @@
+"""The planner on the cases of Calcite's and Hive's own tests: nothing is pushed less than it was. No Druid, no rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.cases import Case, read
+from tests.conformance.expectations import load, worse
+from tests.conformance.outcomes import Outcome, outcomes
+from tests.conformance.report import percent, report
+
+CALCITE, HIVE = 0.95, 0.99
+"""The least shares that are one native query with nothing above it: of Calcite's cases that Druid can answer at all,
+and of Hive's that Hive pushes whole."""
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return read()
+
+
+@pytest.fixture(scope="module")
+def made(cases: list[Case]) -> list[Outcome]:
+    return list(outcomes(cases, None))
+
+
+def test_every_case_has_a_plan(made: list[Outcome]) -> None:
+    crashed = [f"{o.case.id}: {o.case.sql}: {o.planned.error}" for o in made if o.planned.pushed == "crashed"]
+    assert crashed == []
+
+
+def test_no_case_is_pushed_less_than_before(made: list[Outcome]) -> None:
+    expected = load()
+    assert any(o.case.key in expected for o in made)
+    assert list(worse([o.planned for o in made], expected)) == []
+
+
+def test_the_shares_hold(made: list[Outcome], capsys: pytest.CaptureFixture[str]) -> None:
+    shares = {name: percent(made, name) for name in ("calcite", "hive")}
+    with capsys.disabled():
+        print(
+            f"\nconformance: {len(made)} cases, one native query: "
+            + ", ".join(f"{n} {s:.1%}" for n, s in shares.items())
+        )
+    assert shares["calcite"] >= CALCITE
+    assert shares["hive"] >= HIVE
+
+
+def test_the_report_has_every_query_that_is_not_pushed_whole(made: list[Outcome]) -> None:
+    page = report(made)
+    assert page.startswith("file")
+    assert [
+        o.case.id for o in made if o.planned.pushed in ("partly", "not") and " ".join(o.case.sql.split()) not in page
+    ] == []
+
+
+def test_the_cases_that_cannot_be_said_in_hives_dialect_are_few(cases: list[Case]) -> None:
+    unsayable = [case for case in cases if case.unsayable is not None]
+    assert all(case.unsayable for case in unsayable)
+    assert len(unsayable) <= len(cases) * 0.05, [case.unsayable for case in unsayable]
+
+
+def test_there_are_cases_without_the_folder(tmp_path: Path) -> None:
+    ours = read(tmp_path / "nothing")
+    assert {o.planned.pushed for o in outcomes(ours, None)} >= {"full", "partly"}

@@ -1,0 +1,355 @@
+"""Joins: what becomes a native `join` data source, what stays on Spark and why, and what narrows either."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hivedruid.actions.reduce import with_keys
+from hivedruid.catalog.table import Table
+from hivedruid.druid.engine import DruidLimits
+from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.split import QueryPlan, druid_read, left_outside, spark_job
+from tests.support.planning import ETERNITY, TABLES, events
+from tests.support.planning import plan as bare_plan
+
+SMALL = replace(events(name="small"), properties={"druid.datasource": "tiny"})
+ALL: tuple[Table, ...] = (*TABLES, SMALL)
+ROWS = {"ev": 1_000_000, "evt": 1_000_000, "small": 100, "dim": 50}
+
+
+def plan(sql: str, **options: Any) -> QueryPlan:
+    return bare_plan(sql, tables=ALL, **{"rows": ROWS, **options})
+
+
+def native(sql: str) -> dict[str, Any]:
+    read = druid_read(plan(sql))
+    assert read is not None, left_outside(plan(sql))
+    return dict(read.query)
+
+
+def reasons(made: QueryPlan) -> list[str]:
+    return [left.reason for left in left_outside(made) if left.operator == "Join"]
+
+
+def input_of(made: QueryPlan, view: int = 0) -> dict[str, Any]:
+    source = spark_job(made).inputs[view]
+    assert isinstance(source, DruidInput)
+    return dict(source.read.query)
+
+
+# --- native joins -------------------------------------------------------------------------------------------------------
+
+
+def test_a_small_table_is_joined_by_druid() -> None:
+    query = native(
+        "SELECT s.city, sum(e.clicks) FROM ev e JOIN small s ON e.country = s.country"
+        " WHERE e.`__time` >= '2020-01-01' AND s.imps > 3 GROUP BY s.city"
+    )
+    source = query["dataSource"]
+    assert source["left"] == {"type": "table", "name": "events"}
+    assert source["right"]["query"]["filter"]["column"] == "imps"
+    assert source["right"]["query"]["columnTypes"][0] == "STRING"
+    assert source["condition"] == '("country" == "j0.country")'
+    assert source["joinType"] == "INNER"
+    assert query["queryType"] == "groupBy"
+    assert query["dimensions"][0]["dimension"] == "j0.city"
+    assert query["intervals"][0].startswith("2020-01-01")
+    assert "druid_join" in plan("SELECT e.clicks FROM ev e JOIN small s ON e.country = s.country").fired
+
+
+def test_only_what_is_read_of_the_right_side_is_held() -> None:
+    query = native(
+        "SELECT e.clicks, s.city FROM ev e JOIN small s ON e.country = s.country WHERE s.imps > 3 AND s.clicks > 2"
+    )
+    assert query["dataSource"]["right"]["query"]["columns"] == ["country", "city"]
+
+
+def test_the_smaller_side_is_the_right_one() -> None:
+    query = native("SELECT e.clicks, s.city FROM small s JOIN ev e ON e.country = s.country")
+    assert query["dataSource"]["left"]["name"] == "events"
+    assert query["columns"] == ["clicks", "j0.city"]
+
+
+def test_the_preserved_side_is_the_left_one() -> None:
+    left = native("SELECT e.clicks, s.city FROM ev e LEFT JOIN small s ON e.country = s.country AND s.imps > 3")
+    right = native("SELECT e.clicks, s.city FROM small s RIGHT JOIN ev e ON e.country = s.country AND s.imps > 3")
+    assert left["dataSource"] == right["dataSource"]
+    assert left["dataSource"]["joinType"] == "LEFT"
+    assert "filter" not in left
+
+
+def test_a_star_is_a_chain_of_joins() -> None:
+    query = native(
+        "SELECT a.city, b.city, count(*) FROM ev e JOIN small a ON e.country = a.country JOIN small b ON e.city = b.city GROUP BY a.city, b.city"
+    )
+    outer = query["dataSource"]
+    assert (outer["rightPrefix"], outer["left"]["rightPrefix"]) == ("j1.", "j0.")
+    assert [d["dimension"] for d in query["dimensions"]] == ["j0.city", "j1.city"]
+
+
+def test_groups_are_joined_though_their_number_is_not_known() -> None:
+    made = plan(
+        "SELECT a.country, a.c, b.c FROM (SELECT country, count(*) c FROM ev GROUP BY country) a"
+        " JOIN (SELECT country, count(*) c FROM evt GROUP BY country) b ON a.country = b.country",
+        rows=None,
+    )
+    read = druid_read(made)
+    assert read is not None
+    assert read.query["dataSource"]["left"]["type"] == "query"
+
+
+def test_keys_may_be_expressions_null_safe_and_doubles() -> None:
+    query = native("SELECT e.clicks FROM ev e JOIN small s ON upper(e.country) = upper(s.country)")
+    assert query["dataSource"]["right"]["query"]["virtualColumns"][0]["expression"] == 'upper("country")'
+    query = native("SELECT e.clicks FROM ev e JOIN small s ON e.country <=> s.country")
+    assert query["dataSource"]["condition"] == 'notdistinctfrom("country","j0.country")'
+    query = native("SELECT e.clicks FROM ev e JOIN small s ON e.revenue = s.revenue")
+    assert query["dataSource"]["condition"] == '(("revenue" + 0.0) == "j0.vc0")'
+
+
+def test_other_conditions_of_an_inner_join_are_a_filter() -> None:
+    query = native("SELECT e.clicks FROM ev e JOIN small s ON e.country = s.country AND e.clicks < s.imps")
+    assert query["filter"]["type"] == "expression"
+
+
+def test_constant_rows_travel_in_the_query() -> None:
+    query = native("SELECT e.clicks, v.n FROM ev e JOIN (VALUES ('a', 1), (NULL, 2)) v (k, n) ON e.country = v.k")
+    assert query["dataSource"]["right"] == {
+        "type": "inline", "columnNames": ["c0", "c1"], "columnTypes": ["STRING", "LONG"], "rows": [["a", 1], [None, 2]],
+    }  # fmt: skip
+
+
+def test_semi_and_anti_joins_look_for_each_key_once() -> None:
+    semi = native("SELECT clicks FROM ev e LEFT SEMI JOIN small s ON e.country = s.country")
+    assert semi["dataSource"]["right"]["query"]["queryType"] == "groupBy"
+    assert semi["dataSource"]["joinType"] == "INNER"
+    anti = native("SELECT clicks FROM ev e WHERE NOT EXISTS (SELECT 1 FROM small s WHERE e.country = s.country)")
+    assert anti["filter"] == {"type": "null", "column": "j0.country"}
+    safe = native("SELECT clicks FROM ev e WHERE NOT EXISTS (SELECT 1 FROM small s WHERE e.country <=> s.country)")
+    assert safe["dataSource"]["right"]["query"]["aggregations"] == [{"type": "count", "name": "$f1"}]
+    assert safe["filter"] == {"type": "null", "column": "j0.$f1"}
+
+
+# --- what stays -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT a.clicks FROM ev a JOIN evt b ON a.country = b.country", "more than 50,000 (hivedruid.join.max.rows)"),
+        ("SELECT a.clicks FROM ev a FULL JOIN small b ON a.country = b.country", "Druid joins segment by segment"),
+        ("SELECT a.clicks FROM ev a JOIN dim b ON a.country = b.country", "the smaller side is not a Druid query"),
+        ("SELECT a.clicks FROM small a LEFT JOIN ev b ON a.country = b.country", "the smaller side has about"),
+        ("SELECT a.clicks FROM ev a LEFT JOIN small b ON a.country = b.country AND a.clicks < b.imps", "something else than equal columns"),
+        ("SELECT a.clicks FROM ev a JOIN small b ON a.clicks < b.imps", "a join on no equal columns"),
+        ("SELECT a.clicks FROM ev a JOIN small b ON a.score = b.score", "a join on keys of type float"),
+    ],
+)  # fmt: skip
+def test_a_join_that_stays_says_why(sql: str, reason: str) -> None:
+    made = plan(sql)
+    assert druid_read(made) is None
+    assert reason in reasons(made)[0]
+
+
+def test_sizes_that_are_not_known_or_too_large_are_left_to_spark() -> None:
+    sql = "SELECT e.clicks FROM ev e JOIN small s ON e.country = s.country"
+    assert "ANALYZE TABLE" in reasons(plan(sql, rows=None))[0]
+    assert "hivedruid.join.max.rows" in reasons(plan(sql, settings={"hivedruid.join.max.rows": "50"}))[0]
+    assert reasons(plan(sql, settings={"hivedruid.join.max.rows": "0"})) == ["hivedruid.join.max.rows is 0"]
+    assert "more than 50" in reasons(plan(sql, limits=DruidLimits(subquery_rows=50)))[0]
+    assert druid_read(plan(sql, limits=DruidLimits(subquery_rows=100))) is not None
+
+
+# --- conditions ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_condition_above_a_cross_join_makes_it_an_inner_one() -> None:
+    made = plan("SELECT a.clicks FROM ev a, evt b WHERE a.country = b.country AND a.imps > 3")
+    assert "filter_join_merge" in made.fired
+    assert " JOIN " in spark_job(made).sql
+    assert "CROSS" not in spark_job(made).sql
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition", "expected"),
+    [
+        ("LEFT", "b.imps > 3", " JOIN "),
+        ("LEFT", "b.imps IS NULL", "LEFT JOIN"),
+        ("LEFT", "b.imps IS NULL OR b.imps > 3", "LEFT JOIN"),
+        ("RIGHT", "a.imps = 3", " JOIN "),
+        ("FULL", "a.imps = 3", "LEFT JOIN"),
+        ("FULL", "b.imps IN (1, 2)", "RIGHT JOIN"),
+        ("FULL", "b.imps IN (1, 2) AND a.city LIKE 'x%'", " JOIN "),
+    ],
+)
+def test_rows_filled_up_with_nulls_are_not_made_where_a_condition_drops_them(
+    kind: str, condition: str, expected: str
+) -> None:
+    made = plan(f"SELECT a.clicks FROM ev a {kind} JOIN evt b ON a.country = b.country WHERE {condition}")
+    sql = spark_job(made).sql
+    assert expected in sql
+    if expected == " JOIN ":
+        assert not any(word in sql for word in ("LEFT", "RIGHT", "FULL"))
+        assert "outer_join_reduce" in made.fired
+
+
+def test_what_is_known_of_a_key_is_known_of_its_equal() -> None:
+    made = plan("SELECT a.clicks FROM ev a JOIN evt b ON a.country = b.country WHERE a.country IN ('x', 'y')")
+    assert [input_of(made, i)["filter"]["values"] for i in (0, 1)] == [["x", "y"], ["x", "y"]]
+    times = plan("SELECT a.clicks FROM evt a JOIN evt b ON a.`__time` = b.`__time` WHERE b.`__time` >= '2020-01-01'")
+    assert all(input_of(times, i)["intervals"][0].startswith("2020") for i in (0, 1))
+    left = plan("SELECT a.clicks FROM ev a LEFT JOIN evt b ON a.country = b.country AND b.country = 'x'")
+    assert "filter" not in input_of(left)  # the left rows stay, whatever is known of the right
+
+
+def test_null_keys_do_not_travel() -> None:
+    inner = plan("SELECT a.clicks FROM ev a JOIN evt b ON a.country = b.country")
+    assert [input_of(inner, i)["filter"]["type"] for i in (0, 1)] == ["not", "not"]
+    left = plan("SELECT a.clicks FROM ev a LEFT JOIN evt b ON a.country = b.country")
+    assert "filter" not in input_of(left, 0)
+    assert input_of(left, 1)["filter"]["type"] == "not"
+    assert "join_keys_not_null" in left.fired
+
+
+def test_an_ambiguous_name_is_the_one_that_is_grouped_by() -> None:
+    made = plan("SELECT country, count(*) FROM ev a JOIN small b ON a.country = b.country GROUP BY a.country")
+    assert [c.name for c in made.columns] == ["country", "_c1"]
+
+
+def test_a_query_that_is_read_twice_is_asked_once() -> None:
+    made = plan(
+        "WITH x AS (SELECT country, md5(city) m, imps FROM ev WHERE imps > 3)"
+        " SELECT a.m, b.m FROM x a JOIN x b ON a.country = b.country AND a.imps < b.imps"
+    )
+    job = spark_job(made)
+    assert len(job.inputs) == 1
+    assert job.sql.count("`druid_0`") == 2
+
+
+# --- aggregates above joins ---------------------------------------------------------------------------------------------
+
+
+def test_an_aggregate_over_one_side_is_taken_before_the_join() -> None:
+    made = plan(
+        "SELECT d.region, sum(e.clicks), count(*), avg(e.imps), max(d.pop) FROM ev e JOIN dim d ON e.country = d.country GROUP BY d.region"
+    )
+    assert "aggregate_join_transpose" in made.fired
+    query = input_of(made)
+    assert query["queryType"] == "groupBy"
+    assert [d["dimension"] for d in query["dimensions"]] == ["country"]
+    sql = spark_job(made).sql
+    assert sql.count("sum(") == 4
+    assert "max(`pop`)" in sql
+
+
+def test_a_count_over_a_join_without_rows_is_zero() -> None:
+    assert "coalesce(" in spark_job(plan("SELECT count(*) FROM ev e JOIN dim d ON e.country = d.country")).sql.lower()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(d.pop) FROM ev e JOIN dim d ON e.country = d.country",
+        "SELECT sum(e.clicks + d.pop) FROM ev e JOIN dim d ON e.country = d.country",
+        "SELECT count(DISTINCT e.city) FROM ev e JOIN dim d ON e.country = d.country",
+        "SELECT stddev(e.clicks) FROM ev e JOIN dim d ON e.country = d.country",
+        "SELECT count(*) FROM ev e RIGHT JOIN dim d ON e.country = d.country",
+        "SELECT count(*) FROM ev e FULL JOIN dim d ON e.country = d.country",
+        "SELECT e.`__time`, count(*) FROM ev e JOIN dim d ON e.country = d.country GROUP BY e.`__time`",
+        "SELECT count(*) FILTER (WHERE d.pop > 3) FROM ev e JOIN dim d ON e.country = d.country",
+    ],
+)
+def test_what_reads_both_sides_or_each_row_is_taken_after_the_join(sql: str) -> None:
+    assert "aggregate_join_transpose" not in plan(sql).fired
+
+
+# --- semi-join reduction -----------------------------------------------------------------------------------------------------------
+
+
+def reducers(made: QueryPlan) -> dict[str, tuple[KeyFilter, ...]]:
+    return {i.view: i.reducers for i in spark_job(made).inputs if isinstance(i, DruidInput) and i.reducers}
+
+
+def test_the_keys_of_a_small_table_narrow_a_big_one() -> None:
+    made = plan("SELECT e.clicks, d.region FROM ev e JOIN dim d ON e.country = d.country WHERE d.region = 'x'")
+    ((reducer,),) = reducers(made).values()
+    assert (reducer.column, reducer.type, reducer.most) == ("country", "STRING", 10_000)
+    assert isinstance(reducer.keys, SparkJob)
+    assert "WHERE (`region` = 'x')" in reducer.keys.sql
+    assert reducer.keys.sql.endswith("LIMIT 10001")
+
+
+def test_the_keys_of_a_native_query_come_from_a_native_query() -> None:
+    made = plan("SELECT a.clicks FROM ev a LEFT SEMI JOIN small b ON a.country = b.country AND a.clicks > b.imps")
+    ((reducer,),) = reducers(made).values()
+    assert isinstance(reducer.keys, DruidRead)
+    assert reducer.keys.query["queryType"] in ("groupBy", "topN")
+
+
+def test_rows_that_a_window_reads_are_not_narrowed() -> None:
+    windowed = "SELECT country, row_number() OVER (ORDER BY clicks) r FROM ev"
+    assert not reducers(plan(f"SELECT x.r FROM ({windowed}) x JOIN dim d ON x.country = d.country"))
+
+
+def test_a_side_with_other_rows_each_time_gives_no_keys() -> None:
+    assert not reducers(
+        plan("SELECT e.clicks FROM (SELECT * FROM dim WHERE rand() < 0.5) d JOIN ev e ON e.country = d.country")
+    )
+    assert not reducers(plan("SELECT e.clicks FROM (SELECT * FROM dim LIMIT 3) d JOIN ev e ON e.country = d.country"))
+
+
+def test_only_a_side_that_may_lose_rows_is_narrowed() -> None:
+    assert not reducers(plan("SELECT e.clicks FROM ev e LEFT JOIN dim d ON e.country = d.country"))
+    assert reducers(plan("SELECT e.clicks FROM ev e RIGHT JOIN dim d ON e.country = d.country"))
+    assert not reducers(plan("SELECT e.clicks FROM ev e FULL JOIN dim d ON e.country = d.country"))
+    assert not reducers(
+        plan("SELECT e.clicks FROM ev e WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.country = e.country)")
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rows": None},
+        {"rows": {**ROWS, "dim": 20_000}},
+        {"rows": {**ROWS, "ev": 60}},
+        {"settings": {"hivedruid.semijoin.max.keys": "0"}},
+        {"settings": {"hivedruid.semijoin.max.keys": "49"}},
+    ],
+)
+def test_nothing_is_narrowed_where_it_is_not_worth_it(options: dict[str, Any]) -> None:
+    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country = d.country", **options))
+
+
+def test_limits_other_types_and_expressions_are_not_narrowed() -> None:
+    assert not reducers(plan("SELECT e.clicks FROM (SELECT * FROM ev LIMIT 5) e JOIN dim d ON e.country = d.country"))
+    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON upper(e.country) = d.country"))
+    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country <=> d.country"))
+
+
+def test_groups_are_narrowed_by_their_key_alone() -> None:
+    grouped = "(SELECT country, sum(clicks) c FROM ev GROUP BY country) e"
+    assert reducers(plan(f"SELECT e.c FROM {grouped} JOIN dim d ON e.country = d.country"))
+    assert not reducers(plan(f"SELECT e.c FROM {grouped} JOIN dim d ON e.c = d.pop"))
+
+
+def test_keys_become_a_filter_beside_the_others() -> None:
+    made = plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country = d.country WHERE e.imps > 3 AND e.country < 'x'")
+    (source,) = [i for i in spark_job(made).inputs if isinstance(i, DruidInput)]
+    ((reducer,),) = reducers(made).values()
+    narrowed = with_keys(source.read, reducer, ["a", "b"]).query
+    among = {"type": "inType", "column": "country", "matchValueType": "STRING", "values": ["a", "b"]}
+    assert narrowed["filter"]["fields"][0] == among
+    assert narrowed["filter"]["fields"][1:] == source.read.query["filter"]["fields"]
+    assert with_keys(source.read, reducer, []).query["filter"]["fields"][0] == {"type": "false"}
+
+
+def test_keys_of_time_bound_the_interval() -> None:
+    read = DruidRead({"queryType": "scan", "dataSource": "x", "intervals": [ETERNITY]}, ())
+    reducer = KeyFilter("__time", "LONG", read, 10)
+    assert with_keys(read, reducer, [0, 86_400_000]).query["intervals"] == [
+        "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.001Z"
+    ]
