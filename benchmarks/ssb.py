@@ -33,6 +33,8 @@ from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.jobs.load import Load, NoJournal
+from hivedruid.jobs.staged import StagedRows
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import LocalServices
 from hivedruid.parser import parse
@@ -180,9 +182,9 @@ class Bench:
             staging = self.folder / "staging"
             staging.mkdir()
             stage(staging, rows)
-            spec = index_parallel_spec(self.table, {}, overwrite=True)
+            spec = index_parallel_spec(self.table, {}, "nothing")
             spec["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
-            self.druid.ingest(spec)
+            self.druid.ingest(Load(f"ssb_{uuid4().hex}", spec, StagedRows(str(staging), rows)), NoJournal())
             print(f"{rows:,} rows ingested in {time.perf_counter() - begin:.0f} s")
         self.create()
 

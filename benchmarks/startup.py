@@ -14,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from hivedruid.jobs.load import Load, NoJournal
+from hivedruid.jobs.staged import StagedRows
 from hivedruid.session import Session
 
 ROUNDS = 15
@@ -44,7 +46,8 @@ def fill(home: Path) -> None:
     source = {"type": "local", "baseDir": str(home), "filter": rows.name}
     io = {"type": "index_parallel", "inputSource": source, "inputFormat": {"type": "json"}}
     with Session(home) as session:
-        session.store.ingest({"type": "index_parallel", "spec": {"dataSchema": schema, "ioConfig": io}})
+        spec = {"type": "index_parallel", "spec": {"dataSchema": schema, "ioConfig": io}}
+        session.store.ingest(Load("startup", spec, StagedRows(str(home), 40_000)), NoJournal())
         create = "CREATE EXTERNAL TABLE t (`__time` timestamp, k string, n bigint) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'default.t')"
         for statement in session.statements(create):
             session.execute(statement)

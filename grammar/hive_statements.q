@@ -171,6 +171,23 @@ SHOW PROBLEMS;
 -- rule: kill_task
 KILL TASK 'index_kafka_default.wiki_0123456789abcde_abcdefgh';
 
+-- rule: show_jobs
+SHOW JOBS;
+SHOW JOBS FOR db.wiki WHERE STATE = 'staged';
+-- rule: describe_job
+DESCRIBE JOB '0123456789ab';
+-- rule: cancel_job
+CANCEL JOB '0123456789ab';
+-- rule: resume_job
+RESUME JOB '0123456789ab';
+-- rule: compact_table
+ALTER TABLE wiki COMPACT 'major';
+ALTER TABLE db.wiki COMPACT 'MAJOR' AND WAIT;
+-- rule: show_compactions
+SHOW COMPACTIONS FOR wiki;
+-- rule: show_segments
+SHOW SEGMENTS FOR wiki;
+
 -- rule: query
 SELECT 1;
 -- rule: explainable

@@ -17,7 +17,7 @@ from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
 from hivedruid.secrets import mask_text
-from hivedruid.settings import Settings
+from hivedruid.settings import Settings, seconds
 
 if TYPE_CHECKING:
     from hivedruid.actions.build import Built
@@ -50,8 +50,8 @@ class Session:
     With `dry_run` it plans: every statement answers with its plan, the catalog is a copy in memory, so that what a script
     creates is there for the rest of it, and nothing is read, written or sent but questions to Druid about its data sources.
 
-    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it). `confirm`
-    is asked before records get lost, or are read again.
+    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it), `tell` what
+    a statement that wrote has done. `confirm` is asked before records get lost, or are read again.
     Not for several threads at once. Close it; it is a context manager, too.
     """
 
@@ -64,6 +64,7 @@ class Session:
         dry_run: bool = False,
         note: Callable[[str], None] = _quiet,
         progress: Callable[[str], None] = _quiet,
+        tell: Callable[[str], None] = _quiet,
         confirm: Callable[[str], bool] = _no,
     ) -> None:
         self.home = home.absolute()
@@ -74,6 +75,7 @@ class Session:
         self.database = "default"
         self._note = note
         self._progress = progress
+        self._tell = tell
         self._confirm = confirm
         self._log = None if dry_run else QueryLog(self.home, note)
         self._dry_run = dry_run
@@ -184,7 +186,7 @@ class Session:
 
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         """Build the actions and execute them; what Druid refuses for lack of resources is built anew with scans only."""
-        from hivedruid.actions.build import build
+        from hivedruid.actions.build import build, job_origin
         from hivedruid.actions.execute import execute
 
         built = build(parsed, snapshot, self._warn)
@@ -195,7 +197,7 @@ class Session:
             self._note(f"Druid refuses the query ({refused.message}); Spark computes it over plain scans")
             return build(parsed, replace(snapshot, scans_only=True)).actions
 
-        return execute(built.actions, self._get_services(), query_id, instead)
+        return execute(built.actions, self._get_services(), query_id, instead, job_origin(parsed, snapshot))
 
     def _rehearse(self, parsed: Statement, built: Built) -> Result:
         """The plan; names and settings change, so that the statements that follow see what they would see."""
@@ -276,6 +278,8 @@ class Session:
             if self._cluster is not None:
                 self._cluster.close()
             self._cluster = DruidCluster(found, progress=self._progress, note=self._note, kept=self._kept)
+        self._cluster.patience = seconds(self.settings["hivedruid.segment.load.timeout"])
+        self._cluster.slot_patience = seconds(self.settings["hivedruid.task.slot.timeout"])
         return self._cluster
 
     def now(self) -> datetime:
@@ -298,7 +302,7 @@ class Session:
             self._services = Services(
                 self.home, self.catalog, self.druid, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
-                self._query_context, lambda key: self.settings[key], self._note, self._confirm,
+                self._query_context, lambda key: self.settings[key], self._note, self._tell, self._confirm,
             )  # fmt: skip
         return self._services
 

@@ -113,6 +113,14 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.semijoin.max.keys", "int", "10000", "Most keys of the small side of a join that become a filter of the other side; 0: none do."),
         Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE of a table fed from Kafka does where its ingestion could not start, for tables without druid.kafka.ingestion.check; off: it does not look.", ("WARN", "REFUSE", "OFF")),
         Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in clear: they are kept in the memory of the session alone, and sent to Druid."),
+        Setting("hivedruid.staging.root", "text", "", "Folder, or URI of remote storage, that rows are staged below for Druid's tasks, which have to see it; empty: `staging` below the home folder."),
+        Setting("hivedruid.staging.keep", "bool", "false", "Whether staged rows stay when the job is done, for a look."),
+        Setting("hivedruid.overwrite.mode", "enum", "static", "What INSERT OVERWRITE of a Druid table replaces: all its rows, or (dynamic) those of the segment intervals that the new rows are in.", ("STATIC", "DYNAMIC")),
+        Setting("hivedruid.null.time", "enum", "fail", "What a row without a __time does to a statement that writes to Druid; skip leaves it out, and says how many.", ("FAIL", "SKIP")),
+        Setting("hivedruid.task.subtasks", "int", "1", "Most subtasks that an ingestion task of Druid's may run at a time (maxNumConcurrentSubTasks)."),
+        Setting("hivedruid.task.slot.timeout", "period", "PT10M", "How long a submitted task may wait for a free slot of Druid's (ISO 8601 period)."),
+        Setting("hivedruid.segment.load.timeout", "period", "PT5M", "How long to wait until new segments can be queried (ISO 8601 period)."),
+        Setting("hivedruid.job.repeat.within", "period", "PT1H", "How long after its interruption a job goes on when its statement is said again; later the statement counts as a new one (ISO 8601 period)."),
         Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
     )
 }  # fmt: skip

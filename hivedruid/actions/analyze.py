@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.actions.ddl import find_table
+from hivedruid.actions.lookup import find_table
 from hivedruid.actions.model import Action
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
 from hivedruid.catalog.table import Column, Table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action, AnswerRows, RunDruidQuery, RunSparkJob
@@ -16,6 +16,8 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from hivedruid.actions.jobs import Origin
+    from hivedruid.jobs.job import Job
     from hivedruid.plan.split import QueryPlan
 
 Note = Callable[[str, Span | None], None]
@@ -24,6 +26,10 @@ _WATCHING = frozenset({"ShowIngestions", "ShowTasks", "ShowTask", "ShowProblems"
 _MATERIALIZED = frozenset(
     {"CreateMaterializedView", "AlterMaterializedView", "DropMaterializedView", "ShowMaterializedViews"}
 )
+_ABOUT_JOBS = frozenset({"ShowJobs", "DescribeJob", "CancelJob", "ResumeJob"})
+_ABOUT_SEGMENTS = frozenset({"CompactTable", "ShowCompactions", "ShowSegments"})
+_WRITING = frozenset({"Insert", "CreateTable", "CreateMaterializedView", "AlterMaterializedView"})
+_REMOVING = frozenset({"DropTable", "DropDatabase", "DropMaterializedView", "TruncateTable"})
 """By name, so that other statements do not load these."""
 
 
@@ -40,17 +46,38 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
     Raises SemanticError, UnsupportedError: the statement cannot mean anything, or not here.
     """
+    if isinstance(statement, Explain):
+        return build(statement.statement, snapshot, note)
+    if not snapshot.jobs or type(statement).__name__ not in _WRITING | _REMOVING:
+        return _build(statement, snapshot, note)
+    from hivedruid.actions.jobs import continued_table, origin, with_earlier
+
+    found = origin(statement.source, snapshot.settings, snapshot.database)
+    continued = continued_table(found, snapshot)
+    if continued is not None:
+        return Built((continued, *_compaction(continued.job, snapshot)))
+    built = _build(statement, snapshot, note)
+    return replace(built, actions=with_earlier(built.actions, found, snapshot))
+
+
+def _build(statement: Statement, snapshot: Snapshot, note: Note | None) -> Built:
     if isinstance(statement, Query):
         from hivedruid.plan.split import plan_query
 
         plan = plan_query(statement.expression, statement.source, snapshot, note)
         return Built((query_action(plan),), (plan,))
-    if isinstance(statement, Explain):
-        return build(statement.statement, snapshot, note)
     if type(statement).__name__ in _WATCHING:
         from hivedruid.actions import watch
 
         return Built(watch.build(statement, snapshot))
+    if type(statement).__name__ in _ABOUT_JOBS:
+        from hivedruid.actions import show_jobs
+
+        return Built(show_jobs.build(statement, snapshot))
+    if type(statement).__name__ in _ABOUT_SEGMENTS:
+        from hivedruid.actions import compaction
+
+        return Built(compaction.build(statement, snapshot))
     if type(statement).__name__ == "AnalyzeTable":
         from hivedruid.actions import analyze
 
@@ -72,7 +99,24 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
         return insert.build(statement, snapshot, note)
     from hivedruid.actions import ddl
 
-    return Built(ddl.build(statement, snapshot, view_columns(statement.source, snapshot)))
+    return Built(ddl.build(statement, snapshot, view_columns(statement.source, snapshot), note))
+
+
+def _compaction(job: Job, snapshot: Snapshot) -> tuple[Action, ...]:
+    """What CREATE TABLE … AS does about automatic compaction besides."""
+    from hivedruid.actions.compaction import changed
+    from hivedruid.catalog.store import from_json
+
+    return changed(None, from_json("", job.database, job.table, job.definition), snapshot)
+
+
+def job_origin(statement: Statement, snapshot: Snapshot) -> Origin | None:
+    """What jobs of a statement come from; None for one that writes nothing."""
+    if type(statement).__name__ not in _WRITING:
+        return None
+    from hivedruid.actions.jobs import origin
+
+    return origin(statement.source, snapshot.settings, snapshot.database)
 
 
 def query_action(plan: QueryPlan) -> Action:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.lifecycle import IngestionChange
 from hivedruid.results import ResultColumn
+
+if TYPE_CHECKING:
+    from hivedruid.actions.compaction import ConfigureCompaction
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,14 @@ class ForgetSpecs(Action):
 class RemoveTable(Action):
     """Take a table out of the catalog; with `delete_data` what it stores goes as well.
 
-    `ingestion` ends before that. With `purge` Druid's segments are deleted, not only marked as unused.
+    `ingestion` and automatic `compaction` end before that. With `purge` Druid's segments are deleted, not only marked as unused.
     """
 
     table: Table
     delete_data: bool
     ingestion: ChangeIngestion | None = None
     purge: bool = False
+    compaction: ConfigureCompaction | None = None
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,10 @@ class ReplaceTable(Action):
 
 @dataclass(frozen=True)
 class EmptyTable(Action):
-    """Remove all rows of a table."""
+    """Remove all rows of a table; with `purge` Druid's segments are deleted, not only marked as unused."""
 
     table: Table
+    purge: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,10 +127,13 @@ def names_only(actions: Iterable[Action]) -> Iterator[Action]:
     """What of the actions concerns the catalog, the settings and answers from them: no data is read, written or deleted."""
     for action in actions:
         if isinstance(action, RemoveTable):
-            yield replace(action, delete_data=False, ingestion=None)
+            yield replace(action, delete_data=False, ingestion=None, compaction=None)
         elif isinstance(action, RemoveDatabase):
             yield replace(
-                action, tables=tuple(replace(removal, delete_data=False, ingestion=None) for removal in action.tables)
+                action,
+                tables=tuple(
+                    replace(removal, delete_data=False, ingestion=None, compaction=None) for removal in action.tables
+                ),
             )
         elif isinstance(action, _ABOUT_NAMES):
             yield action

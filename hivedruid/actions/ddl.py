@@ -8,46 +8,56 @@ from typing import Any
 
 from sqlglot import exp
 
-from hivedruid.actions import ingestion
+from hivedruid.actions import alter, compaction, ingestion, removal
 from hivedruid.actions.changes import (
     AddDatabase,
     AddTable,
     ChangeSetting,
-    EmptyTable,
-    RemoveDatabase,
-    RemoveTable,
     ReplaceTable,
     ResetSetting,
     UseDatabaseAction,
 )
 from hivedruid.actions.check_ingestion import checks
+from hivedruid.actions.lookup import already_exists, database_of, find_table, require_database
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog import definition, druid_tables, hive_tables
-from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.kafka_feed import check_druid_properties
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed
 from hivedruid.catalog.property_checks import validate
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import PlanError, SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.errors import PlanError, SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.parser.statements import utility as u
 
+Note = Callable[[str, Span | None], None]
 ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
 """The output columns of a query, as the planner sees them."""
 
 
-def build(statement: Statement, snapshot: Snapshot, view_columns: ViewColumns | None = None) -> tuple[Action, ...]:
+def build(
+    statement: Statement,
+    snapshot: Snapshot,
+    view_columns: ViewColumns | None = None,
+    note: Note | None = None,
+) -> tuple[Action, ...]:
     """The actions of a statement of `parser.statements.ddl` or `.utility` (SOURCE is the session's).
 
     Empty where there is nothing to do (IF [NOT] EXISTS). CREATE TABLE … AS SELECT is the insert builder's, by `new_table`.
+    `note` hears what a change of a table does not do.
     Raises SemanticError and UnsupportedError, with the place, where Hive's rules forbid it.
     """
     if isinstance(statement, s.CreateView):
         return _create_view(statement, snapshot, view_columns)
     builder = _BUILDERS.get(type(statement))
     if builder is not None:
-        return builder(statement, snapshot)
+        actions = builder(statement, snapshot)
+        for change in actions if note is not None else ():
+            if isinstance(change, ReplaceTable) and note is not None:
+                for text in alter.left_as_it_is(change):
+                    note(text, None)
+        return actions
     from hivedruid.actions import show
 
     return (show.build(statement, snapshot),)
@@ -55,51 +65,19 @@ def build(statement: Statement, snapshot: Snapshot, view_columns: ViewColumns | 
 
 def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Column, ...] | None = None) -> Table | None:
     """The table that CREATE TABLE makes; `columns` are the output of its AS SELECT. None: IF NOT EXISTS, and it exists."""
-    database = _database(statement.name, snapshot)
+    database = database_of(statement.name, snapshot)
     existing = snapshot.table(database, statement.name.name)
     if existing is not None:
         if statement.if_not_exists:
             return None
-        raise _exists(existing, statement.name.span)
+        raise already_exists(existing, statement.name.span)
     if statement.like is not None:
         table = _like(statement, statement.like, database, snapshot)
     else:
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+        if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
+            table = replace(table, owns_data_source=False)  # nobody knows whether there is one already
     return table
-
-
-def find_table(name: TableName, snapshot: Snapshot) -> Table:
-    """The table or view of that name. Raises SemanticError with the closest name."""
-    table = snapshot.table(name.database, name.name)
-    if table is None:
-        database = _database(name, snapshot)
-        known = {t.name for t in (*snapshot.tables.values(), *snapshot.all_tables) if t.database == database}
-        raise SemanticError(
-            f"Table not found {name.name}",
-            span=name.span,
-            hint=did_you_mean(name.name, sorted(known)) or "SHOW TABLES lists the tables",
-        )
-    return table
-
-
-def _database(name: TableName, snapshot: Snapshot) -> str:
-    database = name.database or snapshot.database
-    _require_database(database, name.span, snapshot)
-    return database
-
-
-def _require_database(database: str, span: Span | None, snapshot: Snapshot) -> None:
-    if database not in snapshot.databases:
-        raise SemanticError(
-            f"Database does not exist: {database}", span=span, hint=did_you_mean(database, snapshot.databases)
-        )
-
-
-def _exists(table: Table, span: Span | None) -> SemanticError:
-    what = "View" if table.kind == "view" else "Materialized view" if table.is_materialized else "Table"
-    return SemanticError(
-        f"{what} {table.full_name} already exists", span=span, hint="drop it first, or write IF NOT EXISTS to leave it"
-    )
 
 
 def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -108,7 +86,7 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     table = new_table(statement, snapshot)
     if table is None:
         return ()
-    checked = checks(table, snapshot.settings)
+    checked = *checks(table, snapshot.settings), *compaction.changed(None, table, snapshot)
     verb = ingestion.verb_of(statement.properties)
     if verb is None:
         return *checked, AddTable(table)
@@ -132,7 +110,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         definition.check_verb(properties, statement.name.span)
         dropped = {KAFKA_INGESTION} if is_fed(properties) else {COLUMN_MAPPING}  # records keep their fields
         properties = {key: value for key, value in properties.items() if key not in dropped}
-        check_kafka_feed(properties, other.columns, statement.name.span)
+        check_druid_properties(properties, other.columns, statement.name.span)
         properties["druid.datasource"] = f"{database}.{statement.name.name}"  # a new one, the table's own
     location, found, serde = None, other.format, other.serde
     if kind == "files":
@@ -149,200 +127,6 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
     )  # fmt: skip
 
 
-def _drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    missing = snapshot.table(statement.name.database, statement.name.name) is None
-    if missing and statement.if_exists:
-        return ()
-    _database(statement.name, snapshot)
-    if missing and snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true":
-        return ()
-    table = find_table(statement.name, snapshot)
-    if table.kind == "view":
-        raise SemanticError("Cannot drop a view with DROP TABLE", span=statement.name.span, hint="use DROP VIEW")
-    if table.is_materialized:
-        raise SemanticError(
-            "Cannot drop a materialized view with DROP TABLE",
-            span=statement.name.span,
-            hint="use DROP MATERIALIZED VIEW",
-        )
-    _refuse_if_used(table, "drop", statement.name.span, snapshot)
-    return (removal(table, snapshot, purge=statement.purge),)
-
-
-def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveTable:
-    """DROP: what goes besides the name.
-
-    A managed table's data, and any table's with external.table.purge. A Druid table's data source, too, if the table
-    made it: Hive marks its segments unused in any case. One that the table was put over with druid.datasource
-    stays, and so does one that another home feeds. PURGE alone skips Hive's trash; of a table fed from Kafka it deletes
-    segments and offsets for good.
-    """
-    always = table.properties.get("external.table.purge", "false").lower() == "true"
-    delete_data = table.kind != "view" and (not table.external or always or table.owns_data_source)
-    if ingestion.is_anothers(table, snapshot):
-        delete_data = False
-    purge = purge and delete_data and (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
-    return RemoveTable(
-        table, delete_data=delete_data, ingestion=ingestion.dropped(table, snapshot, purge=purge), purge=purge
-    )
-
-
-def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
-    if statement.if_exists and snapshot.table(statement.name.database, statement.name.name) is None:
-        return ()
-    table = find_table(statement.name, snapshot)
-    if table.is_materialized:
-        raise SemanticError(
-            "Cannot drop a materialized view with DROP VIEW",
-            span=statement.name.span,
-            hint="use DROP MATERIALIZED VIEW",
-        )
-    if table.kind != "view":
-        raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
-    _refuse_if_used(table, "drop", statement.name.span, snapshot)
-    return (removal(table, snapshot),)
-
-
-def _refuse_change(table: Table, verb: str, span: Span | None) -> None:
-    if table.is_materialized:
-        from hivedruid.actions.materialize import refuse_change
-
-        refuse_change(table, verb, span)
-
-
-def _refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: tuple[str, ...] = ()) -> None:
-    if snapshot.materialized_views:
-        from hivedruid.actions.materialize import refuse_if_used
-
-        refuse_if_used(table, verb, span, snapshot, also)
-
-
-def _altered(name: TableName, snapshot: Snapshot) -> Table:
-    table = find_table(name, snapshot)
-    if table.kind == "view":
-        raise SemanticError("Cannot alter a view with ALTER TABLE", span=name.span, hint="use CREATE OR REPLACE VIEW")
-    _refuse_change(table, "alter", name.span)
-    return table
-
-
-def _set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
-    given = validate(statement.properties, table.kind)
-    definition.refuse_external_flag(statement.properties)
-    spans = {item.key: item.value_span for item in statement.properties}
-    properties = {**table.properties, **given}
-    if "druid.datasource" in given:
-        druid_tables.check_data_source(given["druid.datasource"], spans["druid.datasource"])
-    definition.check_verb(properties, spans.get(KAFKA_INGESTION))
-    properties.pop(KAFKA_INGESTION, None)
-    changes = _with_properties(statement.name, table, properties, snapshot)
-    verb = ingestion.verb_of(statement.properties)
-    if verb is None:
-        return changes
-    replaced = [change for change in changes if isinstance(change, ReplaceTable)]
-    verbs = (
-        ingestion.with_verb(replaced[0].after, verb, snapshot, before=table)
-        if replaced
-        else ingestion.with_verb(table, verb, snapshot)
-    )
-    if verb.value.upper() in ("START", "STOP"):  # these see to the whole spec themselves
-        changes = tuple(replaced)
-    return (*changes, *verbs) or (ReplaceTable(table, table),)
-
-
-def _unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
-    present = dict(table.properties)
-    if table.comment:
-        present["comment"] = table.comment
-    for item in statement.properties:
-        if item.key not in present and not statement.if_exists:
-            raise SemanticError(
-                f"property '{item.key}' of {table.full_name} is not set",
-                span=item.key_span,
-                hint="if you are not sure, write ALTER TABLE … UNSET TBLPROPERTIES IF EXISTS (…)",
-            )
-        if item.key == "druid.datasource" and item.key in present:
-            raise SemanticError(
-                "druid.datasource cannot be unset", span=item.key_span, hint="SET it to another data source instead"
-            )
-    gone = {item.key for item in statement.properties}
-    rest = {key: value for key, value in table.properties.items() if key not in gone}
-    comment = {"comment": ""} if "comment" in gone else {}
-    return _with_properties(statement.name, table, {**rest, **comment}, snapshot)
-
-
-def _with_properties(
-    name: TableName, table: Table, properties: dict[str, str], snapshot: Snapshot
-) -> tuple[Action, ...]:
-    """The table with these properties, checked together; `comment` among them is the table's comment."""
-    if table.kind == "druid":
-        check_kafka_feed(properties, table.columns, name.span)
-        if is_fed(properties):
-            druid_tables.check_columns(table.columns, span=name.span)
-    for key in ("kafka.topic", "kafka.bootstrap.servers") if table.kind == "kafka" else ():
-        if not properties.get(key):
-            raise SemanticError(f"Set Table property {key}", span=name.span, hint="a Kafka table cannot be without it")
-    comment = properties.pop("comment", table.comment)
-    columns = table.columns
-    if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
-        columns = tuple(replace(column, field=None) for column in columns)  # looked up again when first needed
-    after = replace(table, properties=properties, comment=comment, columns=columns)
-    changes = (ReplaceTable(table, after),) if after != table else ()
-    return *changes, *ingestion.altered(table, after, name.span, snapshot)
-
-
-def _add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
-    spans = definition.column_spans(statement.columns)
-    added = definition.declared(statement.columns)
-    for column in added:
-        if table.column(column.name):
-            raise SemanticError(f"Duplicate column name: {column.name}", span=spans.get(column.name))
-        if table.kind == "druid":
-            druid_tables.check_column(column, spans.get(column.name))
-    if table.kind == "kafka":
-        own = table.columns[: -len(hive_tables.KAFKA_COLUMNS)]
-        columns = hive_tables.kafka_columns(own + added, spans)
-    else:
-        columns = table.columns + hive_tables.as_serde_reads(added, table.serde)
-    after = replace(table, columns=columns)
-    return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
-
-
-def _rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    """RENAME touches the catalog alone: a Druid table keeps its data source, a managed table its `table_id`."""
-    table = _altered(statement.name, snapshot)
-    database = statement.new_name.database or table.database
-    _require_database(database, statement.new_name.span, snapshot)
-    other = snapshot.table(database, statement.new_name.name)
-    if other is not None:
-        raise _exists(other, statement.new_name.span)
-    _refuse_if_used(table, "rename", statement.name.span, snapshot)
-    return (ReplaceTable(table, replace(table, database=database, name=statement.new_name.name)),)
-
-
-def _truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = find_table(statement.name, snapshot)
-    span = statement.name.span
-    _refuse_change(table, "truncate", span)
-    if table.kind == "view":
-        raise SemanticError(f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the table behind it")
-    if table.kind == "kafka":
-        raise UnsupportedError(
-            f"Cannot truncate the topic behind {table.full_name}", span=span, hint="use Kafka's tools"
-        )
-    ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
-    purge = table.properties.get("external.table.purge", "false").lower() == "true"
-    if table.kind == "files" and not purge:
-        raise SemanticError(
-            f"Cannot truncate non-managed table {table.full_name}",
-            span=span,
-            hint="its files are not ours to delete, unless external.table.purge is true",
-        )
-    return (EmptyTable(table),)
-
-
 def _create_database(statement: s.CreateDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
     if statement.name not in snapshot.databases:
         return (AddDatabase(statement.name, statement.comment),)
@@ -355,44 +139,19 @@ def _create_database(statement: s.CreateDatabase, snapshot: Snapshot) -> tuple[A
     )
 
 
-def _drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
-    if statement.name not in snapshot.databases and statement.if_exists:
-        return ()
-    _require_database(statement.name, statement.span, snapshot)
-    if statement.name == "default":
-        raise SemanticError("Can not drop default database", span=statement.span)
-    tables = tuple(table for table in snapshot.all_tables if table.database == statement.name)
-    if tables and not statement.cascade:
-        raise SemanticError(
-            f"Database {statement.name} is not empty. One or more tables exist.",
-            span=statement.span,
-            hint="DROP DATABASE … CASCADE drops them, too",
-        )
-    names = tuple(table.full_name for table in tables)
-    for table in tables:
-        _refuse_if_used(table, "drop", statement.span, snapshot, names)
-    views_first = sorted(tables, key=lambda table: (table.kind != "view", table.name))
-    actions: tuple[Action, ...] = (
-        RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
-    )
-    if snapshot.database == statement.name:
-        actions += (UseDatabaseAction("default"),)
-    return actions
-
-
 def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
-    _require_database(statement.name, statement.span, snapshot)
+    require_database(statement.name, statement.span, snapshot)
     return (UseDatabaseAction(statement.name),)
 
 
 def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: ViewColumns | None) -> tuple[Action, ...]:
-    database = _database(statement.name, snapshot)
+    database = database_of(statement.name, snapshot)
     existing = snapshot.table(database, statement.name.name)
     if existing is not None:
         if statement.if_not_exists:
             return ()
         if not statement.or_replace:
-            raise _exists(existing, statement.name.span)
+            raise already_exists(existing, statement.name.span)
         if existing.kind != "view":
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
@@ -458,15 +217,15 @@ def _reset(statement: u.ResetSettings, _: Snapshot) -> tuple[Action, ...]:
 
 _BUILDERS: dict[type[Statement], Callable[[Any, Snapshot], tuple[Action, ...]]] = {
     s.CreateTable: _create_table,
-    s.DropTable: _drop_table,
-    s.DropView: _drop_view,
-    s.SetTableProperties: _set_properties,
-    s.UnsetTableProperties: _unset_properties,
-    s.AddColumns: _add_columns,
-    s.RenameTable: _rename,
-    s.TruncateTable: _truncate,
+    s.DropTable: removal.drop_table,
+    s.DropView: removal.drop_view,
+    s.SetTableProperties: alter.set_properties,
+    s.UnsetTableProperties: alter.unset_properties,
+    s.AddColumns: alter.add_columns,
+    s.RenameTable: alter.rename,
+    s.TruncateTable: removal.truncate,
     s.CreateDatabase: _create_database,
-    s.DropDatabase: _drop_database,
+    s.DropDatabase: removal.drop_database,
     s.UseDatabase: _use,
     u.SetSetting: _set,
     u.ResetSettings: _reset,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -12,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
 from hivedruid.actions.reduce import reduced
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError, ResourceError
+from hivedruid.errors import ResourceError
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
 from hivedruid.results import Result, begun
 
 if TYPE_CHECKING:
     from hivedruid.actions import changes as c
+    from hivedruid.actions.jobs import Origin
     from hivedruid.druid.engine import DruidEngine
+    from hivedruid.jobs.job import Job
     from hivedruid.spark.jobs import SparkRunner
 
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class Services:
     """What actions act on. `druid` and `spark` are only called where they are needed; the callbacks change the session.
 
-    `confirm` asks a person whether what it is told may be done.
+    `note` is for what a person should know, `tell` for what was done; `confirm` asks whether what it is told may be done.
     """
 
     home: Path
@@ -40,6 +41,7 @@ class Services:
     query_context: Callable[[], Mapping[str, Any]]
     setting: Callable[[str], str]
     note: Callable[[str], None]
+    tell: Callable[[str], None]
     confirm: Callable[[str], bool]
 
 
@@ -47,35 +49,42 @@ Instead = Callable[[ResourceError], Sequence[Action]]
 """The actions of the same statement, in the same order, that ask less of Druid."""
 
 
-def execute(actions: Sequence[Action], services: Services, query_id: str, instead: Instead) -> Result:
+def execute(
+    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, origin: Origin | None = None
+) -> Result:
     """Run the actions in order; the answer is that of the one that has one.
 
     The native queries carry `query_id` and the session's query context. From an action that Druid refuses for lack of resources on, those of `instead`
-    are run in its place: a refusal comes before the first row, and before anything is written.
+    are run in its place: a refusal comes before the first row, and before anything is written. `origin` is the statement that jobs
+    come from, where there are any.
     """
+    if origin is None:
+        return _execute_all(actions, services, query_id, instead, [])
+    from hivedruid.actions.run_jobs import statement_jobs
+
+    with statement_jobs(actions, services, origin, query_id) as jobs:
+        return _execute_all(actions, services, query_id, instead, jobs)
+
+
+def _execute_all(
+    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, jobs: Sequence[Job]
+) -> Result:
     result = Result()
-    actions = _with_context(_with_ids(actions), query_id, services.query_context())
+    actions = _with_context(_with_ids(actions, jobs), query_id, services.query_context())
     refusals = 0
     done = 0
     while done < len(actions):
         try:
-            answer, taken = _execute_next(actions[done:], services)
+            answer = _EXECUTORS[type(actions[done]).__name__](actions[done], services)
         except ResourceError as refused:
             refusals += 1
             if refusals > 1:
                 raise
-            actions = _with_context(_with_ids(instead(refused)), f"{query_id}-scans", services.query_context())
+            actions = _with_context(_with_ids(instead(refused), jobs), f"{query_id}-scans", services.query_context())
             continue
         result = answer or result
-        done += taken
+        done += 1
     return result
-
-
-def _execute_next(actions: Sequence[Action], services: Services) -> tuple[Result | None, int]:
-    """Run the first action, or the first two where they become visible together; the answer, and how many ran."""
-    if _makes_druid_table(actions):
-        return _create_druid_table_as(actions, services), 2
-    return _EXECUTORS[type(actions[0]).__name__](actions[0], services), 1
 
 
 def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, Any]) -> list[Action]:
@@ -111,77 +120,28 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
     return found
 
 
-def _with_ids(actions: Sequence[Action]) -> list[Action]:
-    """CREATE TABLE … AS writes before the table is in the catalog: both actions get the same new `table_id`."""
+def _with_ids(actions: Sequence[Action], jobs: Sequence[Job]) -> list[Action]:
+    """What is written to Druid knows its job, and the table of CREATE TABLE … AS comes with it.
+
+    A Hive-side table is written before it is in the catalog: both actions get the same new `table_id`.
+    """
     from uuid import uuid4
 
+    left = list(jobs)
     found: list[Action] = []
     for action in actions:
-        if isinstance(action, WriteTable) and not action.table.table_id:
+        if isinstance(action, IngestDruid):
+            found.append(replace(action, job_id=left.pop(0).id))
+        elif type(action).__name__ == "BuildView" and isinstance(action.write, IngestDruid):  # type: ignore[attr-defined]
+            write = replace(action.write, job_id=left.pop(0).id)  # type: ignore[attr-defined]
+            found.append(replace(action, write=write))  # type: ignore[call-arg]
+        elif isinstance(action, WriteTable) and not action.table.table_id:
             found.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
         elif type(action).__name__ == "AddTable" and found and isinstance(found[-1], WriteTable):
             found.append(replace(action, table=found[-1].table))  # type: ignore[call-arg]
-        else:
+        elif not (type(action).__name__ == "AddTable" and found and isinstance(found[-1], IngestDruid)):
             found.append(action)
     return found
-
-
-def _makes_druid_table(actions: Sequence[Action]) -> bool:
-    return len(actions) == 2 and isinstance(actions[0], IngestDruid) and type(actions[1]).__name__ == "AddTable"
-
-
-def _create_druid_table_as(actions: Sequence[Action], services: Services) -> Result:
-    """The rows and the table become visible in one commit: a crash leaves neither."""
-    ingest, add = actions
-    assert isinstance(ingest, IngestDruid)
-    with staged(ingest, services) as (spec, rows):
-        if rows == 0:
-            services.catalog.add(add.table)  # type: ignore[attr-defined]
-            return Result()
-        services.druid().ingest(spec, also=lambda: services.catalog.add(add.table))  # type: ignore[attr-defined]
-    return Result()
-
-
-class staged:  # noqa: N801 - used as a function
-    """The job's rows in a fresh staging folder, and the spec that names it; the folder goes in any case."""
-
-    def __init__(self, action: IngestDruid, services: Services) -> None:
-        from hivedruid.scratch import fresh_folder
-
-        self.action = action
-        self.services = services
-        self.directory = fresh_folder(services.home / "staging")
-
-    def __enter__(self) -> tuple[dict[str, Any], int]:
-        try:
-            self.directory.mkdir(parents=True)
-            rows = self.services.spark().stage(
-                reduced(self.action.job, self.services), self.action.table, self.directory
-            )
-        except OSError as error:
-            self._clean()
-            raise ExecutionError(
-                f"cannot write to {self.directory.parent}: {error.strerror}",
-                hint="free space, or choose another --home",
-            ) from error
-        except BaseException:
-            self._clean()
-            raise
-        return _spec_with_base_dir(self.action.spec, self.directory), rows
-
-    def __exit__(self, *_: object) -> None:
-        self._clean()
-
-    def _clean(self) -> None:
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def _spec_with_base_dir(spec: Any, directory: Path) -> dict[str, Any]:
-    task = dict(spec)
-    task["spec"] = {**task["spec"], "ioConfig": {**task["spec"]["ioConfig"]}}
-    io = task["spec"]["ioConfig"]
-    io["inputSource"] = {**io["inputSource"], "baseDir": str(directory)}
-    return task
 
 
 def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
@@ -217,9 +177,15 @@ def _answer_rows(action: AnswerRows, _services: Services) -> Result:
 
 
 def _ingest_druid(action: IngestDruid, services: Services) -> None:
-    with staged(action, services) as (spec, rows):
-        if rows or action.overwrite:
-            services.druid().ingest(spec)
+    from hivedruid.actions import run_jobs
+
+    run_jobs.write(action, services)
+
+
+def _job(action: Any, services: Services) -> None:
+    from hivedruid.actions import run_jobs
+
+    run_jobs.EXECUTORS[type(action)](action, services)
 
 
 def _write_table(action: WriteTable, services: Services) -> None:
@@ -245,6 +211,8 @@ def _remove_table(action: c.RemoveTable, services: Services) -> None:
     in_druid = action.table.kind == "druid"
     if action.ingestion is not None:
         _change_ingestion(action.ingestion, services)
+    if action.compaction is not None:
+        _compaction(action.compaction, services)
     if action.delete_data and in_druid:
         services.druid().drop(action.table.data_source, purge=action.purge)
     services.catalog.remove(action.table)
@@ -252,9 +220,9 @@ def _remove_table(action: c.RemoveTable, services: Services) -> None:
         _delete_data(action.table, services)
 
 
-def _delete_data(table: Any, services: Services) -> None:
+def _delete_data(table: Any, services: Services, *, purge: bool = False) -> None:
     if table.kind == "druid":
-        services.druid().drop(table.data_source)
+        services.druid().drop(table.data_source, purge=purge)
     elif table.kind in ("iceberg", "files"):
         services.spark().drop(table)
 
@@ -276,7 +244,7 @@ def _replace_table(action: c.ReplaceTable, services: Services) -> None:
 
 
 def _empty_table(action: c.EmptyTable, services: Services) -> None:
-    _delete_data(action.table, services)
+    _delete_data(action.table, services, purge=action.purge)
 
 
 def _add_database(action: c.AddDatabase, services: Services) -> None:
@@ -329,12 +297,21 @@ def _watch(action: Action, services: Services) -> Result | None:
     return watch.execute(action, services)
 
 
+def _compaction(action: Action, services: Services) -> Result | None:
+    from hivedruid.actions import run_compaction
+
+    return run_compaction.execute(action, services)
+
+
 # by name, so that a query does not load the actions of DDL
 _EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
     "RunDruidQuery": _run_druid_query,
     "RunSparkJob": _run_spark_job,
     "AnswerRows": _answer_rows,
     "IngestDruid": _ingest_druid,
+    "ContinueJob": _job,
+    "CancelJob": _job,
+    "LeaveTarget": _job,
     "WriteTable": _write_table,
     "CheckIngestion": _check_ingestion,
     "AddTable": _add_table,
@@ -351,6 +328,10 @@ _EXECUTORS: dict[str, Callable[[Any, Services], Result | None]] = {
     "ComputeStatistics": _compute_statistics,
     "ChangeIngestion": _change_ingestion,
     "ForgetSpecs": _forget_specs,
+    "CompactSegments": _compaction,
+    "ConfigureCompaction": _compaction,
+    "ListCompactions": _compaction,
+    "ListSegments": _compaction,
     "Watch": _watch,
     "ShutDownTask": _watch,
 }

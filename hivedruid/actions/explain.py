@@ -52,7 +52,7 @@ def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
         values = [f"      {json.dumps(row, default=str, ensure_ascii=False)}" for row in action.rows]
         return ["Stage-0", "  Fetch Operator", "    limit:-1", "    Values Operator", *values]
     if isinstance(action, IngestDruid):
-        kind = "Replace" if action.overwrite else "Append"
+        kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
         spec = _json_lines("index_parallel: ", action.spec)
         head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}"]
         return [*head, *_indent(spec, 4), "    Stage-1", *_indent(_spark(action.job), 6)]
@@ -222,7 +222,7 @@ def _action_document(action: Action, settings: Mapping[str, str]) -> dict[str, A
     if isinstance(action, RunSparkJob):
         return {"action": "RunSparkJob", **_job_document(action.job)}
     if isinstance(action, IngestDruid):
-        spec = {"table": action.table.full_name, "overwrite": action.overwrite, "spec": action.spec}
+        spec = {"table": action.table.full_name, "replaces": action.replaces, "spec": action.spec}
         return {"action": "IngestDruid", **spec, **_job_document(action.job)}
     if isinstance(action, WriteTable):
         return {

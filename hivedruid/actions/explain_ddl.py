@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from hivedruid.actions import changes as c
 from hivedruid.actions.model import Action
 from hivedruid.actions.show import HANDLERS, table_type
 from hivedruid.catalog.table import Table
+from hivedruid.druid.compaction import config_path
 from hivedruid.errors import PlanError
 from hivedruid.secrets import masked, masked_all
 
@@ -32,6 +34,10 @@ def _described(action: Action) -> tuple[str, Fields]:
         from hivedruid.actions import watch
 
         return watch.describe(action)
+    if type(action).__name__ in ("CompactSegments", "ConfigureCompaction", "ListCompactions", "ListSegments"):
+        from hivedruid.actions import compaction
+
+        return compaction.describe(action)
     if type(action).__name__ == "CheckIngestion":
         from hivedruid.actions import check_ingestion
 
@@ -40,6 +46,10 @@ def _described(action: Action) -> tuple[str, Fields]:
         from hivedruid.actions import analyze
 
         return analyze.describe(action)  # type: ignore[arg-type]
+    if type(action).__name__ in ("ContinueJob", "CancelJob", "LeaveTarget"):
+        from hivedruid.actions import jobs
+
+        return jobs.describe(action)
     describer = _DESCRIBERS.get(type(action))
     if describer is None:
         raise PlanError(f"no EXPLAIN text for {type(action).__name__}")
@@ -64,13 +74,18 @@ def _indented(fields: Iterable[tuple[str, Any]], depth: int) -> list[str]:
             continue
         if isinstance(value, Mapping):
             result.append(f"{blank}{key}:")
-            result += [f"{blank}  {name} {_one_line(text)}" for name, text in value.items()]
+            result += [f"{blank}  {name} {_one_line(_text(item))}" for name, item in value.items()]
         elif isinstance(value, bool):
             result.append(f"{blank}{key}: {str(value).lower()}")
         else:
             text = ", ".join(value) if isinstance(value, list | tuple) else str(value)
             result.append(f"{blank}{key}: {_one_line(text)}")
     return result
+
+
+def _text(value: Any) -> str:
+    """Parts of a request are shown as they are sent."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _one_line(text: str) -> str:
@@ -117,6 +132,7 @@ def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
         ("delete data", action.delete_data),
         ("for good", action.purge or None),
         ("ingestion", [step.text for step in _steps(action)]),
+        ("automatic compaction", f"DELETE {config_path(table.data_source)}" if action.compaction else None),
     ]
 
 
@@ -146,7 +162,11 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
 def _empty_table(action: c.EmptyTable) -> tuple[str, Fields]:
     table = action.table
     data_source = table.data_source if table.kind == "druid" else None
-    return "Truncate Table Operator", [("name", table.full_name), ("data source", data_source)]
+    return "Truncate Table Operator", [
+        ("name", table.full_name),
+        ("data source", data_source),
+        ("for good", action.purge or None),
+    ]
 
 
 def _remove_database(action: c.RemoveDatabase) -> tuple[str, Fields]:

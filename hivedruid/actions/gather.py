@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.ingestion.lifecycle import IngestionFacts
+    from hivedruid.jobs.job import KnownJob
     from hivedruid.parser.statements.ddl import CreateTable
 
 
@@ -39,6 +40,19 @@ _MAY_CHANGE_INGESTION = frozenset(
         "AlterIngestion",
     )
 )
+_CHANGES_ROWS = frozenset(
+    (
+        "Insert",
+        "CreateTable",
+        "CreateMaterializedView",
+        "AlterMaterializedView",
+        "DropTable",
+        "DropDatabase",
+        "DropMaterializedView",
+        "TruncateTable",
+    )
+)
+_ABOUT_JOBS = frozenset(("ShowJobs", "DescribeJob", "CancelJob", "ResumeJob"))
 """Statements by name, so that the others load nothing of it."""
 
 
@@ -94,8 +108,19 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         database_comments=reader.comments, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
-        statistics=statistics, materialized_views=views, source_states=states,
+        statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
     )  # fmt: skip
+
+
+def _jobs(statement: Statement, facts: Facts) -> tuple[KnownJob, ...]:
+    listing = type(statement).__name__ in _ABOUT_JOBS
+    if not listing and type(statement).__name__ not in _CHANGES_ROWS:
+        return ()
+    if not facts.catalog.connection.execute("SELECT 1 FROM jobs WHERE ended = 0 OR ?", (listing,)).fetchone():
+        return ()
+    from hivedruid.actions.gather_jobs import gather_jobs
+
+    return gather_jobs(facts.catalog, facts.home, facts.settings, every=listing)
 
 
 class _Reader:

@@ -26,7 +26,7 @@ from hivedruid.parser.statements.ingestion import AlterIngestion, ResetTarget
 def build(statement: Statement, snapshot: Snapshot) -> tuple[Action, ...]:
     """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION, and ALTER TABLE … ROLLBACK INGESTION."""
     assert isinstance(statement, AlterIngestion)
-    from hivedruid.actions.ddl import find_table
+    from hivedruid.actions.lookup import find_table
 
     table = find_table(statement.name, snapshot)
     if table.kind != "druid" or not is_fed(table.properties):

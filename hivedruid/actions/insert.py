@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions import ddl
 from hivedruid.actions.build import Built, Note
 from hivedruid.actions.changes import AddTable
+from hivedruid.actions.compaction import changed
 from hivedruid.actions.ingestion import verb_of
+from hivedruid.actions.lookup import find_table
 from hivedruid.actions.model import Action, IngestDruid, WriteTable
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog import definition, druid_tables
 from hivedruid.catalog import types as t
+from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
+from hivedruid.catalog.kafka_feed import fields_of_columns
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.types import HiveType
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import Statement, TableName
@@ -23,6 +31,7 @@ from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.script import SourceStatement
 
 if TYPE_CHECKING:
+    from hivedruid.jobs.load import Replaces
     from hivedruid.parser.statements.ddl import CreateTable
     from hivedruid.parser.statements.dml import Insert
 
@@ -42,9 +51,13 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
     node = builder.query(statement.query, None)
     refuse_unknown_types(node, builder.span(statement.query))
     columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
+    if definition.table_kind(statement) == "druid":
+        columns = tuple(replace(c, type=_created_type(c)) for c in columns)
     table = ddl.new_table(statement, snapshot, columns)
     if table is None:
         return Built(())
+    if note is not None:
+        _note_dates(table, node, note, statement.name.span)
     verb = verb_of(statement.properties)
     if verb is not None:
         raise UnsupportedError(
@@ -60,8 +73,8 @@ def _create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) ->
         )
     names = [c.name for c in node.columns]
     order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
-    plan, write_action = write(table, node, order, builder, snapshot, overwrite=False)
-    return Built((write_action, AddTable(table)), (plan,))
+    plan, write_action = write(table, node, order, builder, snapshot, "nothing")
+    return Built((write_action, AddTable(table), *changed(None, table, snapshot)), (plan,))
 
 
 def _insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Built:
@@ -72,14 +85,17 @@ def _insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Built:
         builder = Builder(statement.source, snapshot, note)
         node = builder.query(target.query, None)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
-        plan, write_action = write(table, node, order, builder, snapshot, overwrite=target.overwrite)
+        if table.kind == "druid":  # one that was put over a data source was not checked before
+            druid_tables.check_columns(table.columns, span=target.table.span)
+        replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
+        plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
         plans.append(plan)
         actions.append(write_action)
     return Built(tuple(actions), tuple(plans))
 
 
 def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:
-    table = ddl.find_table(name, snapshot)
+    table = find_table(name, snapshot)
     if table.is_materialized:
         from hivedruid.actions.materialize import refuse_change
 
@@ -105,7 +121,8 @@ def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | 
             raise SemanticError(f"table {table.full_name} has no column '{name}'", span=span, hint=hint)
     if width != len(names):
         raise SemanticError(
-            f"table {table.full_name} takes {len(names)} columns, the query has {width}",
+            "Cannot insert into target table because column number/types are different:"
+            f" table {table.full_name} has {len(names)} columns, but query has {width} columns",
             span=span,
             hint=f"columns: {', '.join(names)}",
         )
@@ -123,20 +140,46 @@ def refuse_unknown_types(node: Node, span: Span | None) -> None:
             )
 
 
+def _created_type(column: Column) -> HiveType:
+    """Druid has no DATE: what a query gives becomes a text, `yyyy-MM-dd`, which compares the same."""
+    return t.STRING if column.type == t.DATE and column.name != TIME_COLUMN else column.type
+
+
+def _note_dates(table: Table, node: Node, note: Note, span: Span | None) -> None:
+    for given, column in zip(node.columns, table.columns, strict=True):
+        if table.kind == "druid" and given.type == t.DATE and column.type == t.STRING:
+            note(f"Druid has no type DATE: column '{column.name}' is a STRING of the form yyyy-MM-dd", span)
+
+
+def _replaces(settings: Mapping[str, str]) -> Replaces:
+    """What INSERT OVERWRITE replaces."""
+    return "intervals" if settings.get("hivedruid.overwrite.mode") == "dynamic" else "all"
+
+
 def write(
     table: Table,
     node: Node,
     order: list[int] | list[int | None],
     builder: Builder,
     snapshot: Snapshot,
-    *,
-    overwrite: bool,
+    replaces: Replaces,
+    span: Span | None = None,
 ) -> tuple[QueryPlan, Action]:
-    """The plan that brings the query's columns to the table's types and names, and the action that writes them."""
+    """The plan that brings the query's columns to the table's types and names, and the action that writes them.
+
+    Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that has no conversion.
+    """
+    if table.kind == "druid":
+        fields = fields_of_columns(table.properties, table.columns)
+        table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
+    encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
     exprs: list[Rex] = []
     columns = []
-    for column, position in zip(table.columns, order, strict=True):
+    for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
         rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
+        _check_conversion(rex.type, column, number, span)
+        if column.name in encoded and rex.type == t.BINARY:
+            rex = Call(t.STRING, "base64", (rex,))
         rex = fold.cast(rex, column.type, builder.zone)
         if table.kind == "druid":
             rex = _staged(rex, column)
@@ -146,8 +189,44 @@ def write(
     names = tuple(c.field_name if table.kind == "druid" else c.name for c in table.columns)
     job = spark_job(plan, names)
     if table.kind != "druid":
-        return plan, WriteTable(job, table, overwrite)
-    return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, overwrite=overwrite), overwrite)
+        return plan, WriteTable(job, table, replaces != "nothing")
+    return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
+
+
+_NESTED = ("array", "map", "struct")
+
+
+def _check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
+    """Raises SemanticError where Hive converts no value of the one type to the other."""
+    target = column.type
+    if source in (target, t.UNKNOWN, t.VOID):
+        return
+    if target.is_timestamp and (source.is_numeric or source == t.BOOLEAN):
+        raise SemanticError(
+            f"Casting NUMERIC types to TIMESTAMP is prohibited: column '{column.name}' is {target}, the query gives {source}",
+            span=span,
+            hint="give a timestamp: CAST(from_unixtime(seconds) AS TIMESTAMP)",
+        )
+    if _never(source, target):
+        raise SemanticError(
+            "Cannot insert into target table because column number/types are different:"
+            f" Cannot convert column {number} from {source} to {target}.",
+            span=span,
+            hint=f"column '{column.name}' takes {target}: convert the value in the SELECT",
+        )
+
+
+def _never(source: HiveType, target: HiveType) -> bool:
+    """Whether Hive has no conversion for a pair of types."""
+    if source.name in _NESTED or target.name in _NESTED:
+        return source.name != target.name
+    if source.name.startswith("interval") or target.name.startswith("interval"):
+        return not target.is_string
+    if source.name == "binary" or target.name == "binary":
+        return not (source.is_string or target.is_string)
+    if source == t.DATE:
+        return target.is_numeric or target == t.BOOLEAN
+    return target == t.DATE and (source.is_numeric or source == t.BOOLEAN)
 
 
 def _staged(rex: Rex, column: Column) -> Rex:

@@ -11,15 +11,18 @@ from hivedruid.actions import ddl
 from hivedruid.actions.build import Built, Note
 from hivedruid.actions.changes import ReplaceTable, Show
 from hivedruid.actions.insert import refuse_unknown_types, write
+from hivedruid.actions.lookup import find_table
 from hivedruid.actions.lossless import RootChecks, root_checks
 from hivedruid.actions.model import Action, IngestDruid, WriteTable
 from hivedruid.actions.rebuild import Incremental, incremental, within
+from hivedruid.actions.removal import removal
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.views import qualified
 from hivedruid.catalog import types as t
+from hivedruid.catalog.druid_columns import STORED_AS
 from hivedruid.catalog.materialized_views import TABLE_TIME_WINDOW, TIME_WINDOW, ViewFacts
 from hivedruid.catalog.materialized_views import Built as BuiltState
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import AUTO_COMPACTION, is_fed
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.intervals import iso
 from hivedruid.errors import HiveDruidError, SemanticError, Span
@@ -89,10 +92,13 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
             note(f"queries are never answered from {table.full_name}: {reason}", None)
     names = [c.name for c in node.columns]
     order = [names.index(c.name) for c in table.columns]
-    plan, action = write(table, node, order, builder, quiet, overwrite=False)
+    plan, action = write(table, node, order, builder, quiet, "nothing")
     assert isinstance(action, IngestDruid | WriteTable)
     checks = _checks(node, builder) if statement.rewrite and not unfit else None
     return Built((BuildView(action, built, creates=True, why="the first build", checks=checks),), (plan,))
+
+
+_CHANGES_VALUES = frozenset({STORED_AS, "druid.columns.aggregators", "druid.metricsSpec"})
 
 
 def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) -> Table | None:
@@ -102,6 +108,18 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     if is_fed(dict.fromkeys(given, "")):
         raise SemanticError(
             "a materialized view is not fed from Kafka", span=statement.name.span, hint="leave the kafka properties out"
+        )
+    if AUTO_COMPACTION in given:
+        raise SemanticError(
+            "a materialized view is not compacted automatically: each REBUILD writes it anew",
+            span=given[AUTO_COMPACTION].key_span,
+            hint=f"leave {AUTO_COMPACTION} out; ALTER TABLE … COMPACT 'major' compacts it",
+        )
+    for key in _CHANGES_VALUES & given.keys():
+        raise SemanticError(
+            f"a materialized view has the values of its query: '{key}' would make others of them",
+            span=given[key].key_span,
+            hint="leave it out, and say in the SELECT what is to be stored",
         )
     if clauses.storage_handler is not None and "kafka" in clauses.storage_handler.lower():
         raise SemanticError(
@@ -165,7 +183,7 @@ def _built(table: Table, snapshot: Snapshot, unfit: str) -> BuiltState:
 
 
 def find_view(name: TableName, snapshot: Snapshot) -> Table:
-    table = ddl.find_table(name, snapshot)
+    table = find_table(name, snapshot)
     if not table.is_materialized:
         what = "a view" if table.kind == "view" else "a table"
         raise SemanticError(
@@ -198,7 +216,7 @@ def _drop(statement: m.DropMaterializedView, snapshot: Snapshot) -> Built:
         return Built(())
     table = find_view(name, snapshot)
     refuse_if_used(table, "drop", name.span, snapshot)
-    return Built((ddl.removal(table, snapshot),))
+    return Built((removal(table, snapshot),))
 
 
 def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Iterable[str] = ()) -> None:
@@ -255,7 +273,7 @@ def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note 
         node = within(node, found)
     names = [c.name for c in node.columns]
     order = [names.index(c.name) for c in table.columns]
-    plan, action = write(table, node, order, builder, snapshot, overwrite=True)
+    plan, action = write(table, node, order, builder, snapshot, "all")
     assert isinstance(action, IngestDruid | WriteTable)
     if full:
         why = f"all rows, because {found}"
@@ -264,7 +282,7 @@ def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note 
     assert isinstance(found, Incremental)
     assert isinstance(action, IngestDruid)
     spans = [f"{iso(start)}/{iso(end)}" for start, end in found.intervals]
-    action = replace(action, spec=_in_intervals(action.spec, spans))
+    action = replace(action, spec=_in_intervals(action.spec, spans), replaces="intervals")
     built = replace(built, rows=facts.built.rows)
     why = f"incremental, the intervals that have changed: {', '.join(spans)}"
     return Built(

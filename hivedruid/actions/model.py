@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Table
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
 from hivedruid.results import ResultColumn
+
+if TYPE_CHECKING:
+    from hivedruid.jobs.load import Replaces
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,15 @@ class RunSparkJob(Action):
 class IngestDruid(Action):
     """Run `job`, stage its rows as JSON, and let Druid ingest them with one index_parallel task.
 
-    `spec` is complete but for `ioConfig.inputSource.baseDir`, which names the staging folder when it exists.
+    `spec` is complete but for the staging folder, in whose place it has `druid.ingestion.STAGING`. `job_id` is given when
+    it is run.
     """
 
     job: SparkJob
     table: Table
     spec: Mapping[str, Any]
-    overwrite: bool
+    replaces: Replaces = "nothing"
+    job_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import BOOLEAN
+from hivedruid.druid import granularities
+from hivedruid.jobs.staged import merged
 from hivedruid.plan import literals
 from hivedruid.plan.blocks import Definition, definition_of
 from hivedruid.plan.materialize import ZONE
@@ -52,11 +54,11 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
     for start, end in spans:
         if start < _FIRST or end > _LAST:
             return "its source's segments are not cut by time"
-        low, high = _floor(reach.earliest(start), granularity), _ceiling(end, granularity)
-        if low is None or high is None:
+        if granularity in ("ALL", "NONE"):
             return f"its segments ({granularity}) cannot be replaced one by one"
-        found.append((low, high))
-    return Incremental(_merged(found))
+        low = granularities.floor(reach.earliest(start), granularity)
+        found.append((low, granularities.ceiling(end, granularity)))
+    return Incremental(merged(found))
 
 
 _FIRST, _LAST = -62_000_000_000_000, 253_000_000_000_000
@@ -66,17 +68,7 @@ _FIRST, _LAST = -62_000_000_000_000, 253_000_000_000_000
 def _changed(then: SourceState, now: SourceState) -> Intervals:
     """Where the source's segments differ, and where rows are being added, then or now."""
     before, after = set(then.segments or ()), set(now.segments or ())
-    return _merged([(s, e) for s, e, _ in before ^ after] + [*then.growing, *now.growing])
-
-
-def _merged(spans: list[tuple[int, int]]) -> Intervals:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return tuple(merged)
+    return merged([(s, e) for s, e, _ in before ^ after] + [*then.growing, *now.growing])
 
 
 # --- from the source's time to the view's ------------------------------------------------------------------------
@@ -96,8 +88,9 @@ class _Reach:
     def earliest(self, millis: int) -> int:
         if not self.unit:
             return millis
-        begin = _floor(millis, self.unit.upper()) if self.exact else None
-        return begin if begin is not None else millis - _LENGTHS[self.unit] * 1000
+        if self.exact:
+            return granularities.floor(millis, self.unit.upper())
+        return millis - _LENGTHS[self.unit] * 1000
 
 
 def _reach(definition: Definition, node: Node, zone: str) -> _Reach | str:
@@ -120,44 +113,7 @@ def source_is_zoned(time: Ref | None) -> bool:
     return time is not None and time.type.name.endswith("zone")
 
 
-_SECONDS = {"SECOND": 1, "MINUTE": 60, "FIVE_MINUTE": 300, "TEN_MINUTE": 600, "FIFTEEN_MINUTE": 900,
-            "THIRTY_MINUTE": 1800, "HOUR": 3600, "SIX_HOUR": 21_600, "EIGHT_HOUR": 28_800, "DAY": 86_400}  # fmt: skip
-
-
-def _floor(millis: int, granularity: str) -> int | None:
-    """The beginning of the segment that an instant is in, as Druid cuts time in UTC; None where that is not known."""
-    if granularity in _SECONDS:
-        return millis - millis % (_SECONDS[granularity] * 1000)
-    try:
-        day = (_EPOCH + timedelta(milliseconds=millis)).replace(hour=0, minute=0, second=0, microsecond=0)
-    except OverflowError:
-        return None
-    if granularity == "WEEK":
-        day -= timedelta(days=day.weekday())
-    elif granularity in ("MONTH", "QUARTER", "YEAR"):
-        months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[granularity]
-        day = day.replace(day=1, month=(day.month - 1) // months * months + 1)
-    else:
-        return None
-    return _millis(day)
-
-
-def _ceiling(millis: int, granularity: str) -> int | None:
-    """The end of the segment that the last millisecond before an instant is in."""
-    begin = _floor(millis - 1, granularity)
-    if begin is None:
-        return None
-    if granularity in _SECONDS:
-        return begin + _SECONDS[granularity] * 1000
-    days = {"WEEK": 7, "MONTH": 31, "QUARTER": 92, "YEAR": 366}[granularity]
-    return _floor(begin + days * 86_400_000, granularity)
-
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _millis(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def within(node: Node, found: Incremental) -> Node:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,17 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from hivedruid.actions.execute import Services, staged
+from hivedruid import locks
+from hivedruid.actions import run_jobs
+from hivedruid.actions.execute import Services
 from hivedruid.actions.gather_materialized import own_state
 from hivedruid.actions.lossless import find_root
 from hivedruid.actions.materialize import BuildView
 from hivedruid.actions.model import IngestDruid
+from hivedruid.actions.run_jobs import Commit
 from hivedruid.catalog.materialized_views import Built, find_built, invalidate, save
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from hivedruid.jobs.staged import StagedRows
 
 
 def build_view(action: BuildView, services: Services) -> None:
@@ -41,13 +44,13 @@ def build_view(action: BuildView, services: Services) -> None:
 
 def _store(action: BuildView, table: Table, services: Services) -> None:
     if isinstance(action.write, IngestDruid):
-        with staged(action.write, services) as (spec, rows):
-            commit = _commit(action, table, _counted(action, rows, services), services)
+
+        def prepare(staged: StagedRows) -> Commit:
+            commit = _commit(action, table, _counted(action, staged.rows, services), services)
             _invalidate(action, services)
-            if rows or not action.creates:
-                services.druid().ingest(spec, also=commit)
-            else:
-                commit()
+            return commit
+
+        run_jobs.write(action.write, services, prepare)
         return
     write = replace(action.write, table=table)
     _invalidate(action, services)
@@ -87,20 +90,8 @@ def _counted(action: BuildView, rows: int, services: Services) -> Built:
 
 @contextmanager
 def _alone(home: Path, table: Table) -> Iterator[None]:
-    """One build of a view at a time; the operating system lets go of the lock when the process dies."""
-    path = home / "locks" / f"view-{table.table_id}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise ExecutionError(f"cannot open the lock file {path}: {error.strerror}") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ExecutionError(
-                f"another session is rebuilding {table.full_name}", hint="wait until it is done"
-            ) from error
+    """One build of a view at a time."""
+    with locks.exclusive(home / "locks" / f"view-{table.table_id}") as alone:
+        if not alone:
+            raise ExecutionError(f"another session is rebuilding {table.full_name}", hint="wait until it is done")
         yield
-    finally:
-        os.close(descriptor)

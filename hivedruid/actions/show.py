@@ -32,7 +32,7 @@ def build(statement: Statement, snapshot: Snapshot) -> Show:
 
 
 def _table(name: TableName, snapshot: Snapshot) -> Table:
-    from hivedruid.actions.ddl import find_table
+    from hivedruid.actions.lookup import find_table
 
     return find_table(name, snapshot)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.ingestion.lifecycle import IngestionFacts
+    from hivedruid.jobs.job import KnownJob
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Snapshot:
     are fed from Kafka and may change with the statement, by (database, name); none where nothing can be ingested.
     `fresh_id` is for a table that is made and started by the same statement. `statistics` are what is known of the rows
     of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement, and
-    `source_states` the state of the tables that a build of one reads, by `database.name`.
+    `source_states` the state of the tables that a build of one reads, by `database.name`. `jobs` are those that matter to
+    the statement, newest first: of SHOW JOBS all, of one that writes those that have not ended or were its own.
     """
 
     settings: Mapping[str, str]
@@ -51,6 +53,7 @@ class Snapshot:
     statistics: Statistics = field(default_factory=dict)
     materialized_views: tuple[ViewFacts, ...] = ()
     source_states: Mapping[str, SourceState] = field(default_factory=dict)
+    jobs: tuple[KnownJob, ...] = ()
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.actions import show_jobs
+from hivedruid.actions.gather_jobs import gather_jobs
 from hivedruid.actions.model import Action
 from hivedruid.actions.show import matches
 from hivedruid.actions.snapshot import Snapshot
@@ -87,7 +89,7 @@ def build(statement: Statement, snapshot: Snapshot) -> tuple[Action, ...]:
     assert isinstance(statement, Shown)
     table = None
     if isinstance(statement, s.ShowTasks) and statement.name is not None:
-        from hivedruid.actions.ddl import find_table
+        from hivedruid.actions.lookup import find_table
 
         table = find_table(statement.name, snapshot)
         if table.kind != "druid":
@@ -188,7 +190,7 @@ def _ingestions(action: Watch, cluster: DruidCluster, services: Services) -> Res
 
 
 def ingestion_result(ingestions: Iterable[o.Ingestion], zone: str) -> Result:
-    return Result(INGESTION_COLUMNS, _zoned(map(o.ingestion_row, ingestions), zone))
+    return Result(INGESTION_COLUMNS, zoned(map(o.ingestion_row, ingestions), zone))
 
 
 def is_like(one: o.Ingestion, pattern: str) -> bool:
@@ -200,7 +202,8 @@ def is_like(one: o.Ingestion, pattern: str) -> bool:
 def _problems(action: Watch, cluster: DruidCluster, services: Services) -> Result:
     with observe.Observer(cluster.address) as observer:
         seen = observer.everything(known(services.catalog, services.home))
-    found = problems(with_differences(seen, action.settings))
+    jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
+    found = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs))
     return Result(PROBLEM_COLUMNS, problem_rows(found))
 
 
@@ -213,12 +216,12 @@ def _tasks(action: Watch, cluster: DruidCluster, services: Services) -> Result:
     state = action.statement.state
     source = action.table.data_source if action.table is not None else None
     found = Overlord(cluster.client).tasks(source, _ASKED[state] if state else None)
-    names = _table_names(services.catalog)
+    names = table_names(services.catalog)
     if action.table is not None:
         names[action.table.data_source] = action.table.full_name
     now = datetime.now(UTC)
     rows = (_row(task, names, now) for task in found if state in (None, task.state))
-    return Result(TASK_COLUMNS, _zoned(rows, services.zone()))
+    return Result(TASK_COLUMNS, zoned(rows, services.zone()))
 
 
 def _row(task: Task, names: Mapping[str, str], now: datetime) -> o.Row:
@@ -230,7 +233,7 @@ def _task(action: Watch, cluster: DruidCluster, services: Services) -> Result:
     overlord = Overlord(cluster.client)
     task = _found(overlord, action.statement.task, action.statement.span)
     report, log = overlord.report(task.id), overlord.log(task.id, LOG_TAIL)
-    name = _table_names(services.catalog).get(task.data_source, task.data_source)
+    name = table_names(services.catalog).get(task.data_source, task.data_source)
     tail = "\n".join(log.splitlines()[-LOG_LINES:])
     return Result(DETAIL_COLUMNS, o.task_details(task, name, datetime.now(UTC), report, tail))
 
@@ -268,7 +271,7 @@ def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
         cluster.note(f"{task.data_source}: {AFTERWARDS}")
 
 
-def _table_names(catalog: Catalog) -> dict[str, str]:
+def table_names(catalog: Catalog) -> dict[str, str]:
     """Table by data source; of several the one that is fed, then the first by name."""
     tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.kind == "druid"]
     found: dict[str, str] = {}
@@ -277,7 +280,7 @@ def _table_names(catalog: Catalog) -> dict[str, str]:
     return found
 
 
-def _zoned(rows: Iterable[o.Row], zone: str) -> Iterator[o.Row]:
+def zoned(rows: Iterable[o.Row], zone: str) -> Iterator[o.Row]:
     session = zone_of(zone)
     for row in rows:
         yield tuple(value.astimezone(session) if isinstance(value, datetime) else value for value in row)

@@ -71,6 +71,15 @@ MIGRATIONS: tuple[str, ...] = (
         built TEXT NOT NULL                -- the state of its sources that the rows were computed from, as JSON
     );
     """,
+    """
+    CREATE TABLE jobs (
+        job_id TEXT PRIMARY KEY,
+        statement_id TEXT NOT NULL,        -- shared by the targets of a multi-insert
+        ended INTEGER NOT NULL,
+        definition TEXT NOT NULL           -- the Job as JSON
+    );
+    CREATE INDEX jobs_by_end ON jobs (ended);
+    """,
 )
 """Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
 

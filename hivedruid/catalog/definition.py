@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from hivedruid.catalog import druid_tables, hive_tables
-from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.kafka_feed import check_druid_properties
 from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
 from hivedruid.catalog.property_checks import check_secret, validate
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table, TableKind
@@ -152,6 +153,7 @@ def _druid_table(
     properties = {key: value for key, value in properties.items() if key != KAFKA_INGESTION}
     spans = column_spans(statement.columns)
     span = statement.name.span
+    table = replace(table, columns=with_stored_types(table.columns, properties))
     if not table.columns:
         if given is None:
             raise SemanticError(
@@ -164,7 +166,7 @@ def _druid_table(
         table = replace(table, columns=columns)
     elif given is None or queried or is_fed(properties):
         druid_tables.check_columns(table.columns, spans, span)
-    check_kafka_feed(properties, table.columns, span)
+    check_druid_properties(properties, table.columns, span)
     if given is None:
         if discovered.get(table.full_name):
             raise SemanticError(
@@ -173,7 +175,8 @@ def _druid_table(
                 hint=f"to read it, give TBLPROPERTIES('druid.datasource' = '{table.full_name}')",
             )
         properties = {**properties, "druid.datasource": table.full_name}
-    return replace(table, properties=properties, serde=_serde(statement), owns_data_source=given is None or queried)
+    new = given is None or queried or (not table.external and not discovered.get(given))
+    return replace(table, properties=properties, serde=_serde(statement), owns_data_source=new)
 
 
 def check_verb(properties: Mapping[str, str], span: Span | None) -> None:

@@ -1,9 +1,15 @@
-"""Properties that say per column how Druid keeps it: druid.columns.aggregators and druid.columns.multivalue."""
+"""Properties that say per column how Druid keeps it: druid.columns.aggregators, druid.columns.multivalue, druid.columns.as."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from hivedruid.catalog.table import Column
+from hivedruid.catalog.types import DOUBLE, STRING, HiveType
+
+STORED_AS = "druid.columns.as"
 
 AGGREGATORS = {
     "sum": "{}Sum",
@@ -59,3 +65,36 @@ def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
             return {}, f"column:handling, … with every column once and {', '.join(MULTI_VALUES)}"
         result[column.lower()] = handling.upper()
     return result, None if result else "column:handling, …"
+
+
+_STAND_INS: dict[str, HiveType] = {"string": STRING, "double": DOUBLE}
+_CHOICES = {"decimal": ("double", "string"), "binary": ("string",), "date": ("string",)}
+"""What columns of types that Druid has not may be stored as."""
+
+
+def stored_as_choices(type_: HiveType) -> tuple[str, ...]:
+    """What druid.columns.as may say of a column of that type; nothing for types that Druid has, or cannot have at all."""
+    return _CHOICES.get(type_.name, ())
+
+
+def parse_stored_as(text: str) -> tuple[dict[str, HiveType], str | None]:
+    """The type that each column (lower case) is stored as, and what the text should have been, or None."""
+    result: dict[str, HiveType] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        column, _, type_ = (part.strip() for part in pair.rpartition(":"))
+        if not column or column.lower() in result or type_.lower() not in _STAND_INS:
+            return {}, "column:type, … with every column once and string or double"
+        result[column.lower()] = _STAND_INS[type_.lower()]
+    return result, None if result else "column:type, …"
+
+
+def with_stored_types(columns: Iterable[Column], properties: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns with the types that druid.columns.as gives those that Druid cannot store as they are."""
+    stored = parse_stored_as(properties.get(STORED_AS, ""))[0]
+
+    def converted(column: Column) -> Column:
+        type_ = stored.get(column.name)
+        fits = type_ is not None and type_.name in stored_as_choices(column.type)
+        return replace(column, type=type_) if fits and type_ is not None else column
+
+    return tuple(converted(column) for column in columns)

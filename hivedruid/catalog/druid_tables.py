@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.druid_columns import STORED_AS, stored_as_choices
 from hivedruid.catalog.names import columns_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
@@ -14,6 +15,8 @@ from hivedruid.errors import SemanticError, Span, did_you_mean
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import CreateTable
 
+GRANULARITY_KEY = "__time_granularity"
+"""The column that Hive's plan of an INSERT adds to the rows (DruidConstants.DRUID_TIMESTAMP_GRANULARITY_COL_NAME)."""
 DISCOVERED_COMMENT = "from deserializer"
 """What Hive shows for columns that the storage handler found."""
 
@@ -72,6 +75,12 @@ def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = 
 def check_column(column: Column, span: Span | None) -> None:
     """Check one column's type. Raises SemanticError with Hive's text (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
     kind = column.type.name
+    if column.name == GRANULARITY_KEY:
+        raise SemanticError(
+            f"column name '{GRANULARITY_KEY}' is reserved: it is what rows are divided into segments by",
+            span=span,
+            hint="choose another name",
+        )
     if column.name == TIME_COLUMN:
         if not column.type.is_timestamp:
             raise SemanticError(
@@ -80,18 +89,30 @@ def check_column(column: Column, span: Span | None) -> None:
                 hint="it must be timestamp or timestamp with local time zone",
             )
         return
+    if column.type == array_of(STRING) or kind in _ALLOWED:
+        return
+    message = f"Dimension {column.name} does not have STRING type: {_category(column.type)}"
     if kind == "decimal":
         message = f"Druid does not support decimal column type cast column [{column.name}] to double"
-        raise SemanticError(message, span=span, hint=f"use DOUBLE, or CAST({column.name} AS DOUBLE) in the SELECT")
-    if kind not in _ALLOWED:
-        what = "has one time column, __time: " if column.type.is_timestamp else ""
-        cast = "BIGINT or STRING" if column.type.is_timestamp else "STRING"
-        category = "TIMESTAMPLOCALTZ" if column.type == TIMESTAMP_LTZ else kind.upper()
-        raise SemanticError(
-            f"Dimension {column.name} does not have STRING type: {category}",
-            span=span,
-            hint=f"Druid {what or 'cannot store it: '}declare it as {cast}, or cast it in the SELECT",
-        )
+    raise SemanticError(message, span=span, hint=_instead(column))
+
+
+def _category(type_: HiveType) -> str:
+    """What Hive calls a type in messages (PrimitiveCategory)."""
+    return "TIMESTAMPLOCALTZ" if type_ == TIMESTAMP_LTZ else type_.name.upper()
+
+
+def _instead(column: Column) -> str:
+    """What to do about a column of a type that Druid has not."""
+    choices = stored_as_choices(column.type)
+    if choices:
+        either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
+        return f"TBLPROPERTIES ('{STORED_AS}' = {either}) says as what to store it, or CAST it in the SELECT"
+    if column.type.is_timestamp:
+        return f"Druid has one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or cast it in the SELECT"
+    if column.type.name == "array":
+        return "several values of a column are texts in Druid: make it ARRAY<STRING>"
+    return "Druid cannot store it: declare it as STRING, or cast it in the SELECT"
 
 
 def discovered_columns(

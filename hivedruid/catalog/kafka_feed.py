@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values
+from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
 from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, is_fed, names_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
-from hivedruid.catalog.types import TYPES
+from hivedruid.catalog.types import STRING, TYPES, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
 
 METRICS = {"LONG": "longSum", "FLOAT": "floatSum", "DOUBLE": "doubleSum"}
@@ -19,17 +19,14 @@ _FLAT = ("csv", "delimited", "tsv")
 _INPUT_FORMAT = INGESTION_PREFIX + "inputFormat"
 
 
-def check_kafka_feed(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
-    """The properties of a table fed from Kafka, taken together and with its columns.
+def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
+    """The properties of a table in Druid, taken together and with its columns.
 
-    Raises SemanticError where Druid would refuse the supervisor, or could read no record with it.
+    Raises SemanticError where they name columns wrongly, and of a table fed from Kafka where Druid would refuse the
+    supervisor, or could read no record with it.
     """
-    if not is_fed(properties):
-        return
     problem = (
-        _topic_problem(properties)
-        or _format_problem(properties)
-        or _late_problem(properties)
+        (_feed_problem(properties) if is_fed(properties) else None)
         or _json_problem(properties)
         or _column_problem(properties, {column.name: column for column in columns})
     )
@@ -38,6 +35,10 @@ def check_kafka_feed(properties: Mapping[str, str], columns: Iterable[Column], s
 
 
 Problem = tuple[str, str | None]
+
+
+def _feed_problem(properties: Mapping[str, str]) -> Problem | None:
+    return _topic_problem(properties) or _format_problem(properties) or _late_problem(properties)
 
 
 def _topic_problem(properties: Mapping[str, str]) -> Problem | None:
@@ -128,7 +129,12 @@ def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]
             return f"{key}: column '{name}' is {column.type}, not a number", "declare it as BIGINT or DOUBLE"
         if said == "count" and druid != "LONG":
             return f"{key}: column '{name}' is {column.type}, a count is a whole number", "declare it as BIGINT"
-        if said == "text" and druid != "STRING":
+        if said.startswith("as ") and said != f"as {column.type}":
+            return (
+                f"{key}: column '{name}' is {column.type}, and stored as it is",
+                "name columns of DECIMAL, BINARY or DATE",
+            )
+        if said == "text" and druid != "STRING" and column.type != array_of(STRING):
             return f"{key}: column '{name}' is {column.type}, only text has several values", "declare it as STRING"
     owners: dict[str, str] = {}
     for name, field in fields_of_columns(properties, columns.values()).items():
@@ -148,6 +154,8 @@ def _said_of_columns(properties: Mapping[str, str]) -> Iterator[tuple[str, str, 
         yield "druid.columns.aggregators", name, aggregator.function
     for name in parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]:
         yield "druid.columns.multivalue", name, "text"
+    for name, type_ in parse_stored_as(properties.get(STORED_AS, ""))[0].items():
+        yield STORED_AS, name, f"as {type_}"
 
 
 # --- values ------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from typing import Literal
 from hivedruid.catalog.table import TableKind
 
 PropertyType = Literal[
-    "text", "int", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping", "aggregators", "multivalue",
-    "object", "array",
+    "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping", "aggregators", "multivalue",
+    "storedas", "object", "array",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -30,6 +30,9 @@ INGESTION_PREFIX = "druid.kafka.ingestion."
 KAFKA_CHECK = INGESTION_PREFIX + "check"
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
+COMPACTION_PREFIX = "druid.compaction."
+AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
+COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
 
 KIND_NAMES: dict[TableKind, str] = {
@@ -83,12 +86,16 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.segment.granularity", "enum", None, "Time span of a segment; hive.druid.indexer.segments.granularity where it is not given.", values=GRANULARITIES),
         TableProperty("druid.query.granularity", "enum", "NONE", "What __time is rounded down to when rows are written.", values=GRANULARITIES),
         TableProperty("druid.rollup", "bool", None, "Whether rows with equal time and dimensions are summed when written; hive.druid.rollup where it is not given."),
-        TableProperty("druid.segment.targetShardsPerGranularity", "int", "0", "Number of segments per time span; 0 leaves it to the number of rows."),
+        TableProperty("druid.segment.targetShardsPerGranularity", "int", "0", "Number of segments per time span, by a hash of the rows, when a statement replaces them; 0 leaves it to the number of rows."),
+        TableProperty("druid.segment.targetRowsPerSegment", "positive", None, "Most rows in one segment; hive.druid.indexer.partition.size.max where it is not given."),
+        TableProperty(AUTO_COMPACTION, "bool", "false", "Whether Druid's coordinator compacts the segments by itself."),
+        TableProperty(COMPACTION_OFFSET, "duration", "P1D", "How far behind the newest row automatic compaction stays."),
         TableProperty("druid.storage.storageDirectory", "text", None, "Accepted for old scripts; Druid knows its deep storage."),
         TableProperty(COLUMN_MAPPING, "mapping", None, "Names of columns whose field, in Druid and in Kafka records, differs otherwise than in case: `field:column, …` (cityName:city)."),
         TableProperty("druid.columns.dimensions", "list", None, "Columns of numbers that are dimensions although the table rolls up: `column, …`."),
         TableProperty("druid.columns.aggregators", "aggregators", None, "Columns that are not a sum of their field: `column:function(field), …`, with min, max, sum, count, hyperUnique, thetaSketch, HLLSketchBuild or quantilesDoublesSketch."),
         TableProperty("druid.columns.multivalue", "multivalue", None, "How text columns keep several values: `column:handling, …` with SORTED_ARRAY, SORTED_SET or ARRAY."),
+        TableProperty("druid.columns.as", "storedas", None, "What columns of types that Druid has not are stored as: `column:type, …` (price:double), a DECIMAL as double or string, a BINARY as string (base64), a DATE as string."),
         TableProperty("druid.metricsSpec", "array", None, "Aggregators in Druid's JSON, for what druid.columns.aggregators cannot say; each `name` is a column's field."),
         TableProperty("druid.transformSpec", "object", None, "Druid's transformSpec: expressions over records, and a filter that leaves records out."),
         TableProperty(KAFKA_INGESTION, "enum", None, "START, STOP, RESET, SUSPEND, RESUME or HANDOFF the ingestion from Kafka; done, never stored.", values=("START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF")),
@@ -164,6 +171,7 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("hive.kafka.ssl.", "text", None, "Stores and passwords for TLS.", _KAFKA),
         TableProperty("avro.serde.type", "enum", "none", "Framing of Avro messages: skip leaves the first bytes out.", _KAFKA, ("NONE", "SKIP")),
         TableProperty("avro.serde.skip.bytes", "int", "5", "Bytes to leave out with avro.serde.type=skip.", _KAFKA),
+        TableProperty("auto.purge", "bool", "false", "Whether DROP and TRUNCATE delete the segments of a data source that is the table's own, and do not only mark them as unused.", _DRUID),
         TableProperty("external.table.purge", "bool", None, "Whether DROP of an EXTERNAL table also removes its data; hive.external.table.purge.default where it is not given.", _ANY),
         TableProperty("skip.header.line.count", "int", "0", "Lines to skip at the beginning of each text file.", _FILES),
         TableProperty("hivedruid.malformed.rows", "enum", "fail", "What a malformed row of a json, csv or text file does; the setting of that name where it is not given.", _FILES, ("FAIL", "SKIP")),

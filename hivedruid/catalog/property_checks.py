@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values
+from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values, parse_stored_as
 from hivedruid.catalog.properties import (
     CHECKED_PREFIXES,
     CONSUMER_PREFIX,
@@ -192,6 +192,9 @@ def _datetime(_: TableProperty, value: str) -> str | None:
 _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "text": lambda *_: None,
     "int": _number(_MAX_INT),
+    "positive": lambda known, value: (
+        _number(_MAX_INT)(known, value) or (None if int(value) > 0 else "a number above 0")
+    ),
     "long": _number(_MAX_LONG),
     "bool": lambda _, value: None if value.lower() in ("true", "false") else "true or false",
     "period": lambda _, value: None if PERIOD.fullmatch(value) else "an ISO 8601 period such as PT10M",
@@ -202,6 +205,7 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "mapping": lambda _, value: None if parse_mapping(value) is not None else "field:column, … with every name once",
     "aggregators": lambda _, value: parse_aggregators(value)[1],
     "multivalue": lambda _, value: parse_multi_values(value)[1],
+    "storedas": lambda _, value: parse_stored_as(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
 }

@@ -15,15 +15,15 @@ from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.segments import wait_until
 from hivedruid.clients.stream import JsonStream, TruncatedError
-from hivedruid.druid.engine import DruidLimits, StoredSegment
+from hivedruid.druid.engine import DruidLimits, ListedSegment, StoredSegment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
-    from hivedruid.clients.tasks import IngestReport
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.offsets import Move
+    from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
@@ -31,6 +31,8 @@ OLDEST_VERSION = 32
 """The first Druid that has no other null logic than SQL's."""
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
+SLOT_PATIENCE = 600.0
+"""Seconds that a task may wait for a free slot."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,14 @@ class DruidCluster:
         progress: Callable[[str], None],
         note: Callable[[str], None],
         patience: float = PATIENCE,
+        slot_patience: float = SLOT_PATIENCE,
         kept: KeptSecrets | None = None,
     ) -> None:
         self.address = address
         self.kept = kept or KeptSecrets()
         self.client = DruidClient(address)
         self.patience = patience
+        self.slot_patience = slot_patience
         self.progress = progress
         self.note = note
         self._checked = False
@@ -104,6 +108,13 @@ class DruidCluster:
         self._check()
         return Segments(self.client, data_source).stored()
 
+    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+        """All segments with their states; see `DruidEngine.listed_segments`."""
+        from hivedruid.clients.segment_list import listed
+
+        self._check()
+        return listed(self, data_source)
+
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""
         from hivedruid.clients.parquet import write
@@ -137,6 +148,10 @@ class DruidCluster:
     def _metadata(self, data_source: str, *, merge: bool) -> list[Any]:
         query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
         query |= {"merge": merge, "analysisTypes": ["cardinality", "interval"], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
+        return self.answer(query)
+
+    def answer(self, query: Mapping[str, Any]) -> list[Any]:
+        """The whole answer of a native query, as the broker sends it."""
         with closing(self.client.query(self._with_context(query))) as chunks:
             stream = JsonStream(chunks)
             found = list(stream.array())
@@ -247,16 +262,23 @@ class DruidCluster:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> IngestReport:
-        """Run an `index_parallel` task over local JSON files, and wait until its rows can be queried; then `also`.
-
-        Its rows all count, or the task is undone. Ctrl-C shuts it down.
-        """
-        from hivedruid.clients.tasks import ingest
+    def ingest(self, load: Load, journal: Journal) -> LoadReport:
+        """Run a task over staged rows until they can be queried and are verified; see `DruidEngine.ingest`."""
+        from hivedruid.clients.ingest import Ingestion
 
         self._check()
         try:
-            return ingest(self, spec, also)
+            return Ingestion(self, load, journal).run()
+        finally:
+            self.progress("")
+
+    def withdraw(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
+        """Take back what was submitted; see `DruidEngine.withdraw`."""
+        from hivedruid.clients.ingest import Ingestion
+
+        self._check()
+        try:
+            Ingestion(self, load, journal).withdraw(reason)
         finally:
             self.progress("")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from hivedruid.clients.instants import millis
+from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.engine import StoredSegment
 from hivedruid.druid.intervals import iso
 from hivedruid.errors import DruidError
@@ -29,7 +30,10 @@ RESTORED = 60.0
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment of the metadata store; a tombstone has no rows and hides those of older versions."""
+    """A segment of the metadata store; a tombstone has no rows and hides those of older versions.
+
+    `size` is in bytes; `task` is the ingestion task that it is marked with (see `task_spec`).
+    """
 
     id: str
     start: int
@@ -37,6 +41,8 @@ class Segment:
     version: str
     number: int
     is_tombstone: bool = False
+    size: int = field(default=0, compare=False)
+    task: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> Segment:
@@ -44,7 +50,9 @@ class Segment:
         start, end = map(millis, item["interval"].split("/"))
         shard = item.get("shardSpec") or {}
         number = int(shard.get("partitionNum") or 0)
-        return cls(item["identifier"], start, end, item["version"], number, shard.get("type") == "tombstone")
+        is_tombstone = shard.get("type") == "tombstone"
+        size = int(item.get("size") or 0)
+        return cls(item["identifier"], start, end, item["version"], number, is_tombstone, size, task_of(item))
 
     @classmethod
     def seen(cls, item: Mapping[str, Any]) -> Segment:
@@ -69,10 +77,15 @@ class Segments:
         self._client = client
         self._source = quote(data_source, safe="")
 
-    def used(self) -> list[Segment]:
-        """All segments that count, hidden ones among them, from the metadata store itself."""
+    def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
+        """All segments that count in spans of time, hidden ones among them, from the metadata store itself."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
-        return [Segment.of(item) for item in self._client.post("coordinator", path, [interval(ETERNITY)])]
+        return [Segment.of(item) for item in self._client.post("coordinator", path, [*map(interval, spans)])]
+
+    def unused(self, span: tuple[int, int]) -> list[Segment]:
+        """Those that count no more, and are still known."""
+        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/unusedSegments?interval={interval(span)}"
+        return [Segment.of(item["dataSegment"]) for item in self._client.get("coordinator", path, missing=())]
 
     def seen(self, around: Sequence[Segment]) -> list[Segment]:
         """What the broker's queries would read between the first and the last of these segments; no tombstones."""
@@ -103,10 +116,10 @@ class Segments:
 
         def is_visible() -> bool:
             seen = self.seen([*new, *gone])
-            parts = _by_key(seen)
+            parts = parts_of(seen)
             missing = {s.id for s in rows if not s.has_part_in(parts)}
             if missing:
-                if lost.is_over(not self._has_historical()):
+                if lost.is_over(not self.has_historical()):
                     raise DruidError("the rows are stored, and Druid has no historical that could load them")
                 # others may have written over them meanwhile
                 return replaced.is_over(True) and not missing & {s.id for s in self.used()}
@@ -115,7 +128,8 @@ class Segments:
 
         return wait_until(is_visible, patience)
 
-    def _has_historical(self) -> bool:
+    def has_historical(self) -> bool:
+        """Whether anything could load a segment."""
         servers = self._client.get("coordinator", "/druid/coordinator/v1/servers?simple", missing=())
         return not isinstance(servers, list) or any(server.get("type") == "historical" for server in servers)
 
@@ -128,7 +142,7 @@ class Segments:
             used = set(self.used())
             self._mark_used([segment for segment in before if segment not in used])
             current = self.seen([*before, *new])
-            parts = _by_key(current)
+            parts = parts_of(current)
             return set(seen) <= set(current) and not any(s.has_part_in(parts) for s in new)
 
         return wait_until(is_as_before, RESTORED)
@@ -188,7 +202,8 @@ def _ids(segments: Sequence[Segment]) -> dict[str, list[str]]:
     return {"segmentIds": [segment.id for segment in segments]}
 
 
-def _by_key(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]]:
+def parts_of(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]]:
+    """Segments, or visible parts of them, by version and number."""
     found: dict[tuple[str, int], list[Segment]] = {}
     for segment in segments:
         found.setdefault((segment.version, segment.number), []).append(segment)

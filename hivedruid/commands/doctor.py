@@ -239,6 +239,24 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield from _variables(f"{feature}: environment of Druid", home, settings, variables)
 
 
+def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
+    """Those that were interrupted, or failed, and that nobody has brought to an end."""
+    from hivedruid.actions.gather_jobs import gather_jobs
+    from hivedruid.actions.show_jobs import problems
+    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.store import Catalog
+
+    connection = copy_database(home)
+    try:
+        found = problems(gather_jobs(Catalog(connection), home, settings, every=False))
+    finally:
+        connection.close()
+    for one in found:
+        yield Check(f"{feature}: {one.subject}", MISSING, f"{one.problem}: {one.cause}", one.repair)
+    if not found:
+        yield Check(feature, OK, "none was interrupted")
+
+
 def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
     """The topics of one Kafka, with the credentials of the tables, over one connection."""
     from hivedruid.clients.kafka import Kafka, OnlyDruidError
@@ -299,5 +317,6 @@ CHECKS: dict[str, Callable[[str, Path, Settings], Iterator[Check]]] = {
     "local cluster": _local_cluster,
     "Druid": _druid,
     "Kafka": _kafka,
+    "jobs": _jobs,
 }
 """What is looked at, by the name it is shown under."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.offsets import Move
+    from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
 
@@ -43,6 +44,25 @@ class StoredSegment:
     growing: bool = False
 
 
+SegmentState = Literal["available", "loading", "unavailable", "overshadowed", "tombstone", "realtime"]
+"""`loading`: no historical has it yet; `unavailable`: none is to have it, by the retention rules; `overshadowed`: a newer
+version hides it; `tombstone`: it has no rows and hides those of older versions; `realtime`: it grows on a task."""
+
+
+@dataclass(frozen=True)
+class ListedSegment:
+    """A segment as SHOW SEGMENTS lists it. `rows` is None where it cannot be queried; `replicas` are copies that queries may read."""
+
+    start: int
+    end: int
+    version: str
+    number: int
+    rows: int | None
+    size: int
+    state: SegmentState
+    replicas: int
+
+
 class DruidEngine(Protocol):
     """Answers native queries and runs ingestion tasks. All methods raise DruidError or ConnectError.
 
@@ -71,6 +91,9 @@ class DruidEngine(Protocol):
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
         """What queries read of a data source now, in order of time."""
 
+    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+        """All segments, also those that queries do not read, in order of time, version and number."""
+
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they come: the values of `read.fields`, in order.
 
@@ -84,8 +107,16 @@ class DruidEngine(Protocol):
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
 
-    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> Any:
-        """Run an `index_parallel` task and wait until its rows can be queried; `also` changes the catalog with it."""
+    def ingest(self, load: Load, journal: Journal) -> LoadReport:
+        """Run an `index_parallel` task over staged rows, and return when these can be queried and have been verified.
+
+        All of its rows are in Druid afterwards, each once, or none; where an error leaves that open, the journal says so, and
+        another call with its state and notes goes on from there. Also where there are no rows: then nothing is
+        sent but what "all" asks for. Ctrl-C shuts the task down.
+        """
+
+    def withdraw(self, load: Load, journal: Journal) -> None:
+        """Shut down what was submitted, and take back what was published: Druid is as it was before, as far as it is ours."""
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:
         """Drop all segments of a data source; returns when no query sees them any more.

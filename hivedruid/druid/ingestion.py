@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
+from hivedruid.catalog.kafka_feed import METRICS, column_list, fields_of_columns, json_value
+from hivedruid.catalog.properties import AUTO_COMPACTION, is_fed
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import TYPES
+from hivedruid.errors import SemanticError
+from hivedruid.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from hivedruid.jobs.load import Replaces
 
 Json = dict[str, Any]
 
 STAGING = "${staging}"
 """Stands in a spec for the staging folder, which exists only when the job runs."""
 
-_METRICS = {"LONG": "longSum", "FLOAT": "floatSum", "DOUBLE": "doubleSum"}
+CONCURRENT_LOCKS = "useConcurrentLocks"
+"""Key of the context of tasks that may add to intervals while others replace what is there: none waits, and nothing is lost."""
+
+_ROWS_IN_MEMORY = "hive.druid.indexer.memory.rownum.max"
+_FILES = "*.json.gz"
+_SPLIT_SIZE = "64MiB"
+"""Compressed rows that one subtask reads; Druid's own 1 GiB would leave most staged rows to a single one."""
+
+
+# --- what streams and batches have in common ---------------------------------------------------------------------
 
 
 def rolls_up(table: Table, settings: Mapping[str, str]) -> bool:
@@ -32,21 +50,61 @@ def granularity_spec(table: Table, settings: Mapping[str, str]) -> Json:
     }
 
 
-def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
-    """The dataSchema: strings and booleans are dimensions, numbers are summed metrics, as Hive maps them.
+def dimensions_and_metrics(
+    table: Table, fields: Mapping[str, str], *, rollup: bool, staged: bool
+) -> tuple[list[Json], list[Json]]:
+    """Hive's mapping: text and booleans are dimensions, numbers are summed; the properties say otherwise per column.
 
     Without rollup there is nothing to sum, and numbers are dimensions, so that every value stays as it is.
+    `staged` rows have a value for every column of the table and no other fields: an aggregator takes its
+    column's, where in records of a stream it may take another field's.
     """
-    rollup = rolls_up(table, settings)
-    dimensions, metrics = [], []
+    properties = table.properties
+    aggregators = parse_aggregators(properties.get("druid.columns.aggregators", ""))[0]
+    several = parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]
+    kept = column_list(properties, "druid.columns.dimensions")
+    written = {item.get("name"): item for item in json_value(properties, "druid.metricsSpec") or []}
+    dimensions: list[Json] = []
+    metrics: list[Json] = []
     for column in table.columns:
+        field = fields[column.name]
+        druid = TYPES[column.type.name].druid or "STRING"
         if column.name == TIME_COLUMN:
             continue
-        druid = TYPES[column.type.name].druid or "STRING"
-        if rollup and druid in _METRICS and column.type.name != "boolean":
-            metrics.append({"type": _METRICS[druid], "name": column.field_name, "fieldName": column.field_name})
+        if field in written:
+            metric = written.pop(field)
+            metrics.append({**metric, "fieldName": field} if staged and "fieldName" in metric else metric)
+        elif column.name in aggregators:
+            chosen = aggregators[column.name]
+            metric = {"type": AGGREGATORS[chosen.function].format(druid.lower()), "name": field}
+            source = field if staged else chosen.field or field
+            metrics.append(metric if chosen.function == "count" else {**metric, "fieldName": source})
+        elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
+            metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
         else:
-            dimensions.append({"type": druid.lower(), "name": column.field_name})
+            dimensions.append({"type": druid.lower(), "name": field, **_handling(column, several)})
+    return dimensions, [*metrics, *written.values()]
+
+
+def _handling(column: Column, several: Mapping[str, str]) -> Json:
+    """How several values of a row are kept. An array keeps its order and its duplicates, which Druid would sort."""
+    if column.name in several:
+        return {"multiValueHandling": several[column.name]}
+    return {"multiValueHandling": "ARRAY"} if column.type.name == "array" else {}
+
+
+def locks_concurrently(table: Table) -> bool:
+    """Whether others may write to the table's intervals at the same time: its stream, or automatic compaction."""
+    return is_fed(table.properties) or table.properties.get(AUTO_COMPACTION, "false").lower() == "true"
+
+
+# --- batches -----------------------------------------------------------------------------------------------------
+
+
+def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
+    """The dataSchema of rows staged for the table: the same columns as its stream has, times in milliseconds."""
+    fields = fields_of_columns(table.properties, table.columns)
+    dimensions, metrics = dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings), staged=True)
     return {
         "dataSource": table.data_source,
         "timestampSpec": {"column": TIME_COLUMN, "format": "millis"},
@@ -56,28 +114,101 @@ def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
     }
 
 
-def index_parallel_spec(table: Table, settings: Mapping[str, str], *, overwrite: bool) -> Json:
-    """The task that ingests staged newline-JSON; OVERWRITE replaces every segment of the data source in one step."""
-    return {
+def index_parallel_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
+    """The task that ingests staged newline JSON, complete but for its id, the staging folder, and the intervals replaced.
+
+    Which these are is known when it runs. Raises SemanticError where Druid has no input source for
+    hivedruid.staging.root.
+    """
+    task: Json = {
         "type": "index_parallel",
         "spec": {
             "dataSchema": data_schema(table, settings),
             "ioConfig": {
                 "type": "index_parallel",
-                "inputSource": {"type": "local", "baseDir": STAGING, "filter": "*.json.gz"},
+                "inputSource": input_source(settings.get("hivedruid.staging.root", "")),
                 "inputFormat": {"type": "json"},
-                "appendToExisting": not overwrite,
-                "dropExisting": overwrite,
+                "appendToExisting": replaces == "nothing",
+                "dropExisting": replaces != "nothing",
             },
-            "tuningConfig": {
-                "type": "index_parallel",
-                "partitionsSpec": {
-                    "type": "dynamic",
-                    "maxRowsPerSegment": int(settings.get("hive.druid.indexer.partition.size.max", "5000000")),
-                },
-                # a row that Druid cannot parse would vanish and the task still succeed
-                "maxParseExceptions": 0,
-                "logParseExceptions": True,
-            },
+            "tuningConfig": _tuning_config(table, settings, replaces),
         },
     }
+    if locks_concurrently(table):
+        task["context"] = {CONCURRENT_LOCKS: True}
+    return task
+
+
+def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
+    subtasks = int(settings.get("hivedruid.task.subtasks", "1"))
+    tuning: Json = {
+        "type": "index_parallel",
+        "partitionsSpec": partitions_spec(table, settings, replaces),
+        # a row that Druid cannot parse would vanish and the task still succeed
+        "maxParseExceptions": 0,
+        "logParseExceptions": True,
+    }
+    in_memory = settings.get(_ROWS_IN_MEMORY, "")
+    if in_memory not in (
+        "",
+        SETTINGS[_ROWS_IN_MEMORY].default,
+    ):  # that is Hive's own writer's; Druid's tasks have theirs
+        tuning["maxRowsInMemory"] = int(in_memory)
+    if tuning["partitionsSpec"]["type"] == "hashed":
+        tuning["forceGuaranteedRollup"] = True
+    if subtasks > 1:
+        tuning["maxNumConcurrentSubTasks"] = subtasks
+        tuning["splitHintSpec"] = {"type": "maxSize", "maxSplitSize": _SPLIT_SIZE}
+    if settings.get("hive.druid.bitmap.type", "").lower() == "concise":
+        tuning["indexSpec"] = {"bitmap": {"type": "concise"}}
+    return tuning
+
+
+def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
+    """How rows of one interval are divided. Druid adds to an interval only by numbers of rows (ParallelIndexTuningConfig)."""
+    shards = int(table.properties.get("druid.segment.targetShardsPerGranularity", "0"))
+    if shards > 0 and replaces != "nothing":
+        return {"type": "hashed", "numShards": shards}
+    rows = table.properties.get("druid.segment.targetRowsPerSegment")
+    return {
+        "type": "dynamic",
+        "maxRowsPerSegment": int(rows or settings.get("hive.druid.indexer.partition.size.max", "5000000")),
+    }
+
+
+# --- where rows are staged ---------------------------------------------------------------------------------------
+
+
+def input_source(root: str) -> Json:
+    """Druid's input source for files below a staging root: a path, or the URI of storage that Druid has an extension for."""
+    scheme = urlsplit(root).scheme if "://" in root else "file"
+    if scheme == "file" or root.startswith("file:"):
+        return {"type": "local", "baseDir": STAGING, "filter": _FILES}
+    if scheme == "hdfs":
+        return {"type": "hdfs", "paths": [f"{STAGING}/{_FILES}"]}
+    if scheme not in _OBJECT_STORES:
+        known = ", ".join(["file", "hdfs", *_OBJECT_STORES])
+        raise SemanticError(
+            f"Druid cannot read rows that are staged at {root}: it has no input source for '{scheme}'",
+            hint=f"SET hivedruid.staging.root to a folder, or to a URI with one of {known}",
+        )
+    return {"type": _OBJECT_STORES[scheme], "prefixes": [f"{STAGING}/"], "objectGlob": "**.json.gz"}
+
+
+_OBJECT_STORES = {"s3": "s3", "s3a": "s3", "gs": "google", "abfs": "azureStorage", "abfss": "azureStorage"}
+"""The input source by the scheme that Spark writes to."""
+
+
+def folder_in_druid(folder: str) -> str:
+    """A staging folder, a path or a URI as Spark writes to it, as Druid's input sources name it."""
+    parts = urlsplit(folder) if "://" in folder else None
+    if parts is None:
+        return folder.removeprefix("file:")
+    if parts.scheme == "file":
+        return parts.path
+    if parts.scheme == "s3a":
+        return f"s3://{parts.netloc}{parts.path}"
+    if parts.scheme in ("abfs", "abfss"):  # container@account.dfs.core.windows.net
+        container, _, host = parts.netloc.partition("@")
+        return f"azureStorage://{host.partition('.')[0]}/{container}{parts.path}"
+    return folder

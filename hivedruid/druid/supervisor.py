@@ -6,10 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
 from hivedruid.catalog.kafka_feed import (
-    METRICS,
-    column_list,
     field_list,
     fields_of_columns,
     is_true,
@@ -19,8 +16,7 @@ from hivedruid.catalog.kafka_feed import (
 )
 from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, Section
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
-from hivedruid.catalog.types import TYPES
-from hivedruid.druid.ingestion import Json, granularity_spec, rolls_up
+from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, rolls_up
 from hivedruid.secrets import masked, referenced
 
 DYNAMIC_PROVIDER = "druid.dynamic.config.provider"
@@ -87,7 +83,7 @@ def extensions(spec: Mapping[str, Any]) -> tuple[str, ...]:
 def _data_schema(table: Table, settings: Mapping[str, str]) -> Json:
     properties = table.properties
     fields = fields_of_columns(properties, table.columns)
-    dimensions, metrics = _dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings))
+    dimensions, metrics = dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings), staged=False)
     schema: Json = {
         "dataSource": table.data_source,
         "timestampSpec": {
@@ -100,38 +96,6 @@ def _data_schema(table: Table, settings: Mapping[str, str]) -> Json:
     }
     transforms = _transform_spec(properties, [c for c in table.columns if c.type.name == "boolean"], fields)
     return {**schema, **({"transformSpec": transforms} if transforms else {})}
-
-
-def _dimensions_and_metrics(table: Table, fields: Mapping[str, str], *, rollup: bool) -> tuple[list[Json], list[Json]]:
-    """Hive's mapping: text and booleans are dimensions, numbers are summed; the properties say otherwise per column.
-
-    Without rollup there is nothing to sum, and numbers are dimensions, so that every value stays as it is.
-    """
-    properties = table.properties
-    aggregators = parse_aggregators(properties.get("druid.columns.aggregators", ""))[0]
-    several = parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]
-    kept = column_list(properties, "druid.columns.dimensions")
-    written = {item.get("name"): item for item in json_value(properties, "druid.metricsSpec") or []}
-    dimensions: list[Json] = []
-    metrics: list[Json] = []
-    for column in table.columns:
-        field = fields[column.name]
-        druid = TYPES[column.type.name].druid or "STRING"
-        if column.name == TIME_COLUMN:
-            continue
-        if field in written:
-            metrics.append(written.pop(field))
-        elif column.name in aggregators:
-            chosen = aggregators[column.name]
-            source = chosen.field or field
-            metric = {"type": AGGREGATORS[chosen.function].format(druid.lower()), "name": field}
-            metrics.append(metric if chosen.function == "count" else {**metric, "fieldName": source})
-        elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
-            metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
-        else:
-            handling = {"multiValueHandling": several[column.name]} if column.name in several else {}
-            dimensions.append({"type": druid.lower(), "name": field, **handling})
-    return dimensions, [*metrics, *written.values()]
 
 
 def _transform_spec(properties: Mapping[str, str], booleans: list[Column], fields: Mapping[str, str]) -> Json:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 
-def from_json(column: str, type_: str) -> str:
-    """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value, sorted.
+def from_json(column: str, type_: str, handling: str | None = None) -> str:
+    """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value.
 
-    Numbers drop their fraction in a LONG column, booleans are 1 and 0 there; what is no number is null.
+    `handling` is Druid's multiValueHandling: sorted, unless it says otherwise. Numbers drop their fraction in a LONG column, booleans are 1 and 0 there; what is no number is null.
     """
     if type_ == "STRING":
         return (
-            f"(CASE json_type({column}) WHEN 'ARRAY' THEN druid_multi_value({column})"
+            f"(CASE json_type({column}) WHEN 'ARRAY' THEN {_HANDLINGS.get(handling or '', _SORTED).format(column)}"
             f" ELSE CASE WHEN {column} IS NULL OR json_type({column}) = 'NULL' THEN NULL"
             f" ELSE [druid_json_text({column})] END END)"
         )
@@ -19,6 +19,10 @@ def from_json(column: str, type_: str) -> str:
     return (
         f"druid_json_double({column})" if type_ == "DOUBLE" else f"druid_double_to_float(druid_json_double({column}))"
     )
+
+
+_SORTED = "druid_sorted(druid_json_texts({}))"
+_HANDLINGS = {"ARRAY": "druid_json_texts({})", "SORTED_SET": "druid_sorted_set(druid_sorted(druid_json_texts({})))"}
 
 
 def is_unreadable(column: str, type_: str) -> str:
@@ -31,8 +35,9 @@ JSON_MACROS: dict[str, str] = {
         CASE json_type(j) WHEN 'VARCHAR' THEN j ->> '$' WHEN 'DOUBLE' THEN
             druid_double_to_string(TRY_CAST(CAST(j AS VARCHAR) AS DOUBLE))
         WHEN 'NULL' THEN NULL ELSE CAST(j AS VARCHAR) END""",
-    "druid_multi_value(j)": """
-        list_sort(list_transform(CAST(j AS JSON[]), lambda e: druid_json_text(e)), 'ASC', 'NULLS FIRST')""",
+    "druid_json_texts(j)": "list_transform(CAST(j AS JSON[]), lambda e: druid_json_text(e))",
+    "druid_sorted(l)": "list_sort(l, 'ASC', 'NULLS FIRST')",
+    "druid_sorted_set(l)": "list_filter(l, lambda e, i: i = 1 OR e IS DISTINCT FROM l[i - 1])",
     "druid_json_long(j)": r"""
         CASE json_type(j) WHEN 'BIGINT' THEN TRY_CAST(CAST(j AS VARCHAR) AS BIGINT)
             WHEN 'UBIGINT' THEN druid_string_to_long(CAST(j AS VARCHAR))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,10 @@ from hivedruid.embedded.relations import TIME
 from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
+from hivedruid.jobs.load import Journal, Load, LoadReport, Replaces
 
 TYPES = {"string": "STRING", "long": "LONG", "float": "FLOAT", "double": "DOUBLE"}
 METRIC_TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
-
-
-@dataclass(frozen=True)
-class IngestReport:
-    """`processed` rows read and kept, `thrown_away` ones outside the intervals, `stored` rows after rollup."""
-
-    processed: int
-    stored: int
-    segments: int
-    thrown_away: int = 0
 
 
 class _Task:
@@ -46,7 +36,11 @@ class _Task:
         stamp = schema.get("timestampSpec") or {}
         self.time_column: str = stamp.get("column") or "timestamp"
         self.time_format: str = stamp.get("format") or "auto"
-        self.dimensions = [_dimension(item) for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
+        dimensions = (schema.get("dimensionsSpec") or {}).get("dimensions") or ()
+        self.dimensions = [_dimension(item) for item in dimensions]
+        self.handlings = {
+            item["name"]: str(item.get("multiValueHandling")) for item in dimensions if isinstance(item, Mapping)
+        }
         self.metrics = sorted(schema.get("metricsSpec") or (), key=lambda metric: str(metric["name"]))
         granularity = schema.get("granularitySpec") or {}
         self.segment_granularity = Granularity(granularity.get("segmentGranularity") or "DAY")
@@ -61,10 +55,8 @@ class _Task:
         if transforms.get("filter") or transforms.get("transforms"):
             raise DruidError("transformSpec is not supported by the embedded store")
         self.append: bool = io.get("appendToExisting", False)
-        self.drop_existing: bool = io.get("dropExisting", False)
         partitions = tuning.get("partitionsSpec") or {}
-        if partitions.get("type", "dynamic") != "dynamic":
-            raise DruidError(f"partitionsSpec '{partitions['type']}' is not supported by the embedded store")
+        self.shards = _shards(partitions)
         self.rows_per_segment = int(partitions.get("maxRowsPerSegment") or 5_000_000)
 
     @property
@@ -82,6 +74,16 @@ def _dimension(item: Any) -> tuple[str, str]:
             f"dimension '{item['name']}' has type '{item['type']}'; the embedded store has {', '.join(TYPES)}"
         )
     return item["name"], type_
+
+
+def _shards(partitions: Mapping[str, Any]) -> int:
+    """The number of segments that a hash of the rows divides an interval into; 0: their number of rows does."""
+    kind = partitions.get("type", "dynamic")
+    if kind == "dynamic":
+        return 0
+    if kind == "hashed" and partitions.get("numShards"):
+        return int(partitions["numShards"])
+    raise DruidError(f"partitionsSpec {dict(partitions)} is not supported by the embedded store")
 
 
 def _metric_type(metric: Mapping[str, Any]) -> str:
@@ -110,12 +112,10 @@ def _files(source: Mapping[str, Any]) -> list[str]:
     return sorted(path for path in files if Path(path).stat().st_size)
 
 
-def ingest(
-    spec: Mapping[str, Any], storage: Storage, manifest: Manifest, also: Callable[[], object] | None = None
-) -> IngestReport:
-    """Run a task to its commit, which `also` is part of. Raises DruidError, with nothing changed, where any row cannot be stored."""
+def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -> LoadReport:
+    """Run a task to its commit, which the journal is part of. Raises DruidError, with nothing changed, where any row cannot be stored."""
     try:
-        task = _Task(spec)
+        task = _Task(load.spec)
     except KeyError as error:
         raise DruidError(f"the task spec has no {error}") from error
     with failures(), storage.writing(task.data_source) as folder:
@@ -124,10 +124,19 @@ def ingest(
             folder.rmdir()
         else:
             storage.make_durable(folder)
-        manifest.commit(task.data_source, written.segments, _replaced(task, written.segments), also)
+        size = sum(segment.size for segment in written.segments)
+        report = LoadReport(load.task, written.processed, len(written.segments), size)
+        replaced = _replaced(task, load.replaces, written.segments)
+        manifest.commit(task.data_source, written.segments, replaced, also=lambda: _journalled(journal, report))
     storage.clean()
-    stored = sum(segment.num_rows for segment in written.segments)
-    return IngestReport(written.processed, stored, len(written.segments), written.thrown_away)
+    return report
+
+
+def _journalled(journal: Journal, report: LoadReport) -> None:
+    """All in one transaction: what was submitted here was published and verified, too, or never."""
+    journal.submitted({})
+    journal.published({})
+    journal.verified(report)
 
 
 class _Written:
@@ -137,12 +146,14 @@ class _Written:
         self.thrown_away = thrown_away
 
 
-def _replaced(task: _Task, segments: list[Segment]) -> list[tuple[int, int]] | None:
-    """The intervals whose segments go: all with dropExisting, else those that get new ones; none when appending."""
-    if task.append:
+def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> list[tuple[int, int]] | None:
+    """The intervals whose segments go: those of the spec, all, or those that get new ones; none when appending."""
+    if task.append or replaces == "nothing":
         return None
-    if task.drop_existing:
-        return list(task.intervals or ((MIN_INSTANT, MAX_INSTANT),))
+    if task.intervals:
+        return list(task.intervals)
+    if replaces == "all":
+        return [(MIN_INSTANT, MAX_INSTANT)]
     return sorted({(segment.start, segment.end) for segment in segments})
 
 
@@ -191,7 +202,8 @@ class _Rows:
         bad = []
         for name, type_ in inputs.items():
             source = identifier(sources[name])
-            items.append(f"{coercion.from_json(source, type_)} AS {identifier(name)}")
+            value = coercion.from_json(source, type_, task.handlings.get(name))
+            items.append(f"{value} AS {identifier(name)}")
             if type_ != "STRING":
                 bad.append(f"count(*) FILTER (WHERE {coercion.is_unreadable(source, type_)})")
         self._duck.run(f"CREATE TABLE loaded AS SELECT {', '.join(items)} FROM {rows}")
@@ -293,13 +305,10 @@ class _Rows:
 
         start, end = bucket
         version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        kept = f"FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
-        total = int(self._duck.all(f"SELECT count(*) {kept}")[0][0])
+        rows = f"FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
         segments: list[Segment] = []
-        for offset in range(0, total, self._task.rows_per_segment):
+        for cut, size in self._cuts(rows):
             path = folder / f"{start}_{end}_{len(segments)}.parquet"
-            size = min(self._task.rows_per_segment, total - offset)
-            cut = f"{kept} LIMIT {size} OFFSET {offset}" if size < total else kept
             segment_schema = self._segment_schema(cut, schema)
             items = ", ".join(
                 f"{identifier(name)}[1] AS {identifier(name)}" if type_ != schema[name] else identifier(name)
@@ -321,6 +330,23 @@ class _Rows:
                 )
             )
         return segments
+
+    def _cuts(self, rows: str) -> Iterator[tuple[str, int]]:
+        """The rows of one interval divided into segments, and how many each has."""
+        if self._task.shards:
+            keys = ", ".join(identifier(name) for name in dict.fromkeys([TIME, *(n for n, _ in self._task.dimensions)]))
+            for shard in range(self._task.shards):
+                cut = f"{rows} AND hash({keys}) % {self._task.shards} = {shard}"
+                if size := self._size(cut):
+                    yield cut, size
+            return
+        total, most = self._size(rows), self._task.rows_per_segment
+        for offset in range(0, total, most):
+            size = min(most, total - offset)
+            yield (f"{rows} LIMIT {size} OFFSET {offset}" if size < total else rows), size
+
+    def _size(self, rows: str) -> int:
+        return int(self._duck.all(f"SELECT count(*) {rows}")[0][0])
 
     def _segment_schema(self, rows: str, schema: dict[str, str]) -> dict[str, str]:
         """The types in one segment: a column is multi-value only in segments that have several values in some row."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from hivedruid.embedded import locks
+from hivedruid import locks
 from hivedruid.embedded.manifest import Manifest
 
 

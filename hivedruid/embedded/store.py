@@ -6,11 +6,11 @@ Opening touches nothing: DuckDB is imported and the folder is looked at when the
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits, StoredSegment
+from hivedruid.druid.engine import NO_LIMITS, DruidLimits, ListedSegment, StoredSegment
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError, UnsupportedError
@@ -18,11 +18,11 @@ from hivedruid.errors import DruidError, UnsupportedError
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.embedded.duck import Duck
-    from hivedruid.embedded.ingest import IngestReport
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
     from hivedruid.ingestion.lifecycle import IngestionChange
     from hivedruid.ingestion.offsets import Move
+    from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
 
@@ -68,6 +68,13 @@ class EmbeddedStore:
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
         """What queries read of a data source now; a path is never used again."""
         return tuple(StoredSegment(s.start, s.end, s.path) for s in self._manifest.segments(data_source))
+
+    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+        """The segments of the manifest: all can be queried."""
+        return tuple(
+            ListedSegment(s.start, s.end, s.version, s.partition, s.num_rows, s.size, "available", 1)
+            for s in self._manifest.segments(data_source)
+        )
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query as they are computed: the values of `read.fields`, in order.
@@ -122,15 +129,19 @@ class EmbeddedStore:
                 items.append(f"{source} AS {plain_identifier(column)}")
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
-    def ingest(self, spec: Mapping[str, Any], also: Callable[[], object] | None = None) -> IngestReport:
+    def ingest(self, load: Load, journal: Journal) -> LoadReport:
         """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes.
 
-        `also` changes the catalog in that same commit.
+        `journal` hears of it in that same commit.
         """
         from hivedruid.embedded.ingest import ingest
 
         self._reconcile()
-        return ingest(spec, self._storage, self._manifest, also)
+        return ingest(load, self._storage, self._manifest, journal)
+
+    def withdraw(self, load: Load, journal: Journal) -> None:  # noqa: ARG002 - no task runs, and none is half done
+        """Nothing is to be taken back: what was not committed never was."""
+        journal.withdrawn("cancelled")
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:  # noqa: ARG002 - nothing is kept
         """Drop all segments of a data source."""

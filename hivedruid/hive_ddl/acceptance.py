@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hivedruid.catalog.definition import define_table, table_kind
+from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.druid_tables import check_columns
-from hivedruid.catalog.kafka_feed import check_kafka_feed
+from hivedruid.catalog.kafka_feed import check_druid_properties
 from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
 from hivedruid.catalog.property_checks import validate
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
@@ -66,9 +67,10 @@ class Tables:
             return None
         properties = {**table.properties, **given}
         if table.kind == "druid":
-            check_kafka_feed(properties, table.columns, statement.name.span)
+            columns = with_stored_types(table.columns, properties)
+            check_druid_properties(properties, columns, statement.name.span)
             if is_fed(properties):
-                check_columns(table.columns, span=statement.name.span)
+                check_columns(columns, span=statement.name.span)
         properties.pop(KAFKA_INGESTION, None)
         self._tables[table.full_name] = replace(table, properties=properties)
         return table

@@ -9,6 +9,7 @@ from typing import Any
 
 from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
@@ -19,7 +20,7 @@ ABSENT = object()
 
 @dataclass(frozen=True)
 class Difference:
-    """One value that differs; `path` is below `spec`, `wanted` or `running` is None where it is not there."""
+    """One value that differs; `path` is below `spec`, or in the `context`; `wanted` or `running` is None where it is not there."""
 
     path: str
     wanted: Any
@@ -87,14 +88,23 @@ def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpec | None) -> tuple[Difference, ...]:
     """As `differences`. Where Druid still runs what it made of the spec that was sent `last`, that is compared instead: of some
-    parts Druid writes more than anybody knows here.
+    parts Druid writes more than anybody knows here. Of the context only the locks count, which every spec is sent with.
     """
+    locks = _locks(running)
     if last is not None and last.accepted and as_accepted(running) == last.accepted:
-        return tuple(
-            replace(item, running=_at(_inner(running), item.path)) if item.running is None else item
-            for item in differences(wanted, last.spec)
+        return (
+            *(
+                replace(item, running=_at(_inner(running), item.path)) if item.running is None else item
+                for item in differences(wanted, last.spec)
+            ),
+            *locks,
         )
-    return differences(wanted, running)
+    return *differences(wanted, running), *locks
+
+
+def _locks(running: Mapping[str, Any]) -> tuple[Difference, ...]:
+    found = (running.get("context") or {}).get(CONCURRENT_LOCKS)
+    return () if found is True else (Difference(f"context.{CONCURRENT_LOCKS}", True, found),)
 
 
 def _at(spec: Any, path: str) -> Any:

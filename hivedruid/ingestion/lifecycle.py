@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
 from hivedruid.catalog.table import Table
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.errors import DruidError, KafkaError, SemanticError
 from hivedruid.ingestion.compare import Difference, changes
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
@@ -152,8 +153,14 @@ def path(table: Table, part: str) -> str:
 
 
 def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
-    """The spec as it is sent: with whose it is in its context."""
-    context = {**spec.get("context", {}), OWNER_TABLE: table.full_name, OWNER_ID: table.table_id, OWNER_HOME: home}
+    """The spec as it is sent: with whose it is in its context, and how its tasks lock."""
+    context = {
+        **spec.get("context", {}),
+        CONCURRENT_LOCKS: True,
+        OWNER_TABLE: table.full_name,
+        OWNER_ID: table.table_id,
+        OWNER_HOME: home,
+    }
     return {**spec, "context": context, **({"suspended": True} if suspended else {})}
 
 

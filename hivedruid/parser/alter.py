@@ -26,7 +26,6 @@ _OTHER_ALTERS = {
     "CHANGE": "create a table with the columns you want, and INSERT INTO it from this one",
     "DROP": "tables have no partitions, and columns cannot be dropped: create a new table and INSERT INTO it",
     "PARTITION": "tables have no partitions",
-    "COMPACT": "leave it out",
     "CONCATENATE": "leave it out",
     "EXECUTE": "leave it out",
     "RECOVER": "tables have no partitions",
@@ -37,7 +36,7 @@ def _hint(word: str, name: TableName) -> str:
     if word in (*INGESTION_VERBS, "RESET"):
         table = f"{name.database}.{name.name}" if name.database else name.name
         return f"write {word} INGESTION {table}"
-    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK")
+    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK", "COMPACT")
     close = did_you_mean(word, words) if word not in words else None
     return _OTHER_ALTERS.get(word) or close or "create a new table, and INSERT INTO it from this one"
 
@@ -91,15 +90,19 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
     elif cursor.accept("ROLLBACK"):
         cursor.expect("INGESTION")
         statement = _rollback(source, cursor, name)
+    elif cursor.accept("COMPACT"):
+        from hivedruid.parser.jobs import parse_compact
+
+        statement = parse_compact(source, cursor, name)
     else:
         word = cursor.word()
         if not word.isidentifier():
-            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO or ROLLBACK INGESTION")
+            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO, ROLLBACK INGESTION or COMPACT")
         rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
         what = " ".join(t.upper() for t in rest if t.isidentifier())
         raise UnsupportedError(
-            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO and"
-            f" ROLLBACK INGESTION, not for {what}",
+            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO,"
+            f" ROLLBACK INGESTION and COMPACT, not for {what}",
             span=cursor.span(start),
             hint=_hint(word, name),
         )

@@ -26,7 +26,9 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "SHOW": ("utility", "parse_show"),
     "KILL": ("ingestion", "parse_kill"),
     "ANALYZE": ("analyze", "parse_analyze"),
+    "CANCEL": ("jobs", "parse_cancel"),
     **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
+    "RESUME": ("jobs", "parse_resume"),
 }
 _FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS)
 """Their parsers read the first word, too."""

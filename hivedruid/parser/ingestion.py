@@ -147,31 +147,38 @@ def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
 
 def _tasks(source: SourceStatement, cursor: Cursor) -> ShowTasks:
     name = cursor.table_name() if cursor.accept("FOR") else None
-    state, span = _state(cursor) if cursor.accept("WHERE") else (None, None)
+    state, span = _task_state(cursor) if cursor.accept("WHERE") else (None, None)
     if not cursor.at_end:
         cursor.fail("FOR or WHERE" if name is None and state is None else "the end of the statement")
     return ShowTasks(source, name, state, span)
 
 
-def _state(cursor: Cursor) -> tuple[str, Span]:
+def where_state(cursor: Cursor, things: str, example: str) -> tuple[str, Span]:
+    """What follows WHERE: STATE = 'state'."""
     if not cursor.accept("STATE"):
-        cursor.fail("STATE", hint="tasks can be chosen by STATE alone: WHERE STATE = 'RUNNING'")
+        cursor.fail("STATE", hint=f"{things} can be chosen by STATE alone: WHERE STATE = '{example}'")
     cursor.expect("=")
     text, token = cursor.string("a state in quotes")
+    return text, cursor.span(token)
+
+
+def _task_state(cursor: Cursor) -> tuple[str, Span]:
+    text, span = where_state(cursor, "tasks", "RUNNING")
     state = text.upper()
     if state not in TASK_STATES:
         raise SemanticError(
             f"'{text}' is not a state of tasks" if len(text) <= 40 else "the text is not a state of tasks",
-            span=cursor.span(token),
+            span=span,
             hint=did_you_mean(state, TASK_STATES) or f"there are {', '.join(TASK_STATES)}",
         )
-    return state, cursor.span(token)
+    return state, span
 
 
 def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
     """KILL TASK 'id'."""
     if not cursor.accept("TASK"):
-        cursor.fail("TASK", hint=did_you_mean(cursor.word(), ("TASK",)) or "write KILL TASK 'id'")
+        instead = "write CANCEL JOB 'id'" if cursor.word() == "JOB" else None
+        cursor.fail("TASK", hint=instead or did_you_mean(cursor.word(), ("TASK",)) or "write KILL TASK 'id'")
     return KillTask(source, *_task(cursor))
 
 

@@ -29,7 +29,6 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("SHOW PARTITIONS", "SHOW PARTITIONS is not supported: tables have no partitions", "Druid partitions by time: see druid.segment.granularity"),
     ("SHOW LOCKS", "SHOW LOCKS is not supported: there are no table locks", "one statement writes the catalog at a time"),
     ("SHOW TRANSACTIONS", "SHOW TRANSACTIONS is not supported: every statement is its own transaction", "leave it out"),
-    ("SHOW COMPACTIONS", "SHOW COMPACTIONS is not supported", "leave it out"),
     ("SHOW INDEX", "indexes are not supported", "Druid indexes every string column by itself"),
     ("SHOW CONF", "SHOW CONF is not supported", "SET key shows a setting, SET -v all of them"),
     ("SHOW TABLE EXTENDED", "SHOW TABLE EXTENDED is not supported", "use DESCRIBE EXTENDED"),

@@ -34,6 +34,11 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
         name, token = cursor.name("a database name")
         cursor.end()
         return DescribeDatabase(source, name, extended, cursor.span(token))
+    if cursor.word() == "JOB":
+        from hivedruid.parser import jobs
+
+        if jobs.is_describe_job(cursor):
+            return jobs.parse_describe_job(source, cursor)
     if cursor.accept("FUNCTION"):
         raise UnsupportedError(
             "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="SHOW FUNCTIONS lists the names"
@@ -76,11 +81,17 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.ingestion import parse_show_ingestion
 
         return parse_show_ingestion(source, cursor)
+    if cursor.word() in ("JOBS", "COMPACTIONS", "SEGMENTS"):
+        from hivedruid.parser.jobs import parse_show_jobs
+
+        return parse_show_jobs(source, cursor)
     cursor.accept("SORTED")
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
     return cursor.fail(
-        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, TBLPROPERTIES, INGESTIONS, TASKS, TASK or PROBLEMS"
+        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, TBLPROPERTIES, INGESTIONS, TASKS, TASK, PROBLEMS,"
+        " JOBS, COMPACTIONS or SEGMENTS",
+        hint="write DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 
 

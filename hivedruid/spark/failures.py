@@ -12,6 +12,7 @@ _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
 _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
 _LIMIT = 300
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def full_text(error: BaseException) -> str:
@@ -25,11 +26,17 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
     text = full_text(error)
     keep(text, log)
     hint = f"Spark's log is {log}"
-    if "No space left on device" in text or "Disk quota exceeded" in text:
+    if is_full_disk(error):
         return SparkError("the disk is full; Spark could not write its files", hint=f"free some space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
     return SparkError(f"Spark: {first_line(text)}", hint=hint)
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether a file could not grow, on this machine or where Spark runs: a full disk, a quota, or a limit on files."""
+    text = full_text(error)
+    return any(words in text for words in _NO_ROOM)
 
 
 def out_of_memory(log: Path) -> SparkError:

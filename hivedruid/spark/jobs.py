@@ -12,9 +12,10 @@ from uuid import uuid4
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, PlanError, SparkError
+from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.scratch import fresh_folder
-from hivedruid.spark import failures, inputs, malformed, paths, remote, session, writing
+from hivedruid.spark import failures, inputs, malformed, paths, remote, session, staging, writing
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
 
@@ -59,10 +60,16 @@ class SparkRunner:
         with self._running(job) as spark:
             yield from stream(spark.sql(job.sql))
 
-    def stage(self, job: SparkJob, table: Table, directory: Path) -> int:
-        """Write the job's rows into `directory` as `*.json.gz` for index_parallel into `table`; their number."""
-        with self._running(job) as spark:
-            return writing.stage(spark.sql(job.sql), table, directory)
+    def stage(
+        self, job: SparkJob, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool
+    ) -> StagedRows:
+        """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see `staging.stage`."""
+
+        def staged() -> str:
+            return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
+
+        with self._running(job, told=staged) as spark:
+            return staging.stage(spark.sql(job.sql), table, spec, folder, skip_timeless=skip_timeless)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:
         """Append the job's rows to a Hive-side table, or replace its rows by them; their number.
@@ -100,13 +107,22 @@ class SparkRunner:
         session.release(self._home)
 
     @contextmanager
-    def _running(self, job: SparkJob, target: Table | None = None) -> Iterator[SparkSession]:
-        """The session with the job's inputs as views; what goes wrong inside comes out as an error of ours."""
+    def _running(
+        self, job: SparkJob, target: Table | None = None, told: Callable[[], str] = str
+    ) -> Iterator[SparkSession]:
+        """The session with the job's inputs as views; what goes wrong inside comes out as an error of ours.
+
+        `told` is what the status line says of the job besides Spark's own progress.
+        """
         scratch = fresh_folder(self._home / "scratch")
         running: Job | None = None
         try:
             druid_files = self._read_druid(job, scratch)
-            with self._job(job, target) as running, self._status(running.spark), self._views(running, job, druid_files):
+            with (
+                self._job(job, target) as running,
+                self._status(running.spark, told),
+                self._views(running, job, druid_files),
+            ):
                 yield running.spark
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise
@@ -189,7 +205,7 @@ class SparkRunner:
         return failures.translate(error, log)
 
     @contextmanager
-    def _status(self, spark: SparkSession) -> Iterator[None]:
+    def _status(self, spark: SparkSession, told: Callable[[], str]) -> Iterator[None]:
         """Show how far the running job is, inside; Spark tells about it twice a second."""
         begun = monotonic()
         shown = False
@@ -203,7 +219,7 @@ class SparkRunner:
             every = list(stages or ())
             share = 100 * sum(s.num_completed_tasks for s in active) // max(1, sum(s.num_tasks for s in active))
             number = len(every) - len(active) + 1
-            self._progress(f"Spark: stage {number}/{len(every)}, {share} % ({monotonic() - begun:.0f} s)")
+            self._progress(f"Spark: stage {number}/{len(every)}, {share} %{told()} ({monotonic() - begun:.0f} s)")
 
         spark.registerProgressHandler(show)
         try:

@@ -1,54 +1,26 @@
-"""What a job writes: Iceberg tables, files at a LOCATION, and the JSON that Druid ingests."""
+"""What a job writes to Hive-side tables: Iceberg tables, and files at a LOCATION."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import ExecutionError, PlanError, SparkError, UnsupportedError
+from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.calls import Call
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
 if TYPE_CHECKING:
-    from pyspark.sql.connect.column import Column
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
-
-
-def stage(frame: DataFrame, table: Table, directory: Path) -> int:
-    """Write the rows as newline-delimited `*.json.gz` for index_parallel; the number of rows.
-
-    Fields take the names of the table's columns in the data, by position. A null is left out, "" is not; NaN and the
-    infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for rows without a `__time`, which
-    Druid cannot store.
-    """
-    from pyspark.sql.connect.functions import col, count_if
-
-    if len(frame.columns) == len(table.columns):
-        frame = frame.toDF(*(column.field_name for column in table.columns))
-    timeless = {"timeless": count_if(col(TIME_COLUMN).isNull())} if TIME_COLUMN in frame.columns else {}
-    counts = _observed(frame, lambda counted: _json_writer(counted).mode("append").json(str(directory)), **timeless)
-    _drop_markers(directory)
-    rows = counts["rows"] if counts else _rows_in(frame.sparkSession, directory, "text")
-    missing = counts["timeless"] if counts and timeless else 0
-    if timeless and rows and not counts:
-        missing = _timeless_in(frame.sparkSession, directory)
-    if missing:
-        raise ExecutionError(
-            f"{missing} of {rows} rows have no time: their {TIME_COLUMN} is null",
-            hint="filter such rows out before writing them; nothing was changed",
-        )
-    _check_arrived(rows, any(directory.glob("part-*")), directory)
-    return rows
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
@@ -80,7 +52,7 @@ def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: P
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
         rows = int(commits.selectExpr(added).collect()[0].added)
-    _check_arrived(rows, (folder / "metadata").is_dir(), folder)
+    check_arrived(rows, (folder / "metadata").is_dir(), folder)
     return rows
 
 
@@ -104,11 +76,11 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     written = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         rows = _counted(frame, lambda counted: _write_folder(counted, table, str(written)))
-        _drop_markers(written)
+        drop_markers(written)
         if rows is None:
             data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
             rows = _rows_in(frame.sparkSession, written, data_format)
-        _check_arrived(rows, any(written.glob("part-*")), path)
+        check_arrived(rows, any(written.glob("part-*")), path)
         (_swap if overwrite else _add)(written, path)
     finally:
         shutil.rmtree(written, ignore_errors=True)
@@ -132,32 +104,25 @@ def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
 
 def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
     """Write the rows, counting them on their way; None where the number is late."""
-    return _observed(frame, write).get("rows")
+    return observed(frame, write, {"rows": "count(1)"}).get("rows")
 
 
-def _observed(frame: DataFrame, write: Callable[[DataFrame], None], **counts: Column) -> dict[str, int]:
-    """Write the rows and count them, and what else is asked for, on their way; empty where the numbers are late.
+def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: Mapping[str, str]) -> dict[str, Any]:
+    """Write the rows and aggregate them on their way; empty where the values are late.
 
-    Spark Connect waits a tenth of a second for them (Observation.getOrEmpty), and a busy machine needs longer.
+    Spark Connect waits a tenth of a second for them (Observation.getRowOrEmpty), and a busy machine needs longer.
     """
-    from pyspark.sql.connect.functions import count, lit
+    from pyspark.sql.connect.functions import expr
     from pyspark.sql.connect.observation import Observation
 
     observation = Observation()
-    wanted = {"rows": count(lit(1)), **counts}
-    counted = frame.observe(observation, *(column.alias(name) for name, column in wanted.items()))
+    counted = frame.observe(observation, *(expr(text).alias(name) for name, text in aggregates.items()))
     Call(frame.sparkSession, lambda: write(counted)).wait()
-    found = observation.get
-    return {name: int(found[name]) for name in wanted} if found.get("rows") is not None else {}
+    found = dict(observation.get)
+    return found if found.keys() == aggregates.keys() else {}
 
 
-def _timeless_in(spark: SparkSession, folder: Path) -> int:
-    """The rows of staged files that have no `__time`."""
-    staged = spark.read.schema(f"{identifier(TIME_COLUMN)} STRING").json(paths.escaped(folder))
-    return int(staged.where(f"{identifier(TIME_COLUMN)} IS NULL").count())
-
-
-def _check_arrived(rows: int, arrived: bool, folder: Path) -> None:
+def check_arrived(rows: int, arrived: bool, folder: Path) -> None:
     """Workers on other machines write into their own folder of that name, unless the storage is shared."""
     if rows and not arrived:
         raise SparkError(
@@ -181,7 +146,7 @@ def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
 def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
     """Write files of the table's format into a folder."""
     if is_json(table):
-        _json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
+        json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
     elif table.format == "textfile":
         frame.selectExpr(f"{_line(table)} AS value").write.mode("append").text(folder)
     elif table.format == "parquet":
@@ -190,7 +155,8 @@ def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
         frame.write.mode("append").orc(folder)
 
 
-def _json_writer(frame: DataFrame) -> Any:
+def json_writer(frame: DataFrame) -> Any:
+    """Newline JSON, gzip; nulls are left out."""
     return (
         frame.write.option("compression", "gzip")
         .option("ignoreNullFields", value=True)
@@ -199,7 +165,7 @@ def _json_writer(frame: DataFrame) -> Any:
     )
 
 
-def _drop_markers(folder: Path) -> None:
+def drop_markers(folder: Path) -> None:
     """Remove what Spark leaves beside the data: _SUCCESS and checksums."""
     for path in (*folder.glob("_SUCCESS"), *folder.glob(".*.crc")):
         path.unlink(missing_ok=True)

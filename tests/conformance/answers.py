@@ -28,6 +28,7 @@ from tests.conformance.cases import Case
 from tests.conformance.data import Rows, rows_of
 from tests.conformance.planned import plan_of
 from tests.equivalence.engine import SETTINGS
+from tests.support.loads import ingest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,10 +92,10 @@ class Engines:
         """Put the rows into both Druids, where they are not yet."""
         tables = {rows.table.data_source: rows for rows in self.rows.values() if rows.table.kind == "druid"}
         for name in sorted(set(tables) - set(self.store.data_sources())):
-            self.store.ingest(_task(tables[name]))
+            ingest(self.store, _task(tables[name]))
         if self.real is not None:
             missing = sorted(set(tables) - set(self.real.data_sources()))
-            self._each(missing, lambda druid, name: druid.ingest(_task(tables[name])))
+            self._each(missing, lambda druid, name: ingest(druid, _task(tables[name])))
             self.made |= set(missing)
 
     def _each(self, names: Sequence[str], do: Callable[[DruidEngine, str], object]) -> None:
@@ -233,7 +234,7 @@ def _identity(table: Table) -> str:
 
 def _task(rows: Rows) -> dict[str, Any]:
     columns = {column.field_name: column for column in rows.table.columns}  # two names may be one field
-    task: dict[str, Any] = index_parallel_spec(replace(rows.table, columns=tuple(columns.values())), {}, overwrite=True)
+    task: dict[str, Any] = index_parallel_spec(replace(rows.table, columns=tuple(columns.values())), {}, "nothing")
     task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(rows.json)
     return task
 

@@ -27,6 +27,7 @@ from hivedruid.spark.jobs import SparkRunner
 from tests.equivalence.comparison import Rows
 from tests.equivalence.real import RealDruid
 from tests.equivalence.tables import ZONES, RandomTable, World
+from tests.support.loads import ingest
 from tests.support.planning import plan
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Engine:
         there = self.store.data_sources()
         for random in world.tables:
             if random.rows and _stored(random).data_source not in there:
-                self.store.ingest(self._task(random))
+                ingest(self.store, self._task(random))
             self._views(random)
         self.world = world
         self.tables = tuple(_stored(random) for random in world.tables)
@@ -106,7 +107,7 @@ class Engine:
         if not staging.exists():
             staging.mkdir(parents=True)
             (staging / "rows.json.gz").write_bytes(gzip.compress(_documents(random).encode(), 1))
-        task: dict[str, Any] = index_parallel_spec(table, {}, overwrite=True)
+        task: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
         task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
         return task
 

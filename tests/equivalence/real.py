@@ -12,6 +12,7 @@ from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.errors import HiveDruidError, ResourceError
 from hivedruid.plan.physical import DruidRead
 from tests.equivalence.comparison import Rows, same, shown
+from tests.support.loads import ingest
 
 if TYPE_CHECKING:
     from hivedruid.druid.engine import DruidEngine
@@ -47,7 +48,7 @@ class RealDruid:
         missing = set(by_name) - self.there
         if missing:
             missing -= set(self.druid.data_sources())
-            self._each(sorted(missing), lambda druid, name: druid.ingest(by_name[name]))
+            self._each(sorted(missing), lambda druid, name: ingest(druid, by_name[name]))
         self.made |= missing
         self.there |= set(by_name)
 

@@ -24,6 +24,7 @@ from hivedruid.errors import ConnectError, DruidError, ResourceError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import read_state
 from hivedruid.plan.physical import DruidRead, Field
+from tests.support.loads import ingest
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
@@ -40,7 +41,7 @@ def numbers(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
         for start in (0, ROWS // 2):
             with gzip.open(folder / "a.json.gz", "wt", compresslevel=1) as file:
                 file.writelines(f'{{"__time":{n},"x":{n}}}\n' for n in range(start, start + ROWS // 2))
-            druid.ingest(ingestion(name, folder))
+            ingest(druid, ingestion(name, folder))
         yield name
         druid.drop(name)
 
@@ -290,4 +291,4 @@ def test_an_indexer_that_dies_with_its_task(
 
     druid.progress, druid.note = strike, notes.append
     with pytest.raises(DruidError, match=r"no worker of Druid's runs|ingestion task failed"):
-        druid.ingest(ingestion(new_data_source("t"), tmp_path))
+        ingest(druid, ingestion(new_data_source("t"), tmp_path))

@@ -161,12 +161,10 @@ def at_once(go: Path, *tables: tuple[IngestionHome, str]) -> list[killed.Outcome
     processes = [killed.begin(home.folder, home.conf, f"START INGESTION {name}", hold=go) for home, name in tables]
     try:
         for process in processes:
-            assert process.stdout is not None
-            while process.stdout.readline() not in ("held\n", ""):
-                pass
+            process.wait_for("held")
     finally:
         go.touch()
-        outcomes = [killed.outcome(process) for process in processes]
+        outcomes = [process.outcome() for process in processes]
     return outcomes
 
 

@@ -1,18 +1,22 @@
-"""Kafka and the overlord go away while records are ingested, and come back. A cluster of its own, which it may break."""
+"""Kafka, the overlord and the indexer go away while rows are ingested, and come back. A cluster of its own, which it may break."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
+from hivedruid.clients.tasks import TASKS
 from hivedruid.local.cluster import LocalCluster
-from tests.support import killed
+from hivedruid.session import Session
+from tests.support import job_homes, killed
 from tests.support.ingestion import Feed, IngestionHome, Row, until
 from tests.support.kafka import topics_of
 from tests.support.proxy import proxy
@@ -112,7 +116,7 @@ def test_the_overlord_dies_before_it_answers(local: LocalCluster, home: Ingestio
             assert home.problems(name)["interrupted"]["repair"] == f"START INGESTION default.{name}"
             local.up()
         finally:
-            outcome = killed.outcome(process)
+            outcome = process.outcome()
     assert (outcome.killed, outcome.error) == (False, "")
     assert home.ingestion(name)["state"] == "RUNNING"
     feed.send(100)
@@ -143,9 +147,80 @@ def test_the_overlord_goes_while_a_statement_waits(local: LocalCluster, home: In
             until(dead.is_set)
             local.up()
         finally:
-            outcome = killed.outcome(process)
+            outcome = process.outcome()
     assert (outcome.killed, outcome.error) == (False, "")
     assert (home.ingestion(name)["state"], home.tasks(name)) == ("STOPPED", [])
     home.run(f"START INGESTION {name}")  # what could not be published, if anything, is read again
     home.expect(name, feed.expected)
     home.stop(name, feed.expected)
+
+
+# --- jobs that write rows which are staged -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A home with a job whose rows 0, 1, 2 are staged, its settings, and the statement that resumes the job."""
+
+    home: Path
+    conf: dict[str, str]
+    table: str
+    resume: str
+
+
+@pytest.fixture
+def staged(local: LocalCluster, tmp_path: Path) -> Iterator[Staged]:
+    conf = job_homes.conf_of(local.up())
+    table = f"t_{uuid4().hex[:12]}"
+    home = job_homes.create(tmp_path / "staged", conf, table)
+    job_homes.staged(home, conf, f"INSERT INTO {table} {job_homes.values(0, 1, 2)}")
+    with Session(home, hiveconf=conf) as session:
+        (job,) = job_homes.unfinished(session)
+        made = Staged(home, conf, table, f"RESUME JOB '{job['id']}'")
+        yield made
+        local.up()
+        for _ in job_homes.unfinished(session):  # it has said why it could not go on
+            job_homes.run(session, made.resume)
+        assert job_homes.numbers(session, table) == [0, 1, 2]
+        assert job_homes.leftovers(home) == []
+
+
+@pytest.mark.parametrize("at", ["request", "answer"])
+def test_the_overlord_dies_when_it_is_given_a_task(local: LocalCluster, staged: Staged, at: str) -> None:
+    """It has got the task, or not: the job goes on, or can be resumed, and its rows come once."""
+    dead = Event()
+
+    def ends(what: str, method: str, path: str) -> bool:
+        if (what, method, path) != (at, "POST", TASKS) or dead.is_set():
+            return False
+        kill(local, "coordinator", signal.SIGKILL)
+        dead.set()
+        return True
+
+    with proxy(staged.conf["druid.overlord.url"], ends) as url:
+        process = killed.begin(staged.home, {**staged.conf, "druid.overlord.url": url}, staged.resume)
+        try:
+            until(dead.is_set)
+            local.up()
+        finally:
+            outcome = process.outcome()
+    assert not outcome.killed
+
+
+@pytest.mark.parametrize("service", ["indexer", "coordinator"])
+def test_a_service_dies_while_a_task_runs(
+    local: LocalCluster, home: IngestionHome, staged: Staged, service: str
+) -> None:
+    """What a task has done goes with its worker; an overlord finds it again."""
+    process = killed.begin(staged.home, staged.conf, staged.resume)
+    try:
+        assert process.wait_for(f"POST {TASKS}")
+        until(
+            lambda: any(task.state != "PENDING" for task in home.overlord.tasks(f"default.{staged.table}")),
+            "a task that runs",
+        )
+        kill(local, service, signal.SIGKILL)
+        local.up()
+    finally:
+        outcome = process.outcome()
+    assert not outcome.killed

@@ -15,6 +15,7 @@ from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError, ExecutionError
 from tests.integration.test_cluster_engine import stage, task
 from tests.support.both import EDIT_COLUMNS, EDITS, PAGE_COLUMNS, PAGES, Both
+from tests.support.loads import ingest
 from tests.support.native_json import (
     COUNT,
     Json,
@@ -48,8 +49,8 @@ def both(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     made = Both(druid, store, f"edits_{suffix}", f"pages_{suffix}")
     for name, rows, columns in ((made.edits, EDITS, EDIT_COLUMNS), (made.pages, PAGES, PAGE_COLUMNS)):
         spec = task(name, stage(folder / name, rows), columns=columns, segment="WEEK")
-        store.ingest(spec)
-        druid.ingest(spec)
+        ingest(store, spec)
+        ingest(druid, spec)
     yield made
     for name in (made.edits, made.pages):
         druid.drop(name)

@@ -16,6 +16,7 @@ import pytest
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
 from hivedruid.errors import ConnectError, ExecutionError
+from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
@@ -153,7 +154,12 @@ def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
     assert elsewhere.write("SELECT a + 1, b FROM t WHERE a > 5", table, table, overwrite=True) == 4
     assert sorted(elsewhere.query("SELECT a, b FROM t", table)) == [(7, "6"), (8, "7"), (9, "8"), (10, "9")]
     staged = tmp_path / "staged"
-    assert elsewhere.runner.stage(job("SELECT 1L, id FROM range(9)"), Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT)), staged) == 9  # fmt: skip
+    table = Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT))
+    spec = {
+        "spec": {"dataSchema": {"dataSource": "d", "dimensionsSpec": {"dimensions": [{"name": "n", "type": "long"}]}}}
+    }
+    found = elsewhere.runner.stage(job("SELECT 1L, id FROM range(9)"), table, spec, str(staged), skip_timeless=False)
+    assert (found.rows, found.intervals, found.sums) == (9, ((0, 86_400_000),), {"n": Sum(36)})
     assert list(staged.glob("*.json.gz"))
 
 

@@ -10,6 +10,7 @@ from hivedruid.catalog.database import open_database
 from hivedruid.catalog.statistics import ColumnStatistics
 from hivedruid.embedded.store import EmbeddedStore
 from tests.integration.test_cluster_engine import COLUMNS, DAY, NEW_YEAR, ROWS, stage, task
+from tests.support.loads import ingest
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -22,7 +23,7 @@ def test_a_cluster_and_the_embedded_store_tell_the_same(
 ) -> None:
     name = new_data_source("statistics")
     spec = task(name, stage(tmp_path / "rows", ROWS))
-    druid.ingest(spec)
+    ingest(druid, spec)
     druid.schema(name)
     free = druid.statistics(name)
     assert free is not None
@@ -35,7 +36,7 @@ def test_a_cluster_and_the_embedded_store_tell_the_same(
 
     found = druid.analysed(name, TYPES)
     store = EmbeddedStore(tmp_path / "home", open_database(tmp_path / "home"))
-    store.ingest(spec)
+    ingest(store, spec)
     embedded = store.analysed(name, TYPES)
     store.close()
     assert (found.rows, found.start, found.end) == (embedded.rows, embedded.start, embedded.end)

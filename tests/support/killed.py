@@ -1,30 +1,35 @@
-"""One statement in a process of its own, which may be killed at any of its effects: `python -m tests.support.killed`.
+"""One statement in a process of its own, which may be killed at any of its effects.
 
-The arguments come as JSON: the home, its settings, the statement, and where to die: at the n-th moment, 0 for nowhere. A
-moment is before an effect (a request to Druid that changes something, a write to the catalog) and after it; where nothing
-is asked between two effects, the moment between them is one.
+A moment is before an effect (a request to Druid that changes something, a write to the catalog, the staging of rows) and
+after it; where nothing is asked between two effects, the moment between them is one. A statement is told at which moment
+it dies: at the n-th, 0 for nowhere, or after the effect of a name. Every effect is told as soon as it is over.
 
-Every effect is printed as soon as it is over.
+The processes are forked from one that has loaded everything, and done nothing, when the first of them begins: that saves
+each of them a second.
 """
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, NoReturn
 
+from hivedruid.actions import run_jobs
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
 from hivedruid.errors import HiveDruidError
+from hivedruid.jobs.job import STATES, Jobs
 from hivedruid.session import Session
+from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 LIMIT = 240
@@ -47,36 +52,86 @@ class Outcome:
         return bool(left) and left[-1] in ("begin", "roll_back")
 
 
+class Running:
+    """A statement on its way."""
+
+    def __init__(self, process: ForkServerProcess, heard: Connection) -> None:
+        self.process = process
+        self._heard = heard
+        self._effects: list[str] = []
+        self._error: tuple[str, str] | None = None
+
+    def wait_for(self, effect: str) -> bool:
+        """Whether that effect came before the end."""
+        while self._listen():
+            if self._effects and self._effects[-1] == effect:
+                return True
+        return False
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def outcome(self) -> Outcome:
+        """What it came to. It does not outlive this."""
+        try:
+            while self._listen():
+                pass
+            self.process.join(LIMIT)
+        finally:
+            self.process.kill()
+            self.process.join()
+            self._heard.close()
+        if self._error is not None:
+            return Outcome(False, tuple(self._effects), *self._error)
+        assert self.process.exitcode in (0, -signal.SIGKILL)
+        return Outcome(self.process.exitcode != 0, tuple(self._effects))
+
+    def _listen(self) -> bool:
+        """Hear of one thing more; False at the end."""
+        try:
+            assert self._heard.poll(LIMIT), f"not over after {LIMIT} s: {self._effects}"
+            told = self._heard.recv()
+        except EOFError:
+            return False
+        if isinstance(told, str):
+            self._effects.append(told)
+        else:
+            self._error = told
+        return True
+
+
 def begin(
-    home: Path, conf: Mapping[str, str], statement: str, moment: int = 0, *, hold: Path | None = None
-) -> subprocess.Popen[str]:
+    home: Path, conf: Mapping[str, str], statement: str, moment: int | str = 0, *, hold: Path | None = None
+) -> Running:
     """Begin a statement; with `hold` it stops before its first request that changes Druid, until that file is there."""
-    given = {"home": str(home), "conf": dict(conf), "statement": statement, "moment": moment}
-    given["hold"] = str(hold) if hold is not None else ""
-    command = [sys.executable, "-m", "tests.support.killed", json.dumps(given)]
-    root = Path(__file__).parents[2]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
+    context = _fork_server()
+    heard, tell = context.Pipe(duplex=False)
+    process = context.Process(target=_live, args=(tell, home, dict(conf), statement, moment, hold))
+    process.start()
+    tell.close()
+    return Running(process, heard)
 
 
-def outcome(process: subprocess.Popen[str]) -> Outcome:
-    """What a statement that was begun came to. It does not outlive this."""
-    try:
-        told, errors = process.communicate(timeout=LIMIT)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode in (0, 1, -signal.SIGKILL), errors
-    lines = told.splitlines()
-    assert lines or process.returncode != 1, errors
-    if process.returncode == 1:
-        *lines, error = lines
-        message, hint = json.loads(error)
-        return Outcome(False, tuple(lines), message, hint)
-    return Outcome(process.returncode != 0, tuple(lines))
+def run(home: Path, conf: Mapping[str, str], statement: str, moment: int | str = 0) -> Outcome:
+    return begin(home, conf, statement, moment).outcome()
 
 
-def run(home: Path, conf: Mapping[str, str], statement: str, moment: int = 0) -> Outcome:
-    return outcome(begin(home, conf, statement, moment))
+_PRELOADED = (
+    "duckdb",
+    "pyspark.sql.connect.session",
+    "hivedruid.actions.insert",
+    "hivedruid.clients.cluster",
+    "hivedruid.embedded.ingest",
+    "hivedruid.spark.staging",
+)
+"""What statements load when they need it."""
+
+
+@cache
+def _fork_server() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, *_PRELOADED])
+    return context
 
 
 # --- in the process ----------------------------------------------------------------------------------------------
@@ -85,8 +140,10 @@ def run(home: Path, conf: Mapping[str, str], statement: str, moment: int = 0) ->
 class Moments:
     """Counts them, and ends the process at the one that it was told."""
 
-    def __init__(self, last: int, hold: str) -> None:
-        self.left = last
+    def __init__(self, tell: Connection, last: int | str, hold: Path | None) -> None:
+        self.tell = tell
+        self.left = last if isinstance(last, int) else 0
+        self.last = last
         self.hold = hold
         self.is_new = True
         self.is_writing = False
@@ -99,25 +156,34 @@ class Moments:
             self._pass()
         self.is_new = False
 
-    def after(self, effect: str) -> None:
-        print(effect, flush=True)
-        self._pass()
+    def after(self, effect: str, *, lasts: bool = True) -> None:
+        """`lasts`: if it is part of a transaction, dying now is as if before that; the end of it is the next moment."""
+        self.tell.send(effect)
+        if effect == self.last:
+            self._die()
+        if lasts:
+            self._pass()
+        self.is_new = not lasts
 
     def wait(self) -> None:
-        if not self.hold:
+        if self.hold is None:
             return
-        print("held", flush=True)
+        self.tell.send("held")
         end = monotonic() + LIMIT
-        while not Path(self.hold).exists():
+        while not self.hold.exists():
             if monotonic() > end:
                 raise TimeoutError(self.hold)
             sleep(0.005)
-        self.hold = ""
+        self.hold = None
 
     def _pass(self) -> None:
         self.left -= 1
         if self.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            self._die()
+
+    def _die(self) -> NoReturn:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("a process outlives nothing")
 
 
 def _watch(moments: Moments) -> None:
@@ -136,7 +202,10 @@ def _watch(moments: Moments) -> None:
     DruidClient._send = watched  # type: ignore[assignment, method-assign]
     for owner, names in (
         (Ingestions, ("begin", "finish", "sending", "worked", "roll_back")),
-        (Catalog, ("replace", "remove")),
+        (Catalog, ("add", "replace", "remove")),
+        (Jobs, ("begin", "move")),
+        (SparkRunner, ("stage",)),
+        (run_jobs, ("_remove",)),
     ):
         for name in names:
             setattr(owner, name, _write(getattr(owner, name), moments))
@@ -152,24 +221,26 @@ def _write(write: Callable[..., Any], moments: Moments) -> Callable[..., Any]:
             found = write(*given, **options)
         finally:
             moments.is_writing = False
-        moments.after(write.__name__)
+        effect = " ".join((write.__name__, *(item for item in given if item in STATES)))
+        moments.after(effect, lasts=not _is_part(given))
         return found
 
     return watched
 
 
-def main() -> int:
-    given = json.loads(sys.argv[1])
-    _watch(Moments(given["moment"], given["hold"]))
-    with Session(Path(given["home"]), hiveconf=given["conf"], confirm=lambda _: True) as session:
-        (statement,) = session.statements(given["statement"])
-        try:
-            session.execute(statement)
-        except HiveDruidError as error:
-            print(json.dumps([error.message, error.hint or ""]), flush=True)
-            return 1
-    return 0
+def _is_part(given: tuple[Any, ...]) -> bool:
+    """Whether what was written to the catalog is part of a transaction that goes on."""
+    catalog = getattr(given[0], "_catalog", given[0])
+    return isinstance(catalog, Catalog) and catalog.connection.in_transaction
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _live(
+    tell: Connection, home: Path, conf: Mapping[str, str], statement: str, moment: int | str, hold: Path | None
+) -> None:
+    _watch(Moments(tell, moment, hold))
+    try:
+        with Session(home, hiveconf=conf, confirm=lambda _: True) as session:
+            (parsed,) = session.statements(statement)
+            session.execute(parsed)
+    except HiveDruidError as error:
+        tell.send((error.message, error.hint or ""))

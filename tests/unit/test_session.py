@@ -9,6 +9,7 @@ import pytest
 from hivedruid import defaults
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, ParseError, SemanticError
 from hivedruid.session import Session
+from tests.support.loads import ingest
 
 
 def run(session: Session, text: str, file: str | None = None) -> list[tuple[object, ...]]:
@@ -98,8 +99,8 @@ def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
 
 def test_fields_that_differ_in_case_do_not_keep_ddl_from_repairing_them(tmp_path: Path) -> None:
     with Session(tmp_path / "home") as session:
-        session.store.ingest(_field(tmp_path, "Tag"))
-        session.store.ingest(_field(tmp_path, "TAG"))
+        ingest(session.store, _field(tmp_path, "Tag"))
+        ingest(session.store, _field(tmp_path, "TAG"))
         run(
             session,
             "CREATE EXTERNAL TABLE t (`__time` timestamp, tag string) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'ds')",
@@ -142,7 +143,7 @@ def test_fields_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
     schema["dimensionsSpec"] = {"dimensions": ["Tag", "TAG"]}
     task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(tmp_path / "in")  # type: ignore[index]
     with Session(tmp_path / "home") as session:
-        session.store.ingest(task)
+        ingest(session.store, task)
         assert session.store.schema("ds") == {"__time": "LONG", "Tag": "STRING", "TAG": "STRING"}
         mapping = "'druid.datasource' = 'ds', 'druid.columns.mapping' = 'Tag:tag,TAG:tag_2'"
         run(session, f"CREATE EXTERNAL TABLE t STORED BY 'druid' TBLPROPERTIES ({mapping})")

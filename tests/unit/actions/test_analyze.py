@@ -14,6 +14,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.session import Session
+from tests.support import loads
 from tests.unit.embedded.conftest import index_task
 
 DAY = 86_400_000
@@ -38,7 +39,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 def ingest(session: Session, folder: Path, rows: list[dict[str, object]], *, append: bool = False) -> None:
     folder.mkdir()
     (folder / "rows.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    session.store.ingest(index_task("d", folder, {"c": "string", "n": "long", "m": "string"}, append=append))
+    loads.ingest(session.store, index_task("d", folder, {"c": "string", "n": "long", "m": "string"}, append=append))
 
 
 def run(session: Session, text: str) -> list[tuple[object, ...]]:

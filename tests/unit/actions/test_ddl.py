@@ -124,7 +124,32 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ),
         ("(`__time` timestamp, x date) STORED BY druid", "Dimension x does not have STRING type: DATE", "x"),
         ("(`__time` timestamp, x binary) STORED BY druid", "Dimension x does not have STRING type: BINARY", "x"),
-        ("(`__time` timestamp, x array<string>) STORED BY druid", "Dimension x does not have STRING type: ARRAY", "x"),
+        ("(`__time` timestamp, x array<int>) STORED BY druid", "Dimension x does not have STRING type: ARRAY", "x"),
+        (
+            "(`__time` timestamp, `__time_granularity` string) STORED BY druid",
+            "column name '__time_granularity' is reserved: it is what rows are divided into segments by",
+            "`__time_granularity`",
+        ),
+        (
+            "(`__time` timestamp, p decimal(9,2)) STORED BY druid TBLPROPERTIES ('druid.columns.as'='q:double')",
+            "Druid does not support decimal column type cast column [p] to double",
+            "p",
+        ),
+        (
+            "(`__time` timestamp, b binary) STORED BY druid TBLPROPERTIES ('druid.columns.as'='b:double')",
+            "Dimension b does not have STRING type: BINARY",
+            "b",
+        ),
+        (
+            "(`__time` timestamp, n bigint) STORED BY druid TBLPROPERTIES ('druid.columns.as'='n:string')",
+            "druid.columns.as: column 'n' is bigint, and stored as it is",
+            "d",
+        ),
+        (
+            "(`__time` timestamp, n bigint) STORED BY druid TBLPROPERTIES ('druid.columns.aggregators'='m:max')",
+            "druid.columns.aggregators names no column of the table: 'm'",
+            "d",
+        ),
         ("(`__time` timestamp, x map<int,int>) STORED BY druid", "Dimension x does not have STRING type: MAP", "x"),
         ("(`__time` timestamp, x int, X int) STORED BY druid", "Duplicate column name x in the table definition.", "X"),
         ("STORED BY druid LOCATION '/x'", "LOCATION may not be specified for Druid", "LOCATION '/x'"),

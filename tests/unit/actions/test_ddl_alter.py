@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from hivedruid.actions import ddl
 from hivedruid.actions.changes import (
     AddDatabase,
     AddTable,
@@ -19,6 +22,8 @@ from hivedruid.actions.views import qualified
 from hivedruid.catalog import types as t
 from hivedruid.catalog.table import Column
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.parser import parse
+from hivedruid.script import SourceStatement
 from tests.unit.actions.ddl_world import World, at
 
 SETUP = """
@@ -52,8 +57,30 @@ def world() -> World:
 def test_drop_table(world: World, name: str, delete_data: bool) -> None:
     (action,) = world.build(f"DROP TABLE {name}")
     assert isinstance(action, RemoveTable)
-    assert (action.table.name, action.delete_data) == (name, delete_data)
-    assert world.build(f"DROP TABLE IF EXISTS default.{name} PURGE") == (action,)
+    assert (action.table.name, action.delete_data, action.purge) == (name, delete_data, name == "purged")
+    for_good = delete_data and action.table.kind == "druid"
+    assert world.build(f"DROP TABLE IF EXISTS default.{name} PURGE") == (replace(action, purge=for_good),)
+
+
+def test_what_goes_for_good(world: World) -> None:
+    world.run("ALTER TABLE managed SET TBLPROPERTIES ('auto.purge'='true')")
+    world.run("ALTER TABLE w SET TBLPROPERTIES ('auto.purge'='true')")
+    drops = [action for name in ("managed", "w") for action in world.build(f"DROP TABLE {name}")]
+    assert [(a.delete_data, a.purge) for a in drops if isinstance(a, RemoveTable)] == [(True, True), (False, False)]
+    empties = [action for name in ("managed", "w", "purged", "fed") for action in world.build(f"TRUNCATE TABLE {name}")]
+    assert [a.purge for a in empties if isinstance(a, EmptyTable)] == [True, False, True, False]
+    world.run("ALTER TABLE w SET TBLPROPERTIES ('external.table.purge'='true')")
+    (action,) = world.build("DROP TABLE w")
+    assert isinstance(action, RemoveTable)
+    assert (action.delete_data, action.purge) == (True, True)
+
+
+def test_a_data_source_that_a_table_was_put_over_outlives_it(world: World) -> None:
+    world.run("CREATE TABLE over (`__time` TIMESTAMP) STORED BY druid TBLPROPERTIES ('druid.datasource'='wikiticker')")
+    world.run("CREATE TABLE new (`__time` TIMESTAMP) STORED BY druid TBLPROPERTIES ('druid.datasource'='none_there')")
+    world.run("ALTER TABLE managed SET TBLPROPERTIES ('druid.datasource'='wikiticker')")
+    drops = [action for name in ("over", "managed", "new") for action in world.build(f"DROP TABLE {name} PURGE")]
+    assert [action.delete_data for action in drops if isinstance(action, RemoveTable)] == [False, False, True]
 
 
 def test_drop_what_is_not_there(world: World) -> None:
@@ -320,3 +347,45 @@ def test_drop_leaves_a_data_source_that_the_table_was_put_over(world: World) -> 
     world.run("ALTER TABLE own RENAME TO renamed;")
     dropped = {name: world.build(f"DROP TABLE {name}")[0] for name in ("renamed", "over")}
     assert [(name, action.delete_data) for name, action in dropped.items()] == [("renamed", True), ("over", False)]
+
+
+# ---- what a change leaves as it is
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (
+            "ALTER TABLE managed SET TBLPROPERTIES ('druid.segment.granularity'='HOUR')",
+            "only rows written from now on have the new druid.segment.granularity; "
+            "ALTER TABLE managed COMPACT 'major' or INSERT OVERWRITE rewrites the others",
+        ),
+        (
+            "ALTER TABLE managed SET TBLPROPERTIES ('druid.rollup'='false', 'druid.query.granularity'='DAY')",
+            "only rows written from now on have the new druid.query.granularity, druid.rollup; "
+            "INSERT OVERWRITE rewrites the others",
+        ),
+        ("ALTER TABLE managed ADD COLUMNS (x INT)", "rows that are there have no value in the new columns: x"),
+        ("ALTER TABLE managed RENAME TO other.n", "other.n is still the data source default.managed"),
+        ("ALTER TABLE managed SET TBLPROPERTIES ('auto.purge'='true')", None),
+        ("ALTER TABLE m ADD COLUMNS (x INT)", None),
+    ],
+)
+def test_what_a_change_leaves_as_it_is_is_said(world: World, statement: str, expected: str | None) -> None:
+    notes: list[str] = []
+    ddl.build(parse(SourceStatement(statement)), world.snapshot(), note=lambda text, _: notes.append(text))
+    assert notes == ([] if expected is None else [expected])
+
+
+def test_types_that_a_property_gives(world: World) -> None:
+    world.run(
+        "CREATE TABLE a (`__time` TIMESTAMP, p DECIMAL(9,2), q DECIMAL(9,2), b BINARY, d DATE, tags ARRAY<STRING>) "
+        "STORED BY druid TBLPROPERTIES ('druid.columns.as'='p:double, Q:STRING, b:string, d:string')"
+    )
+    table = world.tables["default", "a"]
+    assert [c.type for c in table.columns[1:]] == [t.DOUBLE, t.STRING, t.STRING, t.STRING, t.array_of(t.STRING)]
+    error = world.refused("ALTER TABLE a ADD COLUMNS (more DECIMAL(9,2))")
+    choices = "'more:double' or 'more:string'"
+    assert error.hint == (
+        f"TBLPROPERTIES ('druid.columns.as' = {choices}) says as what to store it, or CAST it in the SELECT"
+    )

@@ -122,7 +122,8 @@ def test_every_change_has_a_text() -> None:
     kinds = [
         kind
         for kind in vars(changes).values()
-        if isinstance(kind, type) and issubclass(kind, Action) and kind not in (Action, changes.ChangeIngestion)
+        if isinstance(kind, type) and issubclass(kind, Action) and kind.__module__ == changes.__name__
+        if kind is not changes.ChangeIngestion
     ]
     assert len(kinds) >= 10
     table = Table("d", "t", "iceberg", ())

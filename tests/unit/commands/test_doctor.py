@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid import defaults
+from hivedruid.catalog.database import open_database
+from hivedruid.catalog.store import Catalog
 from hivedruid.cli import main
 from hivedruid.commands.doctor import CHECKS
+from hivedruid.jobs.job import Job, Jobs
 
 if TYPE_CHECKING:
     import pytest
@@ -89,3 +92,21 @@ def test_tables_fed_from_kafka(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert code == 1
     assert found["Kafka"]["detail"] == "feeds default.a, default.b"
     assert found["Kafka: 127.0.0.1:1"]["detail"].endswith("from this machine: connection refused")
+
+
+def test_a_job_that_nobody_goes_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked(capsys, "--home", str(tmp_path))[1]["jobs"]["state"] == "ok"
+    job = Job("t_1", "query_1", 0, "INSERT INTO", "default", "t", "id", "embedded:", "f", "INSERT INTO t SELECT 1")
+    connection = open_database(tmp_path)
+    try:
+        Jobs(Catalog(connection)).begin([job])
+    finally:
+        connection.close()
+    code, found = checked(capsys, "--home", str(tmp_path))
+    assert code == 1
+    assert found["jobs: default.t"] == {
+        "feature": "jobs: default.t",
+        "state": "missing",
+        "detail": "job interrupted: the process that was at it is gone; the job is planned",
+        "next": "CANCEL JOB 't_1'",
+    }

@@ -11,6 +11,7 @@ import pytest
 
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
+from tests.support.loads import ingest
 
 DATA = Path(__file__).parent / "data"
 Spec = dict[str, Any]
@@ -129,11 +130,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore
     ]
     hourly = {"s": "string", "tags": "string", "b": "long"}
     for store in opened(tmp_path_factory.mktemp("recorded")):
-        store.ingest(index_task("edits", DATA, edits, pattern="edits.json"))
-        store.ingest(
+        ingest(store, index_task("edits", DATA, edits, pattern="edits.json"))
+        ingest(
+            store,
             index_task(
                 "hourly", DATA, hourly, metrics, pattern="edits.json", rollup=True, query="HOUR", segment="MONTH"
-            )
+            ),
         )
-        store.ingest(index_task("values", DATA, values, pattern="values.json"))
+        ingest(store, index_task("values", DATA, values, pattern="values.json"))
         yield store

@@ -13,6 +13,7 @@ import pytest
 
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
+from tests.support.loads import ingest
 
 START = 1704067200000
 DAY = 86_400_000
@@ -24,6 +25,7 @@ import json, os, signal, sqlite3, sys
 from pathlib import Path
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
+from tests.support import loads
 
 home, spec, step = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
 
@@ -65,7 +67,7 @@ STEPS = {
 }
 store = EmbeddedStore(home, open_database(home))
 STEPS[step]()
-store.ingest(spec)
+loads.ingest(store, spec)
 print("survived")
 """
 NEW_FROM = ("after the commit", "before deleting", "between deletions", "before forgetting", "after forgetting")
@@ -109,7 +111,7 @@ def test_kill_at_every_step(home: Path, index_task: Task, write_rows: Write, ste
         return index_task("t", folder, {"k": "string"}, drop=True)
 
     store = EmbeddedStore(home, open_database(home))
-    store.ingest(task("old", 2))
+    ingest(store, task("old", 2))
     store.close()
     child = subprocess.run(
         [sys.executable, "-c", CHILD, str(home), json.dumps(task("new", 3)), step], capture_output=True, check=False
@@ -118,7 +120,7 @@ def test_kill_at_every_step(home: Path, index_task: Task, write_rows: Write, ste
     again = EmbeddedStore(home, open_database(home))
     assert values(again) == (["new"] * 3 if step in NEW_FROM else ["old"] * 2)
     check_clean(home)
-    again.ingest(task("next", 1))
+    ingest(again, task("next", 1))
     assert values(again) == ["next"]
     check_clean(home)
     again.close()
@@ -129,13 +131,14 @@ import json, sys
 from pathlib import Path
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
+from tests.support import loads
 
 home, specs = Path(sys.argv[1]), json.loads(sys.argv[2])
 store = EmbeddedStore(home, open_database(home))
 turn = 0
 while True:
     turn += 1
-    store.ingest(specs[turn % 2])
+    loads.ingest(store, specs[turn % 2])
     print(turn, flush=True)
 """
 
@@ -154,7 +157,7 @@ def test_kill_at_any_time(home: Path, index_task: Task, write_rows: Write) -> No
         for name, size in sizes.items()
     ]
     store = EmbeddedStore(home, open_database(home))
-    store.ingest(specs[0])
+    ingest(store, specs[0])
     store.close()
     for turns in range(1, 5):
         with subprocess.Popen(
@@ -178,6 +181,7 @@ from pathlib import Path
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import HiveDruidError
+from tests.support import loads
 
 home, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
 store = EmbeddedStore(home, open_database(home))
@@ -185,7 +189,7 @@ store.schema("t")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 try:
-    store.ingest(spec)
+    loads.ingest(store, spec)
 except HiveDruidError as error:
     print(error.message)
     print(error.hint)
@@ -196,7 +200,7 @@ def test_full_disk(home: Path, index_task: Task, write_rows: Write) -> None:
     import json
 
     store = EmbeddedStore(home, open_database(home))
-    store.ingest(index_task("t", write_rows([{"__time": START, "k": "old"}], "old"), {"k": "string"}))
+    ingest(store, index_task("t", write_rows([{"__time": START, "k": "old"}], "old"), {"k": "string"}))
     store.close()
     rows = ({"__time": START + i, "k": f"{i * 2654435761 % 2**32:x}" * 4} for i in range(20_000))
     spec = index_task("t", write_rows(rows, "large"), {"k": "string"}, drop=True)

@@ -12,6 +12,9 @@ import pytest
 
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError
+from hivedruid.jobs.load import Load, NoJournal
+from hivedruid.jobs.staged import StagedRows
+from tests.support.loads import ingest
 
 DAY = 86_400_000
 START = 1704067200000
@@ -38,8 +41,8 @@ def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> Non
     ]
     folder = write_rows({"__time": START + i, "i": i, **row} for i, row in enumerate(rows))
     dimensions = {"i": "long", "l": "long", "d": "double", "f": "float", "s": "string"}
-    report = store.ingest(index_task("t", folder, dimensions))
-    assert (report.processed, report.stored, report.segments) == (7, 7, 1)
+    report = ingest(store, index_task("t", folder, dimensions))
+    assert (report.rows, report.segments) == (7, 1)
     assert store.schema("t") == {"__time": "LONG", "i": "LONG", "l": "LONG", "d": "DOUBLE", "f": "FLOAT", "s": "STRING"}
     assert scan(store, "t", "l", "d", "f", "s") == [
         [9007199254740993, 0.1, 16777216.0, "a"],
@@ -55,7 +58,7 @@ def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> Non
 def test_multiple_values_are_sorted(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     values: list[Any] = [["b", "a"], ["x"], [], None, ["c", None, "c"], "d", [2, 10]]
     folder = write_rows({"__time": START + i, "s": value} for i, value in enumerate(values))
-    store.ingest(index_task("t", folder, {"s": "string"}))
+    ingest(store, index_task("t", folder, {"s": "string"}))
     assert store.schema("t")["s"] == "ARRAY<STRING>"
     assert [row[0] for row in scan(store, "t", "s")] == [
         ["a", "b"],
@@ -68,9 +71,27 @@ def test_multiple_values_are_sorted(store: EmbeddedStore, index_task: Task, writ
     ]
 
 
+@pytest.mark.parametrize(
+    ("handling", "expected"),
+    [
+        ("SORTED_ARRAY", [[None, "a", "b", "b"], ["c", "c"]]),
+        ("SORTED_SET", [[None, "a", "b"], "c"]),
+        ("ARRAY", [["b", "a", None, "b"], ["c", "c"]]),
+    ],
+)
+def test_multiple_values_are_kept_as_the_spec_wants(
+    store: EmbeddedStore, index_task: Task, write_rows: Write, handling: str, expected: list[Any]
+) -> None:
+    folder = write_rows([{"__time": START, "s": ["b", "a", None, "b"]}, {"__time": START + 1, "s": ["c", "c"]}])
+    task = index_task("t", folder, {"s": "string"})
+    task["spec"]["dataSchema"]["dimensionsSpec"]["dimensions"][0]["multiValueHandling"] = handling
+    ingest(store, task)
+    assert [row[0] for row in scan(store, "t", "s")] == expected
+
+
 def test_single_values_in_arrays_are_plain_strings(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     folder = write_rows([{"__time": START, "s": ["a"]}, {"__time": START + 1, "s": []}])
-    store.ingest(index_task("t", folder, {"s": "string"}))
+    ingest(store, index_task("t", folder, {"s": "string"}))
     assert store.schema("t")["s"] == "STRING"
     assert scan(store, "t", "s") == [["a"], [None]]
 
@@ -87,10 +108,10 @@ def test_rollup_and_query_granularity(store: EmbeddedStore, index_task: Task, wr
         {"type": "count", "name": "count"},
         {"type": "doubleMax", "name": "x", "fieldName": "x"},
     ]
-    report = store.ingest(
-        index_task("t", write_rows(rows), {"k": "string"}, metrics, rollup=True, query="HOUR", segment="MONTH")
+    report = ingest(
+        store, index_task("t", write_rows(rows), {"k": "string"}, metrics, rollup=True, query="HOUR", segment="MONTH")
     )
-    assert (report.processed, report.stored, report.segments) == (4, 3, 1)
+    assert (report.rows, report.segments) == (4, 1)
     assert scan(store, "t") == [  # columns: dimensions as given, metrics by name
         [START, None, 1, 3, None],
         [START, "a", 2, -9223372036854775808, 0.5],
@@ -101,7 +122,7 @@ def test_rollup_and_query_granularity(store: EmbeddedStore, index_task: Task, wr
 def test_without_rollup_every_row_stays(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     rows = [{"__time": START, "k": "a", "n": 1}] * 3
     metrics = [{"type": "longSum", "name": "n", "fieldName": "n"}, {"type": "count", "name": "c"}]
-    assert store.ingest(index_task("t", write_rows(rows), {"k": "string"}, metrics)).stored == 3
+    assert ingest(store, index_task("t", write_rows(rows), {"k": "string"}, metrics)).rows == 3
     assert scan(store, "t", "n", "c") == [[1, 1]] * 3
 
 
@@ -109,7 +130,7 @@ def test_segments_by_interval_sorted_by_time_and_dimensions(
     store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write
 ) -> None:
     rows = [{"__time": START + day * DAY, "k": k} for day in (2, 0, 1) for k in ("b", None, "a")]
-    report = store.ingest(index_task("t", write_rows(rows), {"k": "string"}))
+    report = ingest(store, index_task("t", write_rows(rows), {"k": "string"}))
     assert report.segments == 3
     assert len(list((home / "segments").rglob("*.parquet"))) == 3
     assert scan(store, "t", "__time", "k") == [[START + day * DAY, k] for day in range(3) for k in (None, "a", "b")]
@@ -117,8 +138,22 @@ def test_segments_by_interval_sorted_by_time_and_dimensions(
 
 def test_large_intervals_are_cut(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     folder = write_rows({"__time": START + i, "i": i} for i in range(10))
-    assert store.ingest(index_task("t", folder, {"i": "long"}, rows_per_segment=4)).segments == 3
+    assert ingest(store, index_task("t", folder, {"i": "long"}, rows_per_segment=4)).segments == 3
     assert [row[0] for row in scan(store, "t", "i")] == list(range(10))
+
+
+def test_a_hash_divides_the_rows_of_an_interval(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    folder = write_rows({"__time": START + day * DAY, "i": i, "s": str(i)} for i in range(100) for day in (0, 1))
+    task = index_task("t", folder, {"i": "long", "s": "string"})
+    task["spec"]["tuningConfig"] |= {
+        "partitionsSpec": {"type": "hashed", "numShards": 3},
+        "forceGuaranteedRollup": True,
+        "indexSpec": {"bitmap": {"type": "concise"}},
+    }
+    report = ingest(store, task)
+    assert (report.rows, report.segments) == (200, 6)
+    assert sorted(row[0] for row in scan(store, "t", "i")) == sorted([*range(100)] * 2)
+    assert all(segment.start % DAY == 0 for segment in store.segments("t"))
 
 
 def test_gzip_and_several_files(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
@@ -127,7 +162,7 @@ def test_gzip_and_several_files(store: EmbeddedStore, index_task: Task, write_ro
         file.write(json.dumps({"__time": START + 1, "i": 2}) + "\n")
     (folder / "empty.json").write_text("")
     (folder / "_SUCCESS").write_text("not json")
-    store.ingest(index_task("t", folder, {"i": "long"}, pattern="*.json*"))
+    ingest(store, index_task("t", folder, {"i": "long"}, pattern="*.json*"))
     assert scan(store, "t", "i") == [[1], [2]]
 
 
@@ -145,7 +180,7 @@ def test_gzip_and_several_files(store: EmbeddedStore, index_task: Task, write_ro
 )
 def test_time_formats(store: EmbeddedStore, index_task: Task, write_rows: Write, format_: str, value: object) -> None:
     spec = index_task("t", write_rows([{"ts": value}]), {}, time={"column": "ts", "format": format_})
-    store.ingest(spec)
+    ingest(store, spec)
     assert scan(store, "t", "__time") == [[START]]
 
 
@@ -153,48 +188,48 @@ def test_append_and_overwrite(store: EmbeddedStore, index_task: Task, write_rows
     def rows(name: str, *days: int) -> Path:
         return write_rows([{"__time": START + day * DAY, "k": name} for day in days], name)
 
-    store.ingest(index_task("t", rows("one", 0, 1), {"k": "string"}))
-    store.ingest(index_task("t", rows("two", 1, 2), {"k": "string"}, append=True))
+    ingest(store, index_task("t", rows("one", 0, 1), {"k": "string"}))
+    ingest(store, index_task("t", rows("two", 1, 2), {"k": "string"}, append=True))
     assert scan(store, "t", "k") == [["one"], ["one"], ["two"], ["two"]]
-    store.ingest(index_task("t", rows("three", 1), {"k": "string"}))
+    ingest(store, index_task("t", rows("three", 1), {"k": "string"}))
     assert scan(store, "t", "k") == [["one"], ["three"], ["two"]]
     interval = ["2024-01-01/2024-01-03"]
-    store.ingest(index_task("t", rows("four", 0), {"k": "string"}, drop=True, intervals=interval))
+    ingest(store, index_task("t", rows("four", 0), {"k": "string"}, drop=True, intervals=interval))
     assert scan(store, "t", "k") == [["four"], ["two"]]
-    store.ingest(index_task("t", rows("five", 9), {"k": "string"}, drop=True))
+    ingest(store, index_task("t", rows("five", 9), {"k": "string"}, drop=True))
     assert scan(store, "t", "k") == [["five"]]
 
 
 def test_rows_outside_the_intervals_are_thrown_away(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     folder = write_rows([{"__time": START}, {"__time": START + DAY}])
-    report = store.ingest(index_task("t", folder, {}, intervals=["2024-01-02/2024-01-03"]))
-    assert (report.processed, report.stored, report.thrown_away) == (1, 1, 1)
+    report = ingest(store, index_task("t", folder, {}, intervals=["2024-01-02/2024-01-03"]))
+    assert report.rows == 1
 
 
 def test_an_interval_that_would_cut_a_segment_is_refused(
     store: EmbeddedStore, index_task: Task, write_rows: Write
 ) -> None:
     folder = write_rows([{"__time": START}])
-    store.ingest(index_task("t", folder, {}, segment="MONTH"))
+    ingest(store, index_task("t", folder, {}, segment="MONTH"))
     with pytest.raises(DruidError, match="cuts the segment"):
-        store.ingest(index_task("t", folder, {}, segment="DAY"))
+        ingest(store, index_task("t", folder, {}, segment="DAY"))
     assert scan(store, "t", "__time") == [[START]]
 
 
 def test_empty_input_with_drop_existing_empties_the_data_source(
     store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write
 ) -> None:
-    store.ingest(index_task("t", write_rows([{"__time": START}]), {}))
-    report = store.ingest(index_task("t", write_rows([], "none"), {}, drop=True))
-    assert (report.processed, report.stored, report.segments) == (0, 0, 0)
+    ingest(store, index_task("t", write_rows([{"__time": START}]), {}))
+    report = ingest(store, index_task("t", write_rows([], "none"), {}, drop=True))
+    assert (report.rows, report.segments) == (0, 0)
     assert store.data_sources() == ()
     assert list((home / "segments").rglob("*.parquet")) == []
 
 
 def test_schemas_may_differ_between_segments(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
-    store.ingest(index_task("t", write_rows([{"__time": START, "a": 1, "b": "x"}]), {"a": "long", "b": "string"}))
+    ingest(store, index_task("t", write_rows([{"__time": START, "a": 1, "b": "x"}]), {"a": "long", "b": "string"}))
     later = write_rows([{"__time": START + DAY, "a": "2", "b": ["y", "z"], "c": 0.5}], "later")
-    store.ingest(index_task("t", later, {"a": "string", "b": "string", "c": "double"}, append=True))
+    ingest(store, index_task("t", later, {"a": "string", "b": "string", "c": "double"}, append=True))
     assert store.schema("t") == {"__time": "LONG", "a": "STRING", "b": "ARRAY<STRING>", "c": "DOUBLE"}
     assert scan(store, "t", "a", "b", "c") == [["1", "x", None], ["2", ["y", "z"], 0.5]]
 
@@ -212,7 +247,7 @@ def test_rows_that_cannot_be_stored(
     store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write, rows: list[Any], message: str
 ) -> None:
     with pytest.raises(DruidError, match=message):
-        store.ingest(index_task("t", write_rows(rows), {"l": "long"}))
+        ingest(store, index_task("t", write_rows(rows), {"l": "long"}))
     assert store.data_sources() == ()
     assert list((home / "segments").rglob("*.parquet")) == []
 
@@ -221,7 +256,7 @@ def test_malformed_json_is_a_one_line_error(store: EmbeddedStore, index_task: Ta
     folder = write_rows([{"__time": START}])
     (folder / "bad.json").write_text('{"__time": 1}\n{"__time": \n')
     with pytest.raises(DruidError) as error:
-        store.ingest(index_task("t", folder, {}))
+        ingest(store, index_task("t", folder, {}))
     assert "bad.json" in error.value.message
     assert "\n" not in error.value.message
 
@@ -236,19 +271,20 @@ def test_malformed_json_is_a_one_line_error(store: EmbeddedStore, index_task: Ta
 def test_specs_that_are_refused(
     store: EmbeddedStore, index_task: Task, tmp_path: Path, change: Any, message: str
 ) -> None:
+    task = {**index_task("t", tmp_path, {}), **change}
     with pytest.raises(DruidError, match=message):
-        store.ingest({**index_task("t", tmp_path, {}), **change})
+        store.ingest(Load("task", task, StagedRows(str(tmp_path), 0)), NoJournal())
 
 
 def test_dimension_types_that_are_refused(store: EmbeddedStore, index_task: Task, tmp_path: Path) -> None:
     with pytest.raises(DruidError, match="type 'json'"):
-        store.ingest(index_task("t", tmp_path, {"x": "json"}))
+        ingest(store, index_task("t", tmp_path, {"x": "json"}))
 
 
 def test_odd_names(store: EmbeddedStore, home: Path, index_task: Task, write_rows: Write) -> None:
     name = "../a/b 'c' \"d\" é"
     folder = write_rows([{"__time": START, 'quo"te': "x", "two words": 1}])
-    store.ingest(index_task(name, folder, {'quo"te': "string", "two words": "long"}))
+    ingest(store, index_task(name, folder, {'quo"te': "string", "two words": "long"}))
     assert store.data_sources() == (name,)
     assert scan(store, name, 'quo"te', "two words") == [["x", 1]]
     assert all(home / "segments" in path.parents for path in home.parent.rglob("*.parquet"))
@@ -256,7 +292,7 @@ def test_odd_names(store: EmbeddedStore, home: Path, index_task: Task, write_row
 
 def test_names_that_differ_in_case_alone(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     folder = write_rows([{"__time": START, "page": "a", "Page": "b", "PAGE": "c"}, {"__time": START + 1, "PAge": "x"}])
-    store.ingest(index_task("t", folder, {"page": "string", "Page": "string"}))
+    ingest(store, index_task("t", folder, {"page": "string", "Page": "string"}))
     assert list(store.schema("t")) == ["__time", "page", "Page"]
     assert scan(store, "t", "Page", "page", "PAGE") == [["b", "a", None], [None, None, None]]
     group = {"queryType": "groupBy", "dataSource": "t", "dimensions": ["Page", "page"], "granularity": "all"}
@@ -267,5 +303,5 @@ def test_names_that_differ_in_case_alone(store: EmbeddedStore, index_task: Task,
 def test_floats_that_are_no_finite_numbers(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
     values = ["NaN", "Infinity", "-Infinity", 1e39, 0.1]
     folder = write_rows({"__time": START + i, "f": value} for i, value in enumerate(values))
-    store.ingest(index_task("t", folder, {"f": "float"}))
+    ingest(store, index_task("t", folder, {"f": "float"}))
     assert scan(store, "t", "f") == [["NaN"], ["Infinity"], ["-Infinity"], ["Infinity"], [0.1]]

@@ -10,6 +10,7 @@ import pytest
 
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError
+from tests.support.loads import ingest
 from tests.support.native_json import COUNT, Json, equals, inline, inner_scan, join, scan, total, virtual
 
 START = 1704067200000
@@ -21,7 +22,7 @@ ON = '(s == "j0.k")'
 @pytest.fixture
 def filled(store: EmbeddedStore, index_task: Callable[..., Json], write_rows: Callable[..., Path]) -> EmbeddedStore:
     rows = [{"__time": START + i * DAY, "s": s, "m": m, "l": i} for i, (s, m) in enumerate([("a", ["x", "y"]), ("b", "x"), (None, None)])]  # fmt: skip
-    store.ingest(index_task("t", write_rows(rows), {"s": "string", "m": "string", "l": "long"}))
+    ingest(store, index_task("t", write_rows(rows), {"s": "string", "m": "string", "l": "long"}))
     return store
 
 

@@ -17,6 +17,7 @@ from hivedruid.catalog.types import BIGINT, DOUBLE, STRING
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
+from tests.support.loads import ingest
 
 START = 1704067200000
 Task = Callable[..., dict[str, Any]]
@@ -46,7 +47,7 @@ def filled(store: EmbeddedStore, index_task: Task, write_rows: Write) -> Embedde
         for i in range(6)
     ]
     dimensions = {"i": "long", "s": "string", "d": "double", "f": "float", "m": "string"}
-    store.ingest(index_task("t", write_rows(rows), dimensions))
+    ingest(store, index_task("t", write_rows(rows), dimensions))
     return store
 
 
@@ -85,7 +86,7 @@ def test_rows_of_aggregations(filled: EmbeddedStore) -> None:
 
 
 def test_rows_stream(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
-    store.ingest(index_task("t", write_rows({"__time": START + i, "i": i} for i in range(20_000)), {"i": "long"}))
+    ingest(store, index_task("t", write_rows({"__time": START + i, "i": i} for i in range(20_000)), {"i": "long"}))
     rows = store.rows(read({"queryType": "scan", "dataSource": "t", "columns": ["i"]}, "i"))
     assert next(rows) == (0,)
     assert count(store) == 20_000  # another query in between
@@ -209,7 +210,7 @@ def test_replaced_files_stay_for_their_last_reader(
     scan = read({"queryType": "scan", "dataSource": "t", "columns": ["i"]}, "i")
     rows = filled.rows(scan)
     assert next(rows) == (0,)
-    filled.ingest(index_task("t", write_rows([{"__time": START, "i": 100}], "new"), {"i": "long"}, drop=True))
+    ingest(filled, index_task("t", write_rows([{"__time": START, "i": 100}], "new"), {"i": "long"}, drop=True))
     assert list(filled.rows(scan)) == [(100,)]
     assert len(files(home)) == 2
     assert list(rows) == [(i,) for i in range(1, 6)]
@@ -235,7 +236,7 @@ def test_readers_see_all_of_an_overwrite_or_nothing(home: Path, index_task: Task
         write_rows([{"__time": START + i * 3_600_000, "i": i} for i in range(size)], f"rows-{size}") for size in sizes
     ]
     writer = EmbeddedStore(home, open_database(home))
-    writer.ingest(index_task("t", folders[0], {"i": "long"}, drop=True, segment="MONTH"))
+    ingest(writer, index_task("t", folders[0], {"i": "long"}, drop=True, segment="MONTH"))
     done = threading.Event()
     seen: list[int] = []
 
@@ -248,7 +249,7 @@ def test_readers_see_all_of_an_overwrite_or_nothing(home: Path, index_task: Task
     thread = threading.Thread(target=reads)
     thread.start()
     for turn in range(1, 9):
-        writer.ingest(index_task("t", folders[turn % 2], {"i": "long"}, drop=True, segment="MONTH"))
+        ingest(writer, index_task("t", folders[turn % 2], {"i": "long"}, drop=True, segment="MONTH"))
     done.set()
     thread.join()
     writer.close()

@@ -193,7 +193,7 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
         ("ADD JAR /x.jar", "no Hive to add files or jars to"),
         ("ANALYZE TABLE t PARTITION (d) COMPUTE STATISTICS", "ANALYZE … PARTITION"),
         ("MSCK REPAIR TABLE t", "no partitions to repair"),
-        ("ALTER TABLE t COMPACT 'major'", "not for COMPACT"),
+        ("ALTER TABLE t CONCATENATE", "not for CONCATENATE"),
         ("SHOW PARTITIONS t", "no partitions"),
         ("SHOW LOCKS", "no table locks"),
         ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hivedruid.catalog.ingestions import LastSpec
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.ingestion.compare import Difference, as_accepted, changes, differences
 
 WANTED: dict[str, Any] = {
@@ -61,7 +62,11 @@ def running() -> dict[str, Any]:
         "offsetFetchPeriod": "PT30S", "intermediateHandoffPeriod": "P2147483647D", "maxParseExceptions": 2147483647,
         "numPersistThreads": 1, "maxColumnsToMerge": -1, "repartitionTransitionDuration": "PT120S",
     }  # fmt: skip
-    return found | {"suspended": False, "context": {"hivedruid.table": "default.t"}, **found["spec"]}
+    return found | {
+        "suspended": False,
+        "context": {"hivedruid.table": "default.t", CONCURRENT_LOCKS: True},
+        **found["spec"],
+    }
 
 
 def test_druids_own_additions_are_no_difference() -> None:
@@ -115,6 +120,14 @@ def test_what_druid_made_of_the_last_spec_is_what_counts() -> None:
     edited = copy.deepcopy(strange)
     edited["spec"]["ioConfig"]["taskCount"] = 3
     assert Difference("ioConfig.taskCount", None, 3) in changes(WANTED, edited, last)
+
+
+@pytest.mark.parametrize("last", [None, LastSpec(WANTED, as_accepted(running()))])
+def test_locks_that_let_nobody_replace_are_told(last: LastSpec | None) -> None:
+    """So it is with a supervisor that hivedruid sent before it knew of them, or that another client made."""
+    alone = running() | {"context": {"hivedruid.table": "default.t"}}
+    assert changes(WANTED, alone, last) == (Difference("context.useConcurrentLocks", True, None),)
+    assert changes(WANTED, running(), last) == ()
 
 
 def test_an_auto_scaler_changes_the_number_of_tasks() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from hivedruid.catalog.ingestions import IngestionRecord
 from hivedruid.catalog.table import Table
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import (
@@ -48,7 +49,9 @@ def test_start() -> None:
     assert [item.path for item in change.differences] == ["ioConfig.topic"]
     assert change.spec is not None
     assert "suspended" not in change.spec
-    assert change.spec["context"] == {OWNER_TABLE: "default.t", OWNER_ID: "ours", OWNER_HOME: "here"}
+    assert change.spec["context"] == {
+        CONCURRENT_LOCKS: True, OWNER_TABLE: "default.t", OWNER_ID: "ours", OWNER_HOME: "here",
+    }  # fmt: skip
 
 
 def test_tasks_that_failed_before_do_not_count() -> None:
@@ -113,7 +116,7 @@ def test_another_tables_supervisor_is_left_alone() -> None:
     for change in (lifecycle.start, lifecycle.stop, lifecycle.purge):
         with pytest.raises(DruidError, match="belongs to"):
             change(TABLE, SPEC, theirs)
-    unsigned = replace(RUNNING, running=SPEC)
+    unsigned = replace(RUNNING, running={**SPEC, "context": {CONCURRENT_LOCKS: True}})
     assert steps(lifecycle.start(TABLE, SPEC, unsigned)) == ["wait until running"]
 
 

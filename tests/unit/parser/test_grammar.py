@@ -16,7 +16,7 @@ from lark.lexer import PatternStr
 
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse, statements
-from hivedruid.parser.statements import Statement, ddl, dml, ingestion, materialized, utility  # noqa: F401 - attributes of `statements`
+from hivedruid.parser.statements import Statement, ddl, dml, ingestion, jobs, materialized, utility  # noqa: F401 - attributes of `statements`
 from hivedruid.script import SourceStatement, split
 
 GRAMMAR = Path(__file__).parents[3] / "grammar"
@@ -64,6 +64,9 @@ WORDS = {
     "SETTING_KEY": st.sampled_from(["hive.druid.rollup", "hivevar:x", "a.b"]),
     "SETTING_VALUE": st.sampled_from(["true", "a b", "x=y", "2015-09-12"]),
     "TASK_STATE": st.sampled_from(["'RUNNING'", "'failed'"]),
+    "JOB_STATE": st.sampled_from(["'staged'", "'Cancelled'"]),
+    "JOB_ID": st.sampled_from(["'0123456789ab'", "'a'"]),
+    "COMPACTION": st.sampled_from(["'major'", "'MAJOR'"]),
     "TIME_STRING": st.sampled_from(["'2024-01-01'", "'2024-01-01 00:00:00'", "'2024-02-30'"]),
     "PATH": st.sampled_from(["a.q", "dir/b c.q"]),
     "DRUID_HANDLER": st.just("'org.apache.hadoop.hive.druid.DruidStorageHandler'"),
@@ -206,7 +209,8 @@ def test_the_generator_reaches_every_statement() -> None:
 
 def statement_kinds() -> list[type[Statement]]:
     modules = (
-        statements, statements.ddl, statements.dml, statements.ingestion, statements.materialized, statements.utility,
+        statements, statements.ddl, statements.dml, statements.ingestion, statements.jobs, statements.materialized,
+        statements.utility,
     )  # fmt: skip
     values = [value for module in modules for value in vars(module).values()]
     return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]

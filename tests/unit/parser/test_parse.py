@@ -382,7 +382,7 @@ def test_alter() -> None:
 
 
 @pytest.mark.parametrize(
-    "rest", ["REPLACE COLUMNS (a int)", "CHANGE a b int", "ADD PARTITION (a=1)", "SET LOCATION '/x'", "COMPACT 'major'"]
+    "rest", ["REPLACE COLUMNS (a int)", "CHANGE a b int", "ADD PARTITION (a=1)", "SET LOCATION '/x'", "CONCATENATE"]
 )
 def test_other_alters_are_refused(rest: str) -> None:
     error = refused(f"ALTER TABLE t {rest}", UnsupportedError)

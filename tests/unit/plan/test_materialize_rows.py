@@ -19,6 +19,7 @@ from hivedruid.druid.query import native_query
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.decode import decode_rows
 from hivedruid.plan.nodes import DruidQuery
+from tests.support import loads
 from tests.support.planning import COLUMNS, events
 from tests.support.views import rewritten, view
 
@@ -55,9 +56,9 @@ def ingest(store: EmbeddedStore, table: Table, rows: list[tuple[Any, ...]], fold
     names = [c.name for c in table.columns]
     lines = (json.dumps({n: v for n, v in zip(names, row, strict=True) if v is not None}) for row in rows)
     (folder / "rows.json").write_text("\n".join(lines))
-    spec: dict[str, Any] = index_parallel_spec(table, {}, overwrite=True)
+    spec: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
     spec["spec"]["ioConfig"]["inputSource"] = {"type": "local", "baseDir": str(folder), "filter": "*.json"}
-    store.ingest(spec)
+    loads.ingest(store, spec)
 
 
 def answer(store: EmbeddedStore, node: object, zone: str) -> list[tuple[Any, ...]] | None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import duckdb
@@ -61,6 +62,14 @@ def run(home: Path, *settings: str, own: bool = False, **environment: str) -> su
         process.kill()
     assert process.returncode == 0, error
     return subprocess.CompletedProcess(process.args, process.returncode, out, error)
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    """Wait until it is so."""
+    deadline = monotonic() + 240
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.02)
 
 
 def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -13,12 +11,10 @@ from time import monotonic
 
 import pytest
 
-from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import (
     BIGINT,
     BOOLEAN,
     DATE,
-    DOUBLE,
     FLOAT,
     INT,
     STRING,
@@ -146,43 +142,6 @@ def test_join_of_two_inputs(home: Home, lines: Callable[..., Path]) -> None:
     names = files_table(lines('{"code": "#en", "name": "English"}').parent, columns(code=STRING, name=STRING))
     item = druid("d", "channel s", [STRING, BIGINT], ["'#en'", "5::BIGINT"], ["'#fr'", "6::BIGINT"])
     assert home.query("SELECT name, s FROM d JOIN t ON channel = code", item, names) == [("English", 5)]
-
-
-def test_stage_is_exact(home: Home, tmp_path: Path) -> None:
-    sql = r"""
-        SELECT 1442018818771 AS t, 'a"b\\c\nd\u00e9' AS s, CAST('NaN' AS DOUBLE) AS d, 9007199254740993 AS n, array('x', NULL) AS l
-        UNION ALL SELECT 0, '', CAST('-Infinity' AS DOUBLE), NULL, NULL
-        UNION ALL SELECT 1, NULL, 0.1D, -1, array()
-    """
-    table = Table(
-        "default", "d", "druid", columns(__time=TIMESTAMP, cityName=STRING, d=DOUBLE, n=BIGINT, l=array_of(STRING))
-    )
-    staged = tmp_path / "staged"
-    staged.mkdir()
-    assert home.runner.stage(job(sql), table, staged) == 3
-    names = sorted(path.name for path in staged.iterdir())
-    assert names
-    assert all(name.endswith(".json.gz") and not name.startswith((".", "_")) for name in names)
-    text = [line for name in names for line in gzip.decompress((staged / name).read_bytes()).decode().splitlines()]
-    assert sorted((json.loads(line) for line in text), key=lambda row: row["__time"]) == [
-        {"__time": 0, "cityName": "", "d": "-Infinity"},
-        {"__time": 1, "d": 0.1, "n": -1, "l": []},
-        {"__time": 1442018818771, "cityName": 'a"b\\c\ndé', "d": "NaN", "n": 9007199254740993, "l": ["x", None]},
-    ]
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT 1L AS t WHERE FALSE",
-        "SELECT id FROM range(10) WHERE id > 10 + rand() * 0",
-        "SELECT a.id FROM range(10) a JOIN (SELECT id FROM range(5) WHERE id > 10 GROUP BY id) b ON a.id = b.id",
-        "SELECT id FROM range(10) ORDER BY id LIMIT 0",
-    ],
-)
-def test_stage_of_no_rows(home: Home, tmp_path: Path, sql: str) -> None:
-    table = Table("default", "d", "druid", columns(__time=TIMESTAMP))
-    assert home.runner.stage(job(sql), table, tmp_path / "staged") == 0
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -18,7 +17,7 @@ from hivedruid.catalog.types import INT
 from hivedruid.errors import SparkError
 from hivedruid.spark import server, session
 from hivedruid.spark.server import Files, Server
-from tests.unit.spark.conftest import Home, columns, iceberg_table, run, start
+from tests.unit.spark.conftest import Home, columns, eventually, iceberg_table, run, start
 from tests.unit.spark.test_session import slow_job
 
 pytestmark = pytest.mark.spark
@@ -48,13 +47,6 @@ def is_there(process: int) -> bool:
     """Whether a process runs; one that has ended and that nobody asked about does not."""
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
     return listed.stdout.strip()[:1] not in ("", "Z")
-
-
-def eventually(condition: Callable[[], object]) -> None:
-    deadline = monotonic() + 120
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.02)
 
 
 def hivedruid(*arguments: str) -> str:

@@ -7,9 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -17,7 +15,7 @@ from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.errors import ConnectError, SparkError, UsageError
 from hivedruid.plan.physical import SparkJob
 from hivedruid.spark import server, session
-from tests.unit.spark.conftest import Home, columns, files_table, job, run
+from tests.unit.spark.conftest import Home, columns, eventually, files_table, job, run
 
 pytestmark = pytest.mark.spark
 
@@ -30,13 +28,6 @@ def slow_job() -> SparkJob:
 def writing(folder: Path) -> list[Path]:
     """The files that a job which has not ended has written so far."""
     return list(folder.glob(".data.*/_temporary/0/*/*/part-*")) + list(folder.glob(".data.*/_temporary/0/*/part-*"))
-
-
-def eventually(condition: Callable[[], object]) -> None:
-    deadline = monotonic() + 240
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.05)
 
 
 def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> None:

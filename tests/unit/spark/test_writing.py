@@ -27,7 +27,7 @@ from hivedruid.catalog.types import (
 )
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import writing
-from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job
+from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table
 
 pytestmark = pytest.mark.spark
 
@@ -71,14 +71,11 @@ def test_round_trip(home: Home, tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", TABLES)
 def test_number_of_rows_that_comes_late(home: Home, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark Connect leaves out what it has not counted within a tenth of a second: what was written is counted then."""
-    monkeypatch.setattr(writing, "_observed", lambda frame, write, **_: write(frame) or {})
+    monkeypatch.setattr(writing, "observed", lambda frame, write, aggregates: write(frame) or {})
     table = TABLES[kind](tmp_path / "da[t]a")
     assert home.write(f"{ROW} UNION ALL {NULLS}", table) == 2
     assert home.write(ROW, table, overwrite=True) == 1
     assert home.write(f"SELECT * FROM ({ROW}) WHERE rand() > 2", table) == 0
-    staged = tmp_path / "staged"
-    druid = Table("default", "d", "druid", columns(a=INT))
-    assert home.runner.stage(job("SELECT id FROM range(7)"), druid, staged) == 7
 
 
 def test_csv_round_trip(home: Home, tmp_path: Path) -> None:
@@ -202,8 +199,8 @@ def test_drop(home: Home, tmp_path: Path) -> None:
 def test_rows_that_land_elsewhere(tmp_path: Path) -> None:
     """What workers without shared storage do: Druid must not be told to load the empty folder."""
     with pytest.raises(SparkError, match="Spark has written 7 rows, but not to the"):
-        writing._check_arrived(7, False, tmp_path)
-    writing._check_arrived(0, False, tmp_path)
+        writing.check_arrived(7, False, tmp_path)
+    writing.check_arrived(0, False, tmp_path)
 
 
 def test_refused_targets(home: Home, tmp_path: Path) -> None:

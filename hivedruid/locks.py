@@ -1,8 +1,4 @@
-"""File locks of the store's folder. The operating system drops them when a process dies, however it dies.
-
-Readers hold `readers` shared while a query runs, writers hold `writers` shared while they write files that the
-manifest does not know yet. Deleting takes one of them exclusively, and does not wait: what is in use is left for later.
-"""
+"""File locks below the home folder. The operating system drops them when a process dies, however it dies."""
 
 from __future__ import annotations
 
@@ -12,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivedruid.errors import DruidError
+from hivedruid.errors import ExecutionError
 
 
 @contextmanager
 def shared(path: Path) -> Iterator[None]:
-    """Hold a lock together with others; waits for a deletion that is under way."""
+    """Hold a lock together with others; waits for who holds it alone."""
     with _opened(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
@@ -43,7 +39,7 @@ def _opened(path: Path) -> Iterator[int]:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise DruidError(f"cannot open the lock file {path}: {error}") from error
+        raise ExecutionError(f"cannot open the lock file {path}: {error}") from error
     try:
         yield descriptor
     finally:

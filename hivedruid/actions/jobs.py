@@ -1,0 +1,165 @@
+"""Jobs that write to Druid as actions: what a statement does about those that another process has left behind. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.table import Table
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.job import IN_DRUID, Job, KnownJob
+from hivedruid.script import SourceStatement
+from hivedruid.secrets import mask_text
+
+VIEW = "MATERIALIZED VIEW"
+"""The kind of a job that builds one: only its own statement knows what else has to be remembered, so nobody goes on with it."""
+
+
+@dataclass(frozen=True)
+class ContinueJob(Action):
+    """Carry a job on from where it stands to its end. `said_again`: because its own statement was said again."""
+
+    job: Job
+    said_again: bool = False
+
+
+@dataclass(frozen=True)
+class CancelJob(Action):
+    """Take back what Druid has of a job, and delete its staged rows. `asked`: a person did, so that it is answered."""
+
+    job: Job
+    asked: bool = False
+
+
+@dataclass(frozen=True)
+class LeaveTarget(Action):
+    """The target of a multi-insert that the job has already written, before the statement was interrupted."""
+
+    job: Job
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The statement that jobs come from; `text` is for people, `fingerprint` is equal for statements that mean the same."""
+
+    text: str
+    fingerprint: str
+    druid: str
+
+
+def origin(source: SourceStatement, settings: Mapping[str, str], database: str) -> Origin:
+    """Equal where text, current database, time zone and Druid are."""
+    text = mask_text(source.text.strip())
+    druid = settings["druid.url"]
+    what = "\n".join((text, database, settings.get("hive.local.time.zone", ""), druid))
+    return Origin(text, hashlib.sha256(what.encode()).hexdigest(), druid)
+
+
+def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot) -> tuple[Action, ...]:
+    """The actions of a statement that writes, and what has to be done about unfinished jobs before or instead.
+
+    Of a statement that is said again after it was interrupted, the targets that Druid was given already are not computed
+    again: nothing is doubled. What Druid was not given is thrown away and computed anew. Jobs of other statements that
+    write to the same data sources are brought to an end first.
+    Raises ExecutionError where a table is emptied or dropped that another process is writing to.
+    """
+    written = [a.table.data_source for a in actions if isinstance(a, IngestDruid)]
+    removed = [table.data_source for table in _removed(actions)]
+    if not written and not removed:
+        return actions
+    earlier = _interrupted(found, snapshot.jobs) if written else {}
+    own = {job.id for job in earlier.values()}
+    before: list[Action] = []
+    for known in reversed(snapshot.jobs):
+        job = known.job
+        if job.has_ended or job.id in own or job.druid != found.druid:
+            continue
+        if job.data_source in removed:
+            if known.is_running:
+                raise ExecutionError(
+                    f"another session is writing to {job.full_name}", hint=f"wait for it, or CANCEL JOB '{job.id}'"
+                )
+            before.append(CancelJob(job))
+        elif job.data_source in written and not known.is_running:
+            before.append(ContinueJob(job) if _can_go_on(job) else CancelJob(job))
+    return (*before, *_replaced(actions, earlier))
+
+
+def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
+    """A CREATE TABLE … AS that goes on: its table or data source may be there already, and that is no error."""
+    job = _interrupted(found, snapshot.jobs).get(0)
+    return ContinueJob(job, said_again=True) if job is not None and job.definition and _can_go_on(job) else None
+
+
+def _can_go_on(job: Job) -> bool:
+    return job.kind != VIEW and job.state in (*IN_DRUID, "verified")
+
+
+def _removed(actions: Iterable[Action]) -> Iterator[Table]:
+    for action in actions:
+        if type(action).__name__ == "RemoveDatabase":
+            yield from _removed(action.tables)  # type: ignore[attr-defined]
+        elif type(action).__name__ == "EmptyTable" or getattr(action, "delete_data", False):
+            table: Table = action.table  # type: ignore[attr-defined]
+            if table.kind == "druid":
+                yield table
+
+
+def _interrupted(found: Origin, jobs: Sequence[KnownJob]) -> dict[int, Job]:
+    """The jobs of the same statement as it was said last, by target, if it was interrupted a while ago, not long."""
+    same = [known for known in jobs if known.job.fingerprint == found.fingerprint and known.job.kind != VIEW]
+    last = [known for known in same if known.job.statement_id == same[0].job.statement_id]
+    if not last or not all(known.is_recent and not known.is_running for known in last):
+        return {}
+    return {} if all(known.job.has_ended for known in last) else {known.job.number: known.job for known in last}
+
+
+def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
+    number = 0
+    for action in actions:
+        if not isinstance(action, IngestDruid):
+            yield action
+            continue
+        job = earlier.get(number)
+        number += 1
+        if job is None or job.state == "cancelled":
+            yield action
+        elif job.state == "cleaned":
+            yield LeaveTarget(job)
+        elif _can_go_on(job):
+            yield ContinueJob(job, said_again=True)
+        else:
+            yield CancelJob(job)
+            yield action
+
+
+# --- EXPLAIN -----------------------------------------------------------------------------------------------------
+
+_OPERATORS = {
+    ContinueJob: "Continue Job Operator",
+    CancelJob: "Cancel Job Operator",
+    LeaveTarget: "Leave Target Operator",
+}
+_NEXT = {
+    "planned": "its staged rows are deleted",
+    "staged": "its staged rows are handed to Druid",
+    "submitted": "the task that it has submitted is waited for",
+    "published": "its rows are verified",
+    "verified": "its staged rows are deleted",
+}
+
+
+def describe(action: Action) -> tuple[str, list[tuple[str, object]]]:
+    """The operator and its fields, for `explain_ddl`."""
+    assert isinstance(action, ContinueJob | CancelJob | LeaveTarget)
+    job = action.job
+    effects = {
+        ContinueJob: _NEXT.get(job.state, ""),
+        CancelJob: "what Druid has of it is taken back, and its staged rows are deleted",
+        LeaveTarget: "its rows are there already",
+    }
+    fields = [("job", job.id), ("table", job.full_name), ("state", job.state), ("effect", effects[type(action)])]
+    return _OPERATORS[type(action)], [*fields]

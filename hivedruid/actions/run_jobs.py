@@ -1,0 +1,396 @@
+"""Run the jobs that write to Druid: stage, hand over, remember each step, clean up. Where one process ends, another goes on.
+
+The jobs of a statement share a lock file, which the operating system lets go of when the process dies: a job that is
+neither at its end nor locked was interrupted.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from hivedruid import locks
+from hivedruid.actions.jobs import VIEW, CancelJob, ContinueJob, LeaveTarget
+from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.reduce import reduced
+from hivedruid.catalog.store import from_json, to_json
+from hivedruid.druid.ingestion import STAGING, folder_in_druid
+from hivedruid.errors import ExecutionError, HiveDruidError, ResourceError
+from hivedruid.jobs.job import IN_DRUID, Job, Jobs
+
+if TYPE_CHECKING:
+    from hivedruid.actions.execute import Services
+    from hivedruid.actions.jobs import Origin
+    from hivedruid.jobs.load import LoadReport
+    from hivedruid.jobs.staged import StagedRows
+
+Commit = Callable[[], object]
+"""What changes in the catalog in the moment that the rows count."""
+PATIENCE = 60.0
+"""Seconds that another process may need to find out that its job was cancelled."""
+
+
+# --- the jobs of a statement -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin, query_id: str) -> Iterator[list[Job]]:
+    """The jobs of the statement's targets, in order: all of them begun at once, and locked inside."""
+    jobs = list(_planned(actions, origin, query_id))
+    if not jobs:
+        yield jobs
+        return
+    store = Jobs(services.catalog)
+    _clean_staging(services, store)
+    with _locked(services, query_id):
+        store.begin(jobs)
+        try:
+            yield jobs
+        except BaseException as error:
+            _give_up(error, store, query_id)
+            raise
+
+
+def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterator[Job]:
+    from uuid import uuid4
+
+    number = 0
+    for place, action in enumerate(actions, start=1):
+        following = actions[place] if place < len(actions) else None
+        is_view = type(action).__name__ == "BuildView"
+        ingest = action.write if is_view else action  # type: ignore[attr-defined]
+        if not isinstance(ingest, IngestDruid):
+            continue
+        added = following.table if type(following).__name__ == "AddTable" else None  # type: ignore[union-attr]
+        kind = VIEW if is_view else "CREATE TABLE AS" if added else _KINDS[ingest.replaces]
+        table = ingest.table
+        yield Job(
+            f"{table.name}_{uuid4().hex[:12]}", query_id, number, kind, table.database, table.name, table.table_id,
+            origin.druid, origin.fingerprint, origin.text, ingest.spec, ingest.replaces,
+            definition=to_json(added) if added else "",
+        )  # fmt: skip
+        number += 1
+
+
+_KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
+
+
+def _give_up(error: BaseException, store: Jobs, statement_id: str) -> None:
+    """The statement has failed. What was written stays known, so that it is not written twice when the statement is said again.
+
+    Where nothing was, jobs without staged rows are as if they had not been.
+    """
+    jobs = store.of_statement(statement_id)
+    if any(job.state == "cleaned" for job in jobs):
+        return
+    for job in jobs:
+        if job.state == "planned":
+            store.move(job, "cancelled", error=_words(error))
+
+
+def _words(error: BaseException) -> str:
+    return error.message if isinstance(error, HiveDruidError) else type(error).__name__
+
+
+@contextmanager
+def _locked(services: Services, statement_id: str) -> Iterator[None]:
+    """Nobody else is at the jobs of the statement inside. Raises ExecutionError where somebody is."""
+    path = services.home / "locks" / f"statement-{statement_id}"
+    with locks.exclusive(path) as alone:
+        if not alone:
+            raise ExecutionError("another session is at this job", hint="SHOW JOBS tells when it has ended")
+        try:
+            yield
+        finally:
+            if all(job.has_ended for job in Jobs(services.catalog).of_statement(statement_id)):
+                path.unlink(missing_ok=True)
+
+
+def is_running(home: Path, statement_id: str) -> bool:
+    """Whether a process is at the jobs of a statement."""
+    path = home / "locks" / f"statement-{statement_id}"
+    if not path.exists():
+        return False
+    with locks.exclusive(path) as alone:
+        return not alone
+
+
+# --- one job -----------------------------------------------------------------------------------------------------
+
+
+def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit] | None = None) -> None:
+    """Stage the rows of a job that is planned, and carry it to its end.
+
+    `prepare` is called between the two, and gives what belongs to the commit besides the job's own table.
+    """
+    store = Jobs(services.catalog)
+    job = store.find(action.job_id)
+    assert job is not None
+    folder = _folder(job, services)
+    begun = monotonic()
+    try:
+        skips = services.setting("hivedruid.null.time") == "skip"
+        staged = services.spark().stage(
+            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
+        )
+        if staged.skipped:
+            services.note(f"{staged.skipped} rows without a __time were left out of {job.full_name}")
+        job = store.move(job, "staged", staged=staged, spec=filled(action.spec, folder))
+        commit = prepare(staged) if prepare is not None else None
+    except BaseException as error:
+        _remove(folder)
+        if not isinstance(error, ResourceError):
+            with suppress(HiveDruidError):
+                store.move(job, job.state if job.state == "planned" else "cancelled", error=_words(error))
+        raise
+    _carry_on(job, services, commit, begun)
+
+
+def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
+    """From where a job with staged rows stands to its end."""
+    begun = monotonic() if begun is None else begun
+    if job.state != "verified":
+        journal = _Journal(job if job.state in IN_DRUID else job.next_attempt(), job, services, commit)
+        try:
+            services.druid().ingest(journal.load(), journal)
+        except BaseException as error:
+            journal.failed(error)
+            raise
+        job = journal.job
+    _clean(job, services)
+    services.tell(summary(job, monotonic() - begun))
+
+
+class _Journal:
+    """Remembers in the catalog how far a job is; see `jobs.load.Journal`."""
+
+    def __init__(self, next_: Job, stored: Job, services: Services, commit: Commit | None) -> None:
+        self.job = stored
+        self._next = next_
+        self._services = services
+        self._store = Jobs(services.catalog)
+        self._commit = commit
+
+    def load(self) -> Any:
+        return self._next.load()
+
+    def submitted(self, notes: Mapping[str, Any]) -> None:
+        attempt = self._next.attempt
+        self.job = self._store.move(self.job, "submitted", attempt=attempt, notes=dict(notes), error="")
+
+    def published(self, notes: Mapping[str, Any]) -> None:
+        self.job = self._store.move(self.job, "published", notes=dict(notes))
+
+    def verified(self, report: LoadReport) -> None:
+        with self._services.catalog.transaction():
+            self.job = self._store.move(self.job, "verified", report=report, notes={}, error="")
+            if self.job.definition:
+                job = self.job
+                self._services.catalog.add(from_json(_new_id(), job.database, job.table, job.definition))
+            if self._commit is not None:
+                self._commit()
+
+    def withdrawn(self, reason: str) -> None:
+        if self.job.state in IN_DRUID:
+            self.job = self._store.move(self.job, "staged", notes={}, error=reason)
+
+    def failed(self, error: BaseException) -> None:
+        """After an error: who pressed Ctrl-C does not want the job; else its rows stay for RESUME JOB."""
+        if self.job.state == "staged" and isinstance(error, KeyboardInterrupt):
+            _end(self.job, self._services, "interrupted")
+        elif not self.job.has_ended:
+            with suppress(HiveDruidError):
+                self.job = self._store.move(self.job, self.job.state, error=_words(error))
+            if isinstance(error, HiveDruidError):
+                what = (
+                    "goes on with it"
+                    if self.job.state in IN_DRUID
+                    else "submits the staged rows again, CANCEL JOB deletes them"
+                )
+                error.hint = "; ".join(filter(None, (error.hint, f"RESUME JOB '{self.job.id}' {what}")))
+
+
+def _new_id() -> str:
+    from uuid import uuid4
+
+    return uuid4().hex
+
+
+# --- going on, and taking back -----------------------------------------------------------------------------------
+
+
+def continue_job(action: ContinueJob, services: Services) -> None:
+    """Carry on what another process began. Raises ExecutionError where that is not possible."""
+    with _locked(services, action.job.statement_id):
+        job = _current(action.job, services)
+        if job.state == "planned" or job.kind == VIEW:
+            _take_back(job, services)
+            raise ExecutionError(
+                f"job {job.id} had not staged all of its rows: nothing was changed",
+                hint="say its statement again",
+            )
+        stopped = f"job {job.id}, which was {job.state} when it was interrupted"
+        if action.said_again:
+            services.note(f"goes on with {stopped}: its rows are not computed again")
+        elif not job.has_ended:
+            services.note(f"brings to its end {stopped}")
+        _carry_on(job, services)
+
+
+def cancel_job(action: CancelJob, services: Services) -> None:
+    """Take back what Druid has of a job. Where another process is at it, that one fails first."""
+    if action.asked and is_running(services.home, action.job.statement_id):
+        _take_over(action.job, services)
+    with _locked(services, action.job.statement_id):
+        _take_back(_current(action.job, services), services)
+
+
+def _take_over(job: Job, services: Services) -> None:
+    """End what another process does for a job, and return when it has let go of it.
+
+    The job is changed first: the other one finds that out before it counts the rows, or has counted them already.
+    """
+    job = _current(job, services)
+    if job.state not in IN_DRUID:
+        raise ExecutionError(
+            f"job {job.id} is {job.state}, and another session is at it", hint="press Ctrl-C there, or wait"
+        )
+    from hivedruid.jobs.load import NoJournal
+
+    job = Jobs(services.catalog).move(job, "published", notes={**job.notes, "withdraws": "cancelled"})
+    services.druid().withdraw(job.load(), NoJournal())
+    end = monotonic() + PATIENCE
+    while is_running(services.home, job.statement_id):
+        if monotonic() >= end:
+            raise ExecutionError(
+                f"another session is still at job {job.id}", hint=f"CANCEL JOB '{job.id}' again, when it has ended"
+            )
+        sleep(0.1)
+
+
+def leave_target(action: LeaveTarget, services: Services) -> None:
+    services.note(
+        f"{action.job.full_name} has its rows: job {action.job.id} wrote them before the statement was interrupted"
+    )
+
+
+def _current(job: Job, services: Services) -> Job:
+    """The job as it is now, in the session's Druid."""
+    stored = Jobs(services.catalog).find(job.id)
+    if stored is None or stored.has_ended:
+        raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
+    if stored.druid != services.setting("druid.url"):
+        raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
+    return stored
+
+
+def _take_back(job: Job, services: Services) -> None:
+    if job.state == "verified":
+        _clean(job, services)
+        return
+    if job.state in IN_DRUID:
+        journal = _Journal(job, job, services, None)
+        services.druid().withdraw(job.load(), journal)
+        job = journal.job
+        if job.state in IN_DRUID:
+            raise ExecutionError(f"job {job.id} was not taken back", hint=f"CANCEL JOB '{job.id}' tries again")
+    _end(job, services, job.error or "cancelled")
+
+
+def _end(job: Job, services: Services, why: str) -> None:
+    _remove(_folder(job, services))
+    Jobs(services.catalog).move(job, "cancelled", error=why)
+
+
+def _clean(job: Job, services: Services) -> None:
+    if services.setting("hivedruid.staging.keep") != "true":
+        _remove(job.staged.folder if job.staged is not None else _folder(job, services))
+    Jobs(services.catalog).move(job, "cleaned")
+
+
+# --- staging -----------------------------------------------------------------------------------------------------
+
+
+def _folder(job: Job, services: Services) -> str:
+    """The job's own folder: an absolute path, or the URI of remote storage."""
+    if job.staged is not None:
+        return job.staged.folder
+    root = _root(services)
+    return str(root / job.id) if isinstance(root, Path) else f"{root.rstrip('/')}/{job.id}"
+
+
+def _root(services: Services) -> Path | str:
+    root = services.setting("hivedruid.staging.root")
+    if root.startswith("file:"):
+        root = root.removeprefix("file://").removeprefix("file:")
+    if "://" in root:
+        return root
+    return Path(root).absolute() if root else services.home / "staging"
+
+
+def _remove(folder: str) -> None:
+    """Delete a folder on this machine; remote storage has rules of its own for what is old."""
+    if "://" not in folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clean_staging(services: Services, store: Jobs) -> None:
+    """Delete what the Spark server wrote for processes that were gone by then."""
+    root = _root(services)
+    if not isinstance(root, Path) or not root.is_dir():
+        return
+    for folder in root.iterdir():
+        job = store.find(folder.name)
+        if job is not None and job.has_ended and services.setting("hivedruid.staging.keep") != "true":
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def filled(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """The spec with the staging folder where it belongs."""
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(STAGING, folder_in_druid(folder))
+        if isinstance(value, Mapping):
+            return {key: fill(item) for key, item in value.items()}
+        return [fill(item) for item in value] if isinstance(value, list) else value
+
+    source = fill(spec["spec"]["ioConfig"]["inputSource"])
+    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], "inputSource": source}}}
+
+
+# --- what is told ------------------------------------------------------------------------------------------------
+
+
+def summary(job: Job, seconds: float) -> str:
+    """`default.t: 5,000,000 rows, 120.4 MB, 30 segments in 40.2 s (124,378 rows/s)`."""
+    rows = job.staged.rows if job.staged is not None else 0
+    segments = job.report.segments if job.report is not None else 0
+    size = job.report.size if job.report is not None else 0
+    parts = [f"{rows:,} row{'' if rows == 1 else 's'}"]
+    if size:
+        parts.append(_size(size))
+    parts.append(f"{segments:,} segment{'' if segments == 1 else 's'}")
+    rate = f" ({rows / seconds:,.0f} rows/s)" if rows >= _MANY and seconds > 0 else ""
+    return f"{job.full_name}: {', '.join(parts)} in {seconds:.1f} s{rate}"
+
+
+_MANY = 1000
+"""Rows from which on their number in a second means something."""
+
+
+def _size(size: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(size)
+
+
+EXECUTORS: Mapping[type[Action], Callable[[Any, Services], None]] = {
+    ContinueJob: continue_job,
+    CancelJob: cancel_job,
+    LeaveTarget: leave_target,
+}

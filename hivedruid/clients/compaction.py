@@ -1,0 +1,286 @@
+"""Compaction on a cluster: tasks that are submitted, watched, and held against what was there; and the coordinator's own.
+
+A table may grow meanwhile. So what is compared are segments, by name: those that queries read when the tasks were
+submitted, and those that the tasks have written. Where others wrote between the two, that cannot be told apart, and only
+the tasks' own counts are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from hivedruid.clients.failures import first_line
+from hivedruid.clients.instants import millis
+from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
+from hivedruid.clients.overlord import Overlord, task_path
+from hivedruid.clients.segment_list import listed, located
+from hivedruid.clients.segments import ETERNITY, Patience, Segment, Segments, interval, wait_until
+from hivedruid.clients.task_spec import task_of
+from hivedruid.druid.compaction import CONFIG, STATUS, TASK, config_path, over
+from hivedruid.errors import ConnectError, DruidError
+from hivedruid.ingestion.model import Task
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.druid.engine import ListedSegment
+
+KNOWN = 60.0
+"""Seconds in which the overlord knows a task that it has taken."""
+ISSUED = "coordinator-issued_"
+"""What ids of the coordinator's own tasks begin with (CompactSegments)."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    segments: int
+    intervals: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """The automatic compaction of a data source; the amounts are None until the coordinator has looked at it."""
+
+    data_source: str
+    state: str
+    awaiting: Amount | None = None
+    compacted: Amount | None = None
+    skipped: Amount | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds to wait for a free slot, and for new segments to be loaded."""
+
+    slot: float
+    load: float
+
+
+# --- automatic ---------------------------------------------------------------------------------------------------
+
+
+def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any] | None) -> None:
+    """Give the coordinator the configuration of a data source, or take it away."""
+    if config is None:
+        cluster.client.delete("coordinator", config_path(data_source))
+    else:
+        cluster.client.post("coordinator", CONFIG, config)
+
+
+def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
+    """The data sources that are compacted automatically, by name."""
+    configs = cluster.client.get("coordinator", CONFIG, missing={}).get("compactionConfigs") or ()
+    status = cluster.client.get("coordinator", STATUS, missing={}).get("latestStatus") or ()
+    known = {str(item["dataSource"]): item for item in status}
+    return tuple(
+        automatic_of(name, known.get(name)) for name in sorted(str(config["dataSource"]) for config in configs)
+    )
+
+
+def automatic_of(data_source: str, status: Mapping[str, Any] | None) -> Automatic:
+    """From AutoCompactionSnapshot; None where the coordinator, which looks every half hour, has not looked yet."""
+    if status is None:
+        return Automatic(data_source, "PENDING")
+
+    def amount(what: str) -> Amount:
+        return Amount(
+            int(status[f"segmentCount{what}"]), int(status[f"intervalCount{what}"]), int(status[f"bytes{what}"])
+        )
+
+    return Automatic(
+        data_source, str(status["scheduleStatus"]), amount("AwaitingCompaction"), amount("Compacted"),
+        amount("Skipped"), first_line(str(status.get("message") or "")),
+    )  # fmt: skip
+
+
+def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Task, ...]:
+    """Tasks that compact, newest first."""
+    return tuple(task for task in Overlord(cluster.client).tasks(data_source) if task.type == "compact")
+
+
+# --- by hand -----------------------------------------------------------------------------------------------------
+
+
+def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: Limits | None) -> tuple[str, ...]:
+    """Submit the tasks that `task` comes down to; with `limits`, wait for them and verify. Their ids; none where there is nothing.
+
+    Raises DruidError for a task that fails, and where rows are not what they were.
+    """
+    run = _Compaction(cluster, task)
+    try:
+        run.submit(limits)
+        if run.ids and limits is not None:
+            run.wait(limits)
+    finally:
+        cluster.progress("")
+    return tuple(run.ids)
+
+
+class _Compaction:
+    def __init__(self, cluster: DruidCluster, task: Mapping[str, Any]) -> None:
+        self.cluster, self.client = cluster, cluster.client
+        self.overlord = Overlord(cluster.client)
+        self.data_source = str(task["dataSource"])
+        self.task = dict(task)
+        self.ids: list[str] = []
+        self.inputs = 0
+        """Segments that the tasks read, unless others write first."""
+        self.known: frozenset[str] = frozenset()
+        self.measures = COUNT
+        self.before = Measured(0, {})
+
+    def submit(self, limits: Limits | None) -> None:
+        there = self._segments(limits)
+        spans = [(segment.start, segment.end) for segment in there if segment.state != "tombstone"]
+        if not spans:
+            return
+        if limits is not None:
+            self._measure()
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.data_source)
+        for task in over(self.task, spans):
+            task_id = f"hivedruid_compact_{name}_{uuid4().hex}"
+            self._post({**task, "id": task_id})
+            self.ids.append(task_id)
+            start, end = map(millis, task["ioConfig"]["inputSpec"]["interval"].split("/"))
+            self.inputs += sum(start < segment.end and segment.start < end for segment in there)
+
+    def _segments(self, limits: Limits | None) -> list[ListedSegment]:
+        """What a task reads, tombstones among it. With `limits` it is waited for segments that are loaded just now: only then
+        can they be measured."""
+        found: list[ListedSegment] = []
+
+        def are_loaded() -> bool:
+            read = ("available", "loading", "tombstone")
+            found[:] = [segment for segment in listed(self.cluster, self.data_source) if segment.state in read]
+            return all(segment.state != "loading" for segment in found)
+
+        self.cluster.progress(f"Druid: waiting for the segments of {self.data_source} to be loaded")
+        if not wait_until(are_loaded, limits.load if limits else 0) and limits is not None:
+            raise DruidError(
+                f"after {limits.load:g} s not all segments of {self.data_source} are loaded; nothing was compacted",
+                hint="SHOW SEGMENTS tells which; COMPACT without AND WAIT does not wait for them",
+            )
+        return found
+
+    def _measure(self) -> None:
+        self.known = frozenset(str(item["identifier"]) for item in self._stored())
+        rolls_up = (self.task.get("granularitySpec") or {}).get("rollup") is not False
+        descriptors = [part.descriptor for part in located(self.cluster, self.data_source) if part.historicals]
+        self.measures = measures_of(self.cluster, self.data_source, descriptors, rolls_up=rolls_up)
+        self.before = measured(self.cluster, self.data_source, descriptors, self.measures)
+
+    def _post(self, task: Mapping[str, Any]) -> None:
+        """Hand a task over once: where no answer came, its id tells whether the overlord has it."""
+        self.cluster.progress(f"Druid: task {task['id']} is submitted")
+        try:
+            self.client.post("overlord", TASK, task, repeatable=False)
+        except ConnectError:
+            if self.overlord.task(str(task["id"])) is None:
+                raise
+
+    def _stored(self) -> Sequence[Mapping[str, Any]]:
+        """The segments that count, from the metadata store itself."""
+        path = f"/druid/coordinator/v1/metadata/datasources/{quote(self.data_source, safe='')}/segments?full"
+        found: Sequence[Mapping[str, Any]] = self.client.post("coordinator", path, [interval(ETERNITY)])
+        return found
+
+    # --- the tasks ---------------------------------------------------------------------------------------------
+
+    def wait(self, limits: Limits) -> None:
+        try:
+            for task_id in self.ids:
+                self._watch(task_id, limits.slot)
+        except KeyboardInterrupt:
+            ends = " ".join(f"KILL TASK '{task_id}';" for task_id in self.ids)
+            self.cluster.note(f"the compaction of {self.data_source} goes on in Druid; to end it: {ends}")
+            raise
+        new = [item for item in self._stored() if item["identifier"] not in self.known and is_compacted(item)]
+        self._wait_for(new, limits.load)
+        self._verify(new)
+
+    def _watch(self, task_id: str, slot: float) -> None:
+        """Wait for a task's end. Raises DruidError where it fails, or gets no slot."""
+        begun = monotonic()
+        unknown, waiting = Patience(KNOWN), Patience(slot)
+        while True:
+            task = self.overlord.task(task_id)
+            if task is None:
+                if unknown.is_over(True):
+                    raise DruidError(f"Druid does not know the compaction task {task_id}")
+            elif task.is_complete:
+                if task.state == "SUCCESS":
+                    return
+                raise self._failure(task)
+            elif waiting.is_over(task.state in ("WAITING", "PENDING")):
+                raise DruidError(
+                    f"the compaction task {task_id} waits for a slot or a lock since {slot:g} s, and goes on waiting",
+                    hint=f"SHOW TASKS tells what runs; KILL TASK '{task_id}' ends it",
+                )
+            state = task.state.lower() if task is not None else "submitted"
+            self.cluster.progress(f"Druid: compacting {self.data_source}, {state} ({monotonic() - begun:.0f} s)")
+            sleep(0.2)
+
+    def _failure(self, task: Task) -> DruidError:
+        return DruidError(
+            f"the compaction of {self.data_source} failed: {task.error or 'Druid does not say why'}",
+            hint=f"SHOW TASK '{task.id}' tells more; no row has changed, and COMPACT can be said again",
+        )
+
+    def _wait_for(self, new: Sequence[Mapping[str, Any]], patience: float) -> None:
+        self.cluster.progress(f"Druid: waiting for {len(new)} segment(s) of {self.data_source} to be loaded")
+        segments = Segments(self.client, self.data_source)
+        if not segments.wait_for([Segment.of(item) for item in new], (), patience):
+            raise DruidError(
+                f"{self.data_source} is compacted, and after {patience:g} s not all of its segments are loaded",
+                hint="queries read the old ones until then; see whether the historical runs: hivedruid doctor",
+            )
+
+    # --- verification ------------------------------------------------------------------------------------------
+
+    def _verify(self, new: Sequence[Mapping[str, Any]]) -> None:
+        """Raises DruidError where the new segments do not hold what the old ones held."""
+        names = {str(item["identifier"]) for item in new}
+        parts = [part for part in located(self.cluster, self.data_source) if part.id in names]
+        read, rows = self._reported()
+        if len(parts) < len(names) or read != self.inputs:
+            self.cluster.note(
+                f"{self.data_source} was written to meanwhile: its rows before and after are not compared"
+            )
+            return
+        after = measured(self.cluster, self.data_source, [part.descriptor for part in parts], self.measures)
+        wrong = list(self.measures.differences(self.before, after))
+        if rows != self.before.rows:
+            wrong.insert(0, f"{rows} of {self.before.rows} rows were read")
+        if wrong:
+            raise DruidError(
+                f"{self.data_source} is not what it was before its compaction: {'; '.join(wrong)}",
+                hint=f"Druid keeps the old segments as unused; SHOW TASK '{self.ids[0]}' tells more",
+            )
+
+    def _reported(self) -> tuple[int, int]:
+        """The segments and rows that the tasks have read, by their reports."""
+        segments = rows = 0
+        for task_id in self.ids:
+            report = self.client.get("overlord", task_path(task_id, "reports"), missing={})
+            for name, part in report.items():
+                if name.startswith("ingestionStatsAndErrors"):
+                    payload = part.get("payload") or {}
+                    stats = payload.get("rowStats") or {}
+                    counts = stats.get("totals", stats).get("buildSegments") or {}
+                    segments += int(payload.get("segmentsRead") or 0)
+                    rows += int(counts.get("processed") or 0)
+        return segments, rows
+
+
+def is_compacted(segment: Mapping[str, Any]) -> bool:
+    """Whether a task of compaction has written it. What others append meanwhile gets the same version, but not that state,
+    or with the mark of an INSERT in it."""
+    is_tombstone = (segment.get("shardSpec") or {}).get("type") == "tombstone"
+    return bool(segment.get("lastCompactionState")) and not task_of(segment) and not is_tombstone

@@ -1,0 +1,219 @@
+"""One ingestion on a cluster, from any state that an earlier process left it in: every step may be done again.
+
+    staged ── submit ──► submitted ── the task ends ──► published ── loaded, checked, settled ──► verified
+       ▲                     └────────── withdrawn ◄─────────┘
+
+Traps of Druid 33 that this is for: a task over no readable file succeeds, and with dropExisting empties its intervals; rows
+without a readable time vanish from a task that succeeds; dropExisting is refused without intervals; intervals without end
+make the overlord count their days for ever; a task's SUCCESS says nothing of what can be queried, and the FAILED of one that
+was shut down nothing of what it had published just then.
+
+The notes of a load: `used` and `seen`, the segments that were there before where any are replaced, and `withdraws`, why
+its rows are being taken back, once they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.clients import task_spec
+from hivedruid.clients.instants import millis
+from hivedruid.clients.published import Before, MismatchError, Published, TakenAwayError
+from hivedruid.clients.segments import ETERNITY, Segment, Segments
+from hivedruid.clients.tasks import IngestionTask, NoWorkerError
+from hivedruid.errors import DruidError, ExecutionError
+from hivedruid.jobs.load import LoadReport
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.jobs.load import Journal, Load
+    from hivedruid.jobs.staged import Interval
+
+SAMPLER = "/druid/indexer/v1/sampler"
+EXTENSIONS = {
+    "s3": "druid-s3-extensions",
+    "hdfs": "druid-hdfs-storage",
+    "google": "druid-google-extensions",
+    "azureStorage": "druid-azure-extensions",
+}
+"""What an overlord needs for input sources other than its machines' own files."""
+
+
+class Ingestion:
+    """All methods raise DruidError or ConnectError."""
+
+    def __init__(self, cluster: DruidCluster, load: Load, journal: Journal) -> None:
+        if load.spec.get("type") != "index_parallel":
+            raise DruidError(f"tasks of type '{load.spec.get('type')}' are not run here")
+        self._cluster = cluster
+        self._load = load
+        self._journal = journal
+        self._segments = Segments(cluster.client, load.data_source)
+        self._task = IngestionTask(cluster, load.task, load.data_source, load.staged.rows)
+        self._set_before(Before.of_notes(load.notes))
+
+    def _set_before(self, before: Before) -> None:
+        self._before = before
+        self._published = Published(self._cluster, self._load, before)
+
+    def run(self) -> LoadReport:
+        """From where the load stands to its end. Ctrl-C takes it back."""
+        if not self._load.staged.rows:
+            return self._write_nothing()
+        if reason := self._load.notes.get("withdraws"):
+            self.withdraw(str(reason))
+            raise DruidError(f"the rows were taken back: {reason}")
+        try:
+            if not self._is_published():
+                self._submit_unless_known()
+                self._watch()
+            report = self._finish()
+        except KeyboardInterrupt:
+            self._interrupt()
+            raise
+        try:
+            self._journal.verified(report)
+        except Exception as error:  # but not Ctrl-C, which may come when it is written
+            self.withdraw(str(error))
+            raise
+        return report
+
+    def _write_nothing(self) -> LoadReport:
+        """Druid would succeed over no file, too."""
+        if self._load.replaces == "all" or (self._load.replaces == "intervals" and self._given()):
+            if self._load.state == "staged":
+                self._set_before(self._replaceable(self._there()))
+                self._journal.submitted(self._notes())
+            if self._load.replaces == "all":
+                self._cluster.drop(self._load.data_source)
+            else:
+                self._published.let_go()
+        report = LoadReport("", 0, 0)
+        self._journal.verified(report)
+        return report
+
+    # --- the task ----------------------------------------------------------------------------------------------
+
+    def _is_published(self) -> bool:
+        """Also where the overlord has forgotten the task: then what it has published tells."""
+        if self._load.state == "submitted" and self._task.status() is None and self._published.ever(None):
+            self._journal.published(self._notes())
+            return True
+        return self._load.state == "published"
+
+    def _submit_unless_known(self) -> None:
+        if self._load.state == "submitted" and self._task.status() is not None:
+            return
+        self._check_extension()
+        there = self._there()
+        self._set_before(self._replaceable(there))
+        task = task_spec.completed(
+            self._load, [(s.start, s.end) for s in (there if self._load.replaces == "nothing" else self._before.used)]
+        )
+        if task["spec"]["ioConfig"].get("dropExisting"):
+            self._check_readable(task)
+        self._journal.submitted(self._notes())
+        try:
+            self._task.submit(task)
+        except DruidError as error:  # refused: it is not there
+            self._journal.withdrawn(error.message)
+            raise
+
+    def _there(self) -> list[Segment]:
+        """The segments where something is written, or replaced."""
+        spans = self._given() or self._load.staged.intervals
+        return self._segments.used(spans if spans and self._load.replaces != "all" else (ETERNITY,))
+
+    def _replaceable(self, there: Sequence[Segment]) -> Before:
+        if self._load.replaces == "nothing":
+            return Before()
+        used = tuple(segment for segment in there if not segment.is_tombstone)
+        return Before(used, tuple(self._segments.seen(used)))
+
+    def _given(self) -> tuple[Interval, ...]:
+        """The intervals that the spec itself names."""
+        granularity = self._load.spec["spec"]["dataSchema"].get("granularitySpec") or {}
+        return tuple(
+            (millis(a), millis(b)) for a, b in (text.split("/") for text in granularity.get("intervals") or ())
+        )
+
+    def _notes(self) -> dict[str, Any]:
+        return self._before.notes()
+
+    def _check_extension(self) -> None:
+        kind = str(self._load.spec["spec"]["ioConfig"]["inputSource"]["type"])
+        needed = EXTENSIONS.get(kind)
+        if needed is None:
+            return
+        status = self._cluster.client.get("overlord", "/status")
+        modules = status.get("modules") or () if isinstance(status, dict) else ()
+        if needed not in {module.get("artifact") for module in modules}:
+            raise DruidError(
+                f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
+                hint=f"add {needed} to druid.extensions.loadList, or SET hivedruid.staging.root to a folder that Druid's "
+                "machines share",
+            )
+
+    def _check_readable(self, task: dict[str, Any]) -> None:
+        """Let the overlord read a row: over files that its machine does not see, the task would drop all and succeed."""
+        schema, io = task["spec"]["dataSchema"], task["spec"]["ioConfig"]
+        spec = {
+            "type": "index",
+            "dataSchema": schema,
+            "ioConfig": {"type": "index", **{key: io[key] for key in ("inputSource", "inputFormat")}},
+        }
+        sampler = {"type": "index", "spec": spec, "samplerConfig": {"numRows": 1, "timeoutMs": 30_000}}
+        sampled = self._cluster.client.post("overlord", SAMPLER, sampler)
+        if not isinstance(sampled, dict) or not sampled.get("numRowsRead"):
+            raise DruidError(
+                f"Druid cannot read the staged rows: {self._load.staged.folder} is not there on its machines",
+                hint="choose a --home, or SET hivedruid.staging.root, on a file system that Druid's machines share",
+            )
+
+    def _watch(self) -> None:
+        try:
+            ended = self._task.watch()
+        except NoWorkerError as error:
+            self.withdraw(error.message)
+            raise
+        if ended.state == "FAILED":
+            failure = self._task.failure(ended)
+            self.withdraw(failure.message)
+            raise failure
+        self._journal.published(self._notes())
+
+    # --- its segments ------------------------------------------------------------------------------------------
+
+    def _finish(self) -> LoadReport:
+        report = self._task.report()
+        segments = self._published.ever(report.published)
+        try:
+            self._published.wait(segments)
+            self._published.check(segments, report)
+        except (MismatchError, TakenAwayError) as error:
+            self.withdraw(error.message)
+            raise
+        self._published.settle(segments)
+        rows = [segment for segment in segments if not segment.is_tombstone]
+        return LoadReport(self._load.task, self._load.staged.rows, len(rows), sum(s.size for s in rows))
+
+    def _interrupt(self) -> None:
+        try:
+            self.withdraw("interrupted")
+        except ExecutionError as error:
+            self._cluster.note(f"the ingestion task {self._load.task} may still run: {error.message}")
+        else:
+            self._cluster.note(f"the ingestion task {self._load.task} was shut down; nothing was changed")
+
+    def withdraw(self, reason: str) -> None:
+        """Shut the task down, and take back what it has published, if anything. What is said last is `withdrawn`."""
+        self._task.shut_down()
+        segments = self._published.used()
+        if segments or "withdraws" in self._load.notes or not self._load.staged.rows:
+            notes = {**self._notes(), "withdraws": reason}
+            self._load = replace(self._load, notes=notes)
+            self._journal.published(notes)
+            self._published.take_back(segments)
+        self._journal.withdrawn(reason)

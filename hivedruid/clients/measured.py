@@ -1,0 +1,114 @@
+"""How many rows segments hold, and the sums of their numbers: what is the same before and after they are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.druid.syntax import quote
+from hivedruid.jobs.staged import NumberType, Sum
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+NUMBERS: Mapping[str, NumberType] = {"LONG": "LONG", "DOUBLE": "DOUBLE", "FLOAT": "FLOAT"}
+SUMS = frozenset({"longSum", "doubleSum", "floatSum", "count"})
+"""Aggregators of metrics whose sum stays when rows are merged."""
+TOLERANCE: Mapping[NumberType, float] = {"LONG": 0.0, "DOUBLE": 1e-9, "FLOAT": 1e-5}
+"""How far sums of the same numbers in another order may be apart, as a part of the sum of their absolute values."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    rows: int
+    sums: Mapping[str, Sum]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The fields that are summed, with their types; `merges`: rows with equal dimensions are to become one."""
+
+    fields: Mapping[str, NumberType]
+    merges: bool
+
+    def differences(self, before: Measured, after: Measured) -> Iterator[str]:
+        if not self.merges and before.rows != after.rows:
+            yield f"{before.rows} rows are {after.rows} now"
+        for field, kind in self.fields.items():
+            old, new = before.sums[field], after.sums[field]
+            scale = max(old.magnitude, new.magnitude)
+            if not _is_same(float(old.total), float(new.total), scale * TOLERANCE[kind]) or (
+                kind == "LONG" and old.total != new.total
+            ):
+                yield f"the sum of {field} was {old.total} and is {new.total}"
+
+
+COUNT = Measures({}, merges=False)
+
+
+def _is_same(old: float, new: float, distance: float) -> bool:
+    """NaN is itself, and so is an infinity."""
+    return (old != old and new != new) or isclose(old, new, rel_tol=0, abs_tol=distance)  # noqa: PLR0124
+
+
+def measures_of(
+    cluster: DruidCluster, data_source: str, segments: Sequence[Mapping[str, Any]], *, rolls_up: bool
+) -> Measures:
+    """What can be compared of these segments. Times are numbers, too.
+
+    Where rows may be merged (all were written with rollup, and `rolls_up`), only metrics that are sums stay what they are.
+    """
+    query = {
+        "queryType": "segmentMetadata", "dataSource": data_source, "intervals": _only(segments), "merge": True,
+        "lenientAggregatorMerge": True, "analysisTypes": ["aggregators", "rollup"],
+    }  # fmt: skip
+    found = cluster.answer(query)
+    analysis = found[0] if found else {"columns": {}}
+    merges = rolls_up and analysis.get("rollup") is True
+    aggregators = analysis.get("aggregators") or {}
+    fields: dict[str, NumberType] = {}
+    for name, column in sorted(analysis["columns"].items()):
+        kind = NUMBERS.get(str(column.get("typeSignature") or column.get("type")))
+        is_sum = (aggregators.get(name) or {}).get("type") in SUMS
+        if kind and not column.get("errorMessage") and (is_sum or not merges):
+            fields[name] = kind
+    return Measures(fields, merges)
+
+
+def measured(
+    cluster: DruidCluster, data_source: str, segments: Sequence[Mapping[str, Any]], measures: Measures
+) -> Measured:
+    """The rows of these segments and no others, each a descriptor."""
+    aggregations: list[dict[str, Any]] = [{"type": "count", "name": "rows"}]
+    for number, (field, kind) in enumerate(measures.fields.items()):
+        if kind == "LONG":
+            aggregations.append({"type": "longSum", "name": f"sum{number}", "fieldName": field})
+        else:
+            aggregations.append({"type": "doubleSum", "name": f"sum{number}", "fieldName": field})
+            size = {"type": "doubleSum", "name": f"size{number}", "expression": f"abs({quote(field)})"}
+            aggregations.append(size)
+    query = {
+        "queryType": "timeseries", "dataSource": data_source, "granularity": "all", "intervals": _only(segments),
+        "aggregations": aggregations,
+    }  # fmt: skip
+    found = cluster.answer(query)
+    result = found[0]["result"] if found else {}
+    sums = {
+        field: Sum(
+            _number(result.get(f"sum{number}"), kind), float(_number(result.get(f"size{number}"), "DOUBLE"))
+        )
+        for number, (field, kind) in enumerate(measures.fields.items())
+    }  # fmt: skip
+    return Measured(int(result.get("rows") or 0), sums)
+
+
+def _only(segments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """MultipleSpecificSegmentSpec: these segments, whatever else there is."""
+    return {"type": "segments", "segments": list(segments)}
+
+
+def _number(value: Any, kind: NumberType) -> int | float:
+    """Sums of no rows are null; NaN and infinities come as text."""
+    return int(value or 0) if kind == "LONG" else float(value or 0)

@@ -1,0 +1,222 @@
+"""What one ingestion task has published: found again by its mark, waited for, held against what was staged, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.clients.measured import Measured, Measures, measured
+from hivedruid.clients.segments import ETERNITY, REPLACED, Patience, Segment, Segments, interval, parts_of, wait_until
+from hivedruid.clients.task_spec import without
+from hivedruid.errors import DruidError
+from hivedruid.jobs.staged import Interval, StagedRows, merged, summed_fields
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.clients.tasks import TaskReport
+    from hivedruid.jobs.load import Load
+
+LOST_HISTORICAL = 20.0
+"""Seconds without any historical after which nobody waits for one."""
+MOST_SPANS = 100
+"""Intervals that the metadata store is asked for in one query (SqlSegmentsMetadataQuery)."""
+LOOKS = 3
+"""How often rows are measured again while others change what is visible of them."""
+
+
+class TakenAwayError(DruidError):
+    """Somebody has marked segments of the task as unused, and nothing is in their place."""
+
+
+class MismatchError(DruidError):
+    """Druid has other rows than were staged."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What there was when the task was submitted: segments with rows, and what of them queries saw."""
+
+    used: tuple[Segment, ...] = ()
+    seen: tuple[Segment, ...] = ()
+
+    def notes(self) -> dict[str, Any]:
+        """As JSON; of a segment only what finds it again."""
+        return {"used": [_row(s) for s in self.used], "seen": [_row(s) for s in self.seen]}
+
+    @classmethod
+    def of_notes(cls, notes: Mapping[str, Any]) -> Before:
+        used, seen = (tuple(Segment(*row) for row in notes.get(key) or ()) for key in ("used", "seen"))
+        return cls(used, seen)
+
+
+def _row(segment: Segment) -> list[Any]:
+    return [segment.id, segment.start, segment.end, segment.version, segment.number]
+
+
+class Published:
+    """All methods raise DruidError or ConnectError."""
+
+    def __init__(self, cluster: DruidCluster, load: Load, before: Before) -> None:
+        self._cluster = cluster
+        self._load = load
+        self._before = before
+        self._segments = Segments(cluster.client, load.data_source)
+        spans = merged([*load.staged.intervals, *((s.start, s.end) for s in before.used)]) or (ETERNITY,)
+        self._hull = (spans[0][0], spans[-1][1])
+        self._spans = spans if len(spans) <= MOST_SPANS else (self._hull,)
+
+    def used(self) -> list[Segment]:
+        """The segments of the task that count."""
+        return [s for s in self._segments.used(self._spans) if s.task == self._load.task]
+
+    def ever(self, expected: int | None) -> list[Segment]:
+        """The segments of the task, those among them that count no more, too. `expected`: how many it says there are."""
+        found = self.used()
+        if expected is None or len(found) < expected:
+            found += [s for s in self._segments.unused(self._hull) if s.task == self._load.task]
+        return found
+
+    # --- until they can be queried -----------------------------------------------------------------------------
+
+    def wait(self, segments: Sequence[Segment]) -> None:
+        """Until queries see each segment that has rows, or what others have put in its place meanwhile.
+
+        Raises TakenAwayError where somebody has dropped one, and DruidError where it takes too long.
+        """
+        rows = [segment for segment in segments if not segment.is_tombstone]
+        replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
+
+        def is_visible() -> bool:
+            parts = parts_of(self._segments.seen(rows))
+            missing = [s for s in rows if not s.has_part_in(parts)]
+            self._tell(f"{len(rows) - len(missing)} of {len(rows)} segments of {self._load.data_source} are loaded")
+            if missing and lost.is_over(not self._segments.has_historical()):
+                raise DruidError("the rows are stored, and Druid has no historical that could load them")
+            return not missing or (replaced.is_over(True) and self._are_replaced(missing))
+
+        if not wait_until(is_visible, self._cluster.patience):
+            raise DruidError(
+                f"the rows are stored, and after {self._cluster.patience:g} s not all of their segments are loaded",
+                hint="see whether the historical runs, and has room: hivedruid doctor",
+            )
+
+    def _are_replaced(self, missing: Sequence[Segment]) -> bool:
+        """Whether newer segments hide all of these. Raises TakenAwayError where there are none, and they count no more."""
+        used = self._segments.used(self._spans)
+        ids = {segment.id for segment in used}
+        is_hidden = {s.id: _is_hidden(s, used) for s in missing}
+        gone = [s for s in missing if s.id not in ids and not is_hidden[s.id]]
+        if gone:
+            raise TakenAwayError(
+                f"{len(gone)} segments of the ingestion task {self._load.task} were dropped before they could be queried"
+            )
+        return all(is_hidden.values())
+
+    # --- against what was staged -------------------------------------------------------------------------------
+
+    def check(self, segments: Sequence[Segment], report: TaskReport) -> None:
+        """Hold the rows of these segments, and no others, against those that were staged.
+
+        Raises MismatchError, with what differs, and TakenAwayError where somebody has dropped segments. Where others have
+        written over some already, that cannot be seen any more, and is noted.
+        """
+        staged = self._load.staged
+        _check_counts(report, staged.rows, self._load.task)
+        measures, expected = _expected(staged, self._load.spec["spec"]["dataSchema"])
+        rows = [segment for segment in segments if not segment.is_tombstone]
+        if measures.merges and not measures.fields:
+            return
+        self._tell(f"checking the rows of {len(rows)} segments of {self._load.data_source}")
+        for _ in range(LOOKS):
+            seen = self._visible(rows)
+            found = measured(self._cluster, self._load.data_source, [_descriptor(s) for s in seen], measures)
+            differences = list(measures.differences(expected, found))
+            if not differences:
+                return
+            hidden = [s for s in rows if not _is_whole(s, seen)]
+            if not hidden and set(self._visible(rows)) == set(seen):
+                raise MismatchError(
+                    f"Druid has other rows than were staged: {'; '.join(differences)}", hint=f"task {self._load.task}"
+                )
+        self._are_replaced(hidden)
+        self._cluster.note(
+            f"the rows of task {self._load.task} could not be checked: others have written over {len(hidden)} of its "
+            f"{len(rows)} segments meanwhile"
+        )
+
+    def _visible(self, rows: Sequence[Segment]) -> list[Segment]:
+        """What queries read of these segments."""
+        by_key = parts_of(rows)
+        return [part for part in self._segments.seen(rows) if part.has_part_in(by_key)]
+
+    # --- and then ----------------------------------------------------------------------------------------------
+
+    def settle(self, segments: Sequence[Segment]) -> None:
+        """Let go of all that was replaced, which Druid does by itself some time later, and of the tombstones that hid it."""
+        if self._load.replaces != "all" or not self._before.used:
+            return
+        used = {segment.id for segment in self._segments.used(self._spans)}
+        for some in (self._before.used, [s for s in segments if s.is_tombstone]):
+            self._segments.mark_unused([s for s in some if s.id in used])
+        self._wait_until_gone()
+
+    def let_go(self) -> None:
+        """Let go of all that was there before, where nothing comes in its place."""
+        used = {segment.id for segment in self._segments.used(self._spans)}
+        self._segments.mark_unused([s for s in self._before.used if s.id in used])
+        self._wait_until_gone()
+
+    def _wait_until_gone(self) -> None:
+        self._tell(f"waiting until the old rows of {self._load.data_source} are gone")
+
+        def are_gone() -> bool:
+            parts = parts_of(self._segments.seen(self._before.used))
+            return not any(s.has_part_in(parts) for s in self._before.used)
+
+        if not wait_until(are_gone, self._cluster.patience):
+            raise DruidError(
+                f"the rows are stored, and after {self._cluster.patience:g} s the old ones can still be queried",
+                hint="look at the logs of Druid's coordinator and historicals",
+            )
+
+    def take_back(self, segments: Sequence[Segment]) -> None:
+        """Mark them unused, give back what they replaced, and wait until queries see again what they saw before."""
+        self._tell(f"taking back {len(segments)} segments of {self._load.data_source}")
+        if not self._segments.restore(self._before.used, self._before.seen, segments):
+            raise DruidError(f"what the ingestion task {self._load.task} wrote is not taken back yet")
+
+    def _tell(self, text: str) -> None:
+        self._cluster.progress(f"Druid: {text}")
+
+
+def _is_hidden(segment: Segment, others: Sequence[Segment]) -> bool:
+    newer: list[Interval] = [(o.start, o.end) for o in others if o.version > segment.version and segment.overlaps(o)]
+    return not list(without([(segment.start, segment.end)], merged(newer)))
+
+
+def _is_whole(segment: Segment, seen: Sequence[Segment]) -> bool:
+    key = (segment.start, segment.end, segment.version, segment.number)
+    return any((s.start, s.end, s.version, s.number) == key for s in seen)
+
+
+def _descriptor(segment: Segment) -> dict[str, Any]:
+    return {"itvl": interval((segment.start, segment.end)), "ver": segment.version, "part": segment.number}
+
+
+def _expected(staged: StagedRows, schema: Mapping[str, Any]) -> tuple[Measures, Measured]:
+    """What is measured in Druid, and what it should be."""
+    rolls_up = bool((schema.get("granularitySpec") or {}).get("rollup", True))
+    fields = {name: kind for name, kind in summed_fields(schema).items() if name in staged.sums}
+    return Measures(fields, merges=rolls_up), Measured(staged.rows, staged.sums)
+
+
+def _check_counts(report: TaskReport, expected: int, task: str) -> None:
+    """Some tasks leave no report; a row that cannot be parsed has failed the task."""
+    if report.processed is None:
+        return
+    if report.processed != expected or report.lost:
+        details = ", ".join(f"{count} {name}" for name, count in (report.lost or {}).items())
+        raise MismatchError(
+            f"Druid took {report.processed} of {expected} rows{f' ({details})' if details else ''}", hint=f"task {task}"
+        )

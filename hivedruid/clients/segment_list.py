@@ -1,0 +1,126 @@
+"""The segments of a data source, each with its state: the coordinator's metadata beside what the broker's queries read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hivedruid.clients.instants import millis
+from hivedruid.clients.measured import COUNT, measured
+from hivedruid.clients.segments import ETERNITY, interval
+from hivedruid.druid.engine import ListedSegment, SegmentState
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+METADATA = "/druid/coordinator/v1/metadata/segments?includeOvershadowedStatus&datasources="
+CANDIDATES = "/druid/v2/datasources/{}/candidates?intervals=" + interval(ETERNITY)
+REQUESTS = {
+    f"GET {METADATA}SOURCE": "segments in the metadata store, as of the coordinator's last look",
+    f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read",
+    "POST /druid/v2 segmentMetadata": "their rows",
+}
+"""What SHOW SEGMENTS asks, and what for."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """A segment that queries read, or the part of one that nothing hides; how many historicals have it, and how many tasks."""
+
+    source: str
+    span: tuple[int, int]
+    interval: str
+    version: str
+    number: int
+    size: int
+    historicals: int
+    tasks: int
+
+    @property
+    def descriptor(self) -> dict[str, Any]:
+        """The segment as a query over segments names it (SegmentDescriptor)."""
+        return {"itvl": self.interval, "ver": self.version, "part": self.number}
+
+    @property
+    def id(self) -> str:
+        """SegmentId: of the segment that has this interval as a whole."""
+        number = f"_{self.number}" if self.number else ""
+        return f"{self.source}_{self.interval.replace('/', '_')}_{self.version}{number}"
+
+
+def located(cluster: DruidCluster, data_source: str) -> tuple[Located, ...]:
+    """What queries read of a data source now."""
+    found = cluster.client.get("broker", CANDIDATES.format(quote(data_source, safe="")), missing=())
+    return tuple(_located(data_source, item) for item in found if item.get("locations"))
+
+
+def _located(data_source: str, item: Mapping[str, Any]) -> Located:
+    kinds = [location.get("type") for location in item["locations"]]
+    historicals = sum(kind in ("historical", "broker") for kind in kinds)
+    start, end = map(millis, item["interval"].split("/"))
+    return Located(
+        data_source, (start, end), item["interval"], item["version"], int(item["partitionNumber"]), int(item.get("size") or 0),
+        historicals, len(kinds) - historicals,
+    )  # fmt: skip
+
+
+def listed(cluster: DruidCluster, data_source: str) -> tuple[ListedSegment, ...]:
+    """All segments of a data source; see `DruidEngine.listed_segments`."""
+    stored = cluster.client.get("coordinator", METADATA + quote(data_source, safe=""))
+    seen = located(cluster, data_source)
+    return combined(stored, seen, _rows(cluster, data_source, seen))
+
+
+def _rows(cluster: DruidCluster, data_source: str, seen: Iterable[Located]) -> dict[str, int]:
+    """Rows by the segment's id. What grows on a task keeps its first id when others replace the interval: it is counted."""
+    query = {
+        "queryType": "segmentMetadata", "dataSource": data_source, "intervals": [interval(ETERNITY)],
+        "analysisTypes": [], "toInclude": {"type": "none"},
+    }  # fmt: skip
+    rows = {item["id"]: int(item["numRows"]) for item in cluster.answer(query)}
+    for part in seen:
+        if not part.historicals and part.id not in rows:
+            rows[part.id] = measured(cluster, data_source, [part.descriptor], COUNT).rows
+    return rows
+
+
+def combined(
+    stored: Iterable[Mapping[str, Any]], seen: Iterable[Located], rows: Mapping[str, int]
+) -> tuple[ListedSegment, ...]:
+    """Each segment once: those of the metadata store, and those that queries read and it does not have, or not yet."""
+    by_key: dict[tuple[str, int], list[Located]] = {}
+    for part in seen:
+        by_key.setdefault((part.version, part.number), []).append(part)
+    found = [_stored(item, by_key, rows) for item in stored]
+    found += [_seen(part, rows) for parts in by_key.values() for part in parts]
+    return tuple(sorted(found, key=lambda s: (s.start, s.end, s.version, s.number)))
+
+
+def _stored(
+    item: Mapping[str, Any], seen: dict[tuple[str, int], list[Located]], rows: Mapping[str, int]
+) -> ListedSegment:
+    """A DataSegment of the metadata store. What of it is seen is taken out of `seen`."""
+    start, end = map(millis, item["interval"].split("/"))
+    shard = item.get("shardSpec") or {}
+    key = (str(item["version"]), int(shard.get("partitionNum") or 0))
+    mine = [part for part in seen.get(key, ()) if start <= part.span[0] and part.span[1] <= end]
+    seen[key] = [part for part in seen.get(key, ()) if part not in mine]
+    replicas = max((part.historicals for part in mine), default=0)
+    if shard.get("type") == "tombstone":
+        return ListedSegment(start, end, *key, 0, 0, "tombstone", replicas)
+    state: SegmentState
+    if replicas:
+        state = "available"
+    elif item.get("overshadowed"):
+        state = "overshadowed"
+    else:  # the retention rules keep it from the historicals, or they are at it
+        state = "unavailable" if item.get("replicationFactor") == 0 else "loading"
+    return ListedSegment(start, end, *key, rows.get(item["identifier"]), int(item.get("size") or 0), state, replicas)
+
+
+def _seen(part: Located, rows: Mapping[str, int]) -> ListedSegment:
+    state: SegmentState = "available" if part.historicals else "realtime"
+    replicas = part.historicals or part.tasks
+    return ListedSegment(*part.span, part.version, part.number, rows.get(part.id), part.size, state, replicas)

@@ -1,0 +1,104 @@
+"""Compaction of a data source, by hand and automatic: tasks, and the coordinator's configuration, from a table's properties.
+
+Only where rows lie may change, never what a query answers. So a query granularity is never given: Druid keeps that of the
+segments, and with it every `__time`. Rows are summed only where the table rolls up, and Druid itself does so only where all
+segments were written with rollup. Columns and aggregators are those of the segments, which Druid reads out of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+from hivedruid.catalog.properties import AUTO_COMPACTION, COMPACTION_OFFSET, PROPERTIES
+from hivedruid.catalog.table import Table
+from hivedruid.druid import granularities
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS, Json, partitions_spec, rolls_up
+from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet, iso, union
+
+TASK = "/druid/indexer/v1/task"
+CONFIG = "/druid/coordinator/v1/config/compaction"
+STATUS = "/druid/coordinator/v1/compaction/status"
+
+
+def config_path(data_source: str) -> str:
+    """Where the configuration of automatic compaction of a data source is."""
+    return f"{CONFIG}/{quote(data_source, safe='')}"
+
+
+def compact_task(table: Table, settings: Mapping[str, str]) -> Json:
+    """The task that COMPACT is, complete but for its id and its interval, which is known when it runs."""
+    return {
+        "type": "compact",
+        "dataSource": table.data_source,
+        "ioConfig": {"type": "compact", "inputSpec": {"type": "interval"}},
+        **_layout(table, settings),
+        "context": {CONCURRENT_LOCKS: True, "storeCompactionState": True},
+    }
+
+
+def automatic(table: Table, settings: Mapping[str, str]) -> Json | None:
+    """What the coordinator is configured with for a table's data source; None where the table does not ask for it."""
+    if table.kind != "druid" or table.properties.get(AUTO_COMPACTION, "false").lower() != "true":
+        return None
+    offset = table.properties.get(COMPACTION_OFFSET) or PROPERTIES[COMPACTION_OFFSET].default
+    return {
+        "dataSource": table.data_source,
+        "skipOffsetFromLatest": offset,
+        **_layout(table, settings),
+        "taskContext": {CONCURRENT_LOCKS: True},
+    }
+
+
+def _layout(table: Table, settings: Mapping[str, str]) -> Json:
+    """How the rows are to lie: what both ways of compaction have in common, so that neither redoes the work of the other."""
+    granularity: Json = {}
+    if "druid.segment.granularity" in table.properties:
+        granularity["segmentGranularity"] = table.properties["druid.segment.granularity"].upper()
+    if not rolls_up(table, settings):
+        granularity["rollup"] = False
+    partitions = partitions_spec(table, settings, "all")
+    tuning: Json = {"type": "index_parallel", "partitionsSpec": partitions}
+    if partitions["type"] != "dynamic":
+        tuning["forceGuaranteedRollup"] = True
+    return {**({"granularitySpec": granularity} if granularity else {}), "tuningConfig": tuning}
+
+
+def over(task: Json, spans: Sequence[tuple[int, int]]) -> tuple[Json, ...]:
+    """The task over segments of these intervals: one, or where they get a coarser granularity one for each run of them.
+
+    Without a granularity segments keep the intervals they have; time chunks are merged and never split. With one, Druid
+    33 wants aligned intervals, and locks the holes between segments against itself (CompactionTask). Eternity has no
+    period, so that it has to be named.
+    """
+    given = dict(task.get("granularitySpec") or {})
+    wanted = given.pop("segmentGranularity", None)
+    if any(span == (MIN, MAX) for span in spans):
+        wanted, runs = "ALL", [(MIN, MAX)]
+    elif wanted is not None and _is_coarser(wanted, spans):
+        runs = list(_runs(wanted, spans))
+    else:
+        wanted, runs = None, [(min(start for start, _ in spans), max(end for _, end in spans))]
+    if wanted is not None:
+        given["segmentGranularity"] = wanted
+    rest = {key: value for key, value in task.items() if key != "granularitySpec"}
+    chosen = {**rest, **({"granularitySpec": given} if given else {})}
+    return tuple({**chosen, "ioConfig": _io_config(chosen, run)} for run in runs)
+
+
+def _io_config(task: Json, run: tuple[int, int]) -> Json:
+    spec = {**task["ioConfig"]["inputSpec"], "interval": f"{iso(run[0])}/{iso(run[1])}"}
+    return {**task["ioConfig"], "inputSpec": spec}
+
+
+def _is_coarser(granularity: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether each interval is in one bucket, and one of them is less than that."""
+    buckets = [granularities.interval(granularities.number(start, granularity), granularity) for start, _ in spans]
+    pairs = list(zip(spans, buckets, strict=True))
+    return all(end <= bucket[1] for (_, end), bucket in pairs) and any(span != bucket for span, bucket in pairs)
+
+
+def _runs(granularity: str, spans: Sequence[tuple[int, int]]) -> IntervalSet:
+    return union(
+        [((granularities.floor(start, granularity), granularities.ceiling(end, granularity)),) for start, end in spans]
+    )

@@ -1,0 +1,180 @@
+"""Jobs that write to Druid, as the catalog remembers them, so that any process can go on where another one ended.
+
+    planned → staged → submitted → published → verified → cleaned
+                 ↑_________|  the task failed, or was taken back
+
+A job that is rolled back or cancelled is `cancelled`. `cleaned` and `cancelled` are the ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from hivedruid.catalog.store import Catalog
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.load import Load, LoadReport, LoadState, Replaces
+from hivedruid.jobs.staged import StagedRows
+
+JobState = Literal["planned", "staged", "submitted", "published", "verified", "cleaned", "cancelled"]
+STATES: tuple[JobState, ...] = get_args(JobState)
+ENDS: tuple[JobState, ...] = ("cleaned", "cancelled")
+IN_DRUID: tuple[JobState, ...] = ("submitted", "published")
+"""States in which Druid may have rows of the job."""
+MOST_ENDED = 1000
+"""Ended jobs that are kept."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One target of one statement.
+
+    `statement_id` is shared by the targets of a multi-insert, `number` counts them from 0. `fingerprint` is equal for
+    equal statements (see `actions.jobs.fingerprint`), `text` the statement for people, secrets masked. `table_id` is "" for
+    CREATE TABLE … AS, whose table, `definition` (the Table as JSON), comes into the catalog with the rows. `druid` is the
+    druid.url. `attempt` counts the tasks that were submitted, `notes` are the engine's. `created` and `changed` are ISO 8601
+    in UTC.
+    """
+
+    id: str
+    statement_id: str
+    number: int
+    kind: str
+    database: str
+    table: str
+    table_id: str
+    druid: str
+    fingerprint: str
+    text: str
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    replaces: Replaces = "nothing"
+    state: JobState = "planned"
+    staged: StagedRows | None = None
+    attempt: int = 0
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    definition: str = ""
+    report: LoadReport | None = None
+    error: str = ""
+    created: str = ""
+    changed: str = ""
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.table}"
+
+    @property
+    def data_source(self) -> str:
+        return str(self.spec["spec"]["dataSchema"]["dataSource"])
+
+    @property
+    def task(self) -> str:
+        """The id of the task that was submitted last, or of the first one."""
+        return self.task_of(max(1, self.attempt))
+
+    def task_of(self, attempt: int) -> str:
+        """The id of the task of an attempt, from 1."""
+        return f"hivedruid_{self.id}_{attempt}"
+
+    def next_attempt(self) -> Job:
+        """The job as it submits another task."""
+        return replace(self, attempt=self.attempt + 1, state="staged", notes={})
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ENDS
+
+    def load(self) -> Load:
+        """What is handed to Druid, from where the job stands. Only for jobs whose rows are staged."""
+        assert self.staged is not None
+        state: LoadState = self.state if self.state in IN_DRUID else "staged"  # type: ignore[assignment]
+        return Load(self.task, self.spec, self.staged, self.replaces, state, self.notes)
+
+
+@dataclass(frozen=True)
+class KnownJob:
+    """A job; whether a process is at it now, and whether it changed not long ago (hivedruid.job.repeat.within)."""
+
+    job: Job
+    is_running: bool
+    is_recent: bool = True
+
+
+class Jobs:
+    """Every change is one transaction. Raises ExecutionError where the catalog cannot be written."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def find(self, job_id: str) -> Job | None:
+        return next(self._select("WHERE job_id = ?", (job_id,)), None)
+
+    def all(self) -> tuple[Job, ...]:
+        """Newest first."""
+        return tuple(self._select("", ()))
+
+    def unfinished(self) -> tuple[Job, ...]:
+        """Those that have not ended, newest first, whether they run or not."""
+        return tuple(self._select("WHERE ended = 0", ()))
+
+    def of_statement(self, statement_id: str) -> tuple[Job, ...]:
+        return tuple(self._select("WHERE statement_id = ?", (statement_id,)))
+
+    def _select(self, where: str, values: tuple[str, ...]) -> Iterator[Job]:
+        query = f"SELECT definition FROM jobs {where} ORDER BY rowid DESC"
+        for (text,) in self._catalog.connection.execute(query, values).fetchall():
+            yield _from_json(text)
+
+    def begin(self, jobs: Iterable[Job]) -> None:
+        """All targets of a statement at once, so that what was not even begun is known, too; long ended ones go."""
+        now = _now()
+        with self._catalog.transaction() as connection:
+            for job in jobs:
+                begun = replace(job, created=now, changed=now)
+                connection.execute(
+                    "INSERT INTO jobs (job_id, statement_id, ended, definition) VALUES (?, ?, 0, ?)",
+                    (begun.id, begun.statement_id, _to_json(begun)),
+                )
+            connection.execute(
+                "DELETE FROM jobs WHERE ended = 1 AND rowid <= (SELECT max(rowid) FROM jobs) - ?", (MOST_ENDED,)
+            )
+
+    def move(self, job: Job, state: JobState, **changes: Any) -> Job:
+        """The job in another state, with other fields; what the caller has is what is stored afterwards.
+
+        Raises ExecutionError where another process has moved it meanwhile, or ended it.
+        """
+        moved = replace(job, state=state, changed=_now(), **changes)
+        with self._catalog.transaction() as connection:
+            stored = self.find(job.id)
+            if stored is None or (stored.state, stored.changed) != (job.state, job.changed):
+                now = "gone" if stored is None else stored.state
+                raise ExecutionError(f"job {job.id} was changed by another session: it is {now}", hint="SHOW JOBS")
+            connection.execute(
+                "UPDATE jobs SET ended = ?, definition = ? WHERE job_id = ?",
+                (moved.has_ended, _to_json(moved), job.id),
+            )
+        return moved
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _to_json(job: Job) -> str:
+    value = {**vars(job)}
+    value["staged"] = job.staged.to_json() if job.staged is not None else None
+    value["report"] = vars(job.report) if job.report is not None else None
+    return json.dumps(value)
+
+
+def _from_json(text: str) -> Job:
+    value = json.loads(text)
+    staged, report = value.pop("staged"), value.pop("report")
+    return Job(
+        **value,
+        staged=StagedRows.from_json(staged) if staged is not None else None,
+        report=LoadReport(**report) if report is not None else None,
+    )

@@ -1,0 +1,81 @@
+"""What is known of the rows staged for one ingestion task. What Druid says of them later is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Interval = tuple[int, int]
+"""Milliseconds since the epoch, half open."""
+NumberType = Literal["LONG", "DOUBLE", "FLOAT"]
+
+_SUMS: Mapping[str, NumberType] = {"longSum": "LONG", "doubleSum": "DOUBLE", "floatSum": "FLOAT"}
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of a field over all rows, nulls left out: an int (of 64 bits, wrapping) for LONG, else a float.
+
+    `magnitude` is the sum of the absolute values, which says how far two sums of the same doubles in another order may
+    be apart; 0 for LONG.
+    """
+
+    total: int | float
+    magnitude: float = 0.0
+
+
+@dataclass(frozen=True)
+class StagedRows:
+    """`folder`: a path, or the URI of remote storage; `size`: bytes of its files, compressed.
+
+    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted, and `buckets` how many they
+    are; `most`: rows in the fullest of them, 0 where that is not known. `sums` by field; `skipped`: rows left out since
+    they have no time.
+    """
+
+    folder: str
+    rows: int
+    size: int = 0
+    intervals: tuple[Interval, ...] = ()
+    buckets: int = 0
+    most: int = 0
+    sums: Mapping[str, Sum] = field(default_factory=dict)
+    skipped: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> StagedRows:
+        """What `to_json` made, also after a way through JSON text."""
+        sums = {name: Sum(item["total"], item["magnitude"]) for name, item in value["sums"].items()}
+        intervals = tuple((start, end) for start, end in value["intervals"])
+        return cls(**{**value, "sums": sums, "intervals": intervals})
+
+
+def summed_fields(schema: Mapping[str, Any]) -> dict[str, NumberType]:
+    """The fields of a dataSchema whose sums are the same before and after ingestion, and their types.
+
+    Those are metrics that are sums, and, where nothing is rolled up, dimensions that are numbers.
+    """
+    metrics = schema.get("metricsSpec") or ()
+    found = {m["name"]: _SUMS[m["type"]] for m in metrics if m["type"] in _SUMS and m.get("fieldName") == m["name"]}
+    if (schema.get("granularitySpec") or {}).get("rollup"):
+        return found
+    types: Mapping[str, NumberType] = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
+    for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ():
+        if isinstance(item, Mapping) and item.get("type") in types:
+            found[item["name"]] = types[item["type"]]
+    return found
+
+
+def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    """Intervals that touch or overlap as one, sorted."""
+    found: list[Interval] = []
+    for start, end in sorted(intervals):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return tuple(found)

@@ -1,0 +1,126 @@
+"""What is measured of rows on their way to Druid: aggregates of Spark SQL, and what their values mean. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.druid_tables import GRANULARITY_KEY
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.druid import granularities
+from hivedruid.jobs.staged import Interval, NumberType, Sum, merged, summed_fields
+from hivedruid.spark.cells import identifier
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+TIME = identifier(TIME_COLUMN)
+KEY = identifier(GRANULARITY_KEY)
+SPAN = 32_768
+"""The bits of Spark's bitmap_construct_agg: as many numbers in a row can be told apart."""
+
+_INTEGERS = ("byte", "short", "integer", "long")
+_FRACTIONS = ("float", "double", "decimal")
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The intervals that rows are in, merged; how many buckets these are, and the rows of the fullest."""
+
+    intervals: tuple[Interval, ...] = ()
+    count: int = 0
+    most: int = 0
+
+
+@dataclass(frozen=True)
+class Measures:
+    """`values`: by field, the type that Druid sums it as, and the number in SQL that Druid reads from it."""
+
+    granularity: str
+    values: Mapping[str, tuple[NumberType, str]]
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any], fields: StructType) -> Measures:
+        """Those for a dataSchema. Text and arrays in a field that is to be a number are left out: Druid reads them its own way."""
+        types = {field.name: field.dataType.typeName() for field in fields}
+        values = {
+            name: (number, value)
+            for name, number in summed_fields(schema).items()
+            if (value := _value(identifier(name), types.get(name, ""), number)) is not None
+        }
+        return cls(granularity_of(schema), values)
+
+    @property
+    def aggregates(self) -> dict[str, str]:
+        """In SQL by name, over rows that have their `number_of` as GRANULARITY_KEY. Rows without a time are only in `timeless`."""
+        found = {
+            "rows": f"count({TIME})",
+            "timeless": f"count_if({TIME} IS NULL)",
+            "low": f"min({KEY})",
+            "high": f"max({KEY})",
+            "buckets": f"bitmap_construct_agg(pmod({KEY}, {SPAN}))",
+            # nulls are items to it, too
+            "most": f"filter(approx_top_k({KEY}, 2, {SPAN}), x -> x.item IS NOT NULL)[0].count",
+        }
+        for index, (number, value) in enumerate(self.values.values()):
+            timed = f"IF({KEY} IS NULL, NULL, {value})"
+            found[f"sum_{index}"] = f"sum({timed})"
+            if number != "LONG":
+                found[f"magnitude_{index}"] = f"sum(abs({timed}))"
+        return found
+
+    def sums(self, found: Mapping[str, Any]) -> dict[str, Sum]:
+        """From the values of the aggregates."""
+        return {
+            name: Sum(found[f"sum_{index}"] or 0, found.get(f"magnitude_{index}") or 0.0)
+            for index, name in enumerate(self.values)
+        }
+
+    def buckets(self, found: Mapping[str, Any]) -> Buckets | None:
+        """From the values of the aggregates; None where they are too far apart for a bitmap."""
+        if not found["rows"]:
+            return Buckets()
+        low, high = int(found["low"]), int(found["high"])
+        if high - low >= SPAN:
+            return None
+        bits: bytes = found["buckets"]
+        numbers = [n for n in range(low, high + 1) if bits[n % SPAN // 8] >> n % 8 & 1]
+        # With no more items than it keeps, approx_top_k counts them.
+        return Buckets(self.intervals((n, n) for n in numbers), len(numbers), int(found["most"]))
+
+    def intervals(self, runs: Iterable[tuple[int, int]]) -> tuple[Interval, ...]:
+        """The intervals of buckets, by the first and the last number of each run of them."""
+        return merged(
+            (granularities.interval(first, self.granularity)[0], granularities.interval(last, self.granularity)[1])
+            for first, last in runs
+        )
+
+
+def granularity_of(schema: Mapping[str, Any]) -> str:
+    """The segment granularity of a dataSchema."""
+    return str((schema.get("granularitySpec") or {}).get("segmentGranularity") or "DAY").upper()
+
+
+def number_of(granularity: str) -> str:
+    """`granularities.number` of `__time` in SQL; null where that is."""
+    if width := granularities.WIDTHS.get(granularity):
+        time = f"({TIME} - {granularities.ORIGINS.get(granularity, 0)}L)"
+        return f"(({time} - pmod({time}, {width}L)) div {width}L)"
+    if months := granularities.MONTHS.get(granularity):
+        day = f"date_from_unix_date(CAST(floor({TIME} / {granularities.DAY}) AS INT))"
+        month = f"(year({day}) * 12L + month({day}) - 1L)"
+        return f"(({month} - pmod({month}, {months}L)) div {months}L)"
+    return f"IF({TIME} IS NULL, NULL, 0L)"  # ALL
+
+
+def _value(field: str, stored: str, number: NumberType) -> str | None:
+    """What Druid makes of the JSON of a field, as a BIGINT or a DOUBLE; None where that is not known here."""
+    if number == "LONG":
+        return f"CAST({field} AS BIGINT)" if stored in _INTEGERS else None
+    if stored not in (*_INTEGERS, *_FRACTIONS):
+        return None
+    if number == "FLOAT":
+        return f"CAST(CAST({field} AS FLOAT) AS DOUBLE)"
+    text = f"CAST({field} AS STRING)" if stored == "float" else field  # its shortest text is what is written
+    return f"CAST({text} AS DOUBLE)"

@@ -1,0 +1,189 @@
+"""Rows for Druid: newline JSON that one ingestion task reads, and what is known of them without reading them again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.druid_tables import GRANULARITY_KEY
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.errors import ExecutionError, PlanError, SparkError
+from hivedruid.jobs.staged import StagedRows
+from hivedruid.spark import failures, paths, writing
+from hivedruid.spark.measures import TIME, Buckets, Measures, granularity_of, number_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+
+MOST_INTERVALS = 100_000
+"""More than that in one task is beyond Druid: each is a lock of the overlord's, and a segment at least."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows are divided into files: as Spark's tasks have them, or `clustered` by the segment interval they go to."""
+
+    granularity: str
+    clustered: bool = False
+
+    def __str__(self) -> str:
+        return f"by {GRANULARITY_KEY} ({self.granularity})" if self.clustered else "as Spark's tasks have them"
+
+
+def layout(spec: Mapping[str, Any]) -> Layout:
+    """How the rows for a task are divided into files.
+
+    A single task reads all files, and their order is nothing to it. Subtasks divide the files among them: where rows of
+    one interval are in all files, each subtask makes segments of its own for every interval, however few rows those
+    have. With hashed partitions they shuffle the rows themselves.
+    """
+    inner = spec["spec"]
+    tuning = inner.get("tuningConfig") or {}
+    dynamic = (tuning.get("partitionsSpec") or {}).get("type", "dynamic") == "dynamic"
+    subtasks = int(tuning.get("maxNumConcurrentSubTasks") or 1)
+    return Layout(granularity_of(inner["dataSchema"]), dynamic and subtasks > 1)
+
+
+def stage(
+    frame: DataFrame, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool = False
+) -> StagedRows:
+    """Write the rows as newline-delimited `*.json.gz` for the index_parallel task of `spec`; what is known of them.
+
+    Fields take the names of the table's columns in the data, by position; `__time` is in milliseconds. A null is left
+    out, "" is not; NaN and the infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for
+    rows without a `__time`, which Druid cannot store, unless they are to be skipped; for a folder that has files or
+    cannot be made, and for a full disk. Nothing is left in a folder of this machine then.
+    """
+    if len(frame.columns) != len(table.columns):
+        raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
+    frame = frame.toDF(*(column.field_name for column in table.columns))
+    measures = Measures.of(spec["spec"]["dataSchema"], frame.schema)
+    local = paths.local_path(folder)
+    if local is not None:
+        _prepare(local)
+    try:
+        found = _write(frame, measures, layout(spec), folder, skip_timeless=skip_timeless)
+        rows, timeless = int(found["rows"]), int(found["timeless"])
+        if timeless and not skip_timeless:
+            raise ExecutionError(
+                f"{timeless} of {rows + timeless} rows have no time: their {TIME_COLUMN} is null",
+                hint="filter such rows out, or SET hivedruid.null.time=skip; nothing was changed",
+            )
+        size = _arrived(rows, local) if local is not None else 0
+        buckets = measures.buckets(found) or _buckets_of(_staged(frame, measures, folder), measures)
+    except BaseException as error:
+        if local is not None:
+            shutil.rmtree(local, ignore_errors=True)
+        if failures.is_full_disk(error):
+            raise _no_room(folder, table) from error
+        raise
+    sums = measures.sums(found)
+    return StagedRows(folder, rows, size, buckets.intervals, buckets.count, buckets.most, sums, timeless)
+
+
+def bytes_so_far(folder: str) -> int:
+    """The bytes of all files in a folder of this machine, also of those that are still being written."""
+    local = paths.local_path(folder)
+    found = 0
+    for place, _, names in os.walk(local) if local is not None else ():
+        for name in names:
+            try:
+                found += Path(place, name).stat().st_size
+            except OSError:  # Spark has moved it meanwhile
+                continue
+    return found
+
+
+def _no_room(folder: str, table: Table) -> SparkError:
+    local = paths.local_path(folder)
+    room = f", which has {shutil.disk_usage(local.parent).free / 1e6:,.0f} MB free" if local is not None else ""
+    return SparkError(
+        f"the disk is full: Spark could not stage all rows of {table.full_name} in {folder}{room}",
+        hint="free some space there and where Spark keeps what it shuffles (spark.local.dir), or SET"
+        " hivedruid.staging.root to a place with more; nothing was changed",
+    )
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder. What an earlier job has left there, or is still writing, must not get among the rows of this one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise ExecutionError(
+            f"cannot write to the staging folder {folder}: {error.strerror}",
+            hint="SET hivedruid.staging.root to a folder that this process, Spark and Druid can use",
+        ) from error
+    if taken:
+        raise ExecutionError(f"the staging folder {folder} has files already", hint="every job needs one of its own")
+
+
+def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, skip_timeless: bool) -> dict[str, Any]:
+    """Write the files; the values of the measures."""
+    from pyspark.sql.connect.functions import expr
+
+    mode = "error" if paths.local_path(folder) is None else "append"
+
+    def write(measured: DataFrame) -> None:
+        rows = measured.where(f"{TIME} IS NOT NULL") if skip_timeless else measured
+        rows = rows.hint("rebalance", GRANULARITY_KEY) if files.clustered else rows
+        # Most of the time is the compression's: the best would take twice as long for files of four fifths of the size.
+        writer = writing.json_writer(rows.drop(GRANULARITY_KEY)).option("zlib.compress.level", "BEST_SPEED")
+        writer.mode(mode).json(folder)
+
+    keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))
+    found = writing.observed(keyed, write, measures.aggregates)
+    if not found:
+        found = _measured(_staged(frame, measures, folder), measures)
+        if skip_timeless:
+            found["timeless"] = frame.where(f"{TIME} IS NULL").count()
+    return found
+
+
+def _arrived(rows: int, folder: Path) -> int:
+    """The bytes of the files, which have to be here."""
+    writing.drop_markers(folder)
+    files = list(folder.glob("part-*"))
+    writing.check_arrived(rows, bool(files), folder)
+    return sum(path.stat().st_size for path in files)
+
+
+def _staged(frame: DataFrame, measures: Measures, folder: str) -> DataFrame:
+    """The fields of staged rows that are measured, as they are in the files."""
+    from pyspark.sql.connect.functions import expr
+    from pyspark.sql.types import StructType
+
+    wanted = {TIME_COLUMN, *measures.values}
+    schema = StructType([field for field in frame.schema if field.name in wanted])
+    local = paths.local_path(folder)
+    source = paths.escaped(local) if local is not None else folder
+    rows = frame.sparkSession.read.schema(schema).option("mode", "FAILFAST").json(source)
+    return rows.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))
+
+
+def _measured(staged: DataFrame, measures: Measures) -> dict[str, Any]:
+    from pyspark.sql.connect.functions import expr
+
+    aggregates = (expr(text).alias(name) for name, text in measures.aggregates.items())
+    return dict(staged.agg(*aggregates).collect()[0].asDict())
+
+
+def _buckets_of(staged: DataFrame, measures: Measures) -> Buckets:
+    """The same as `Measures.buckets`, from the files. Raises ExecutionError where Druid would have too many segments to make."""
+    from pyspark.sql.connect.functions import expr
+
+    numbers = staged.groupBy(GRANULARITY_KEY).count().withColumnRenamed(GRANULARITY_KEY, "n")
+    runs = numbers.selectExpr("n", "count", "n - row_number() OVER (ORDER BY n) AS run").groupBy("run")
+    totals = ("min(n) AS first", "max(n) AS last", "max(count) AS most")
+    found = runs.agg(*map(expr, totals)).limit(MOST_INTERVALS + 1).collect()
+    if len(found) > MOST_INTERVALS:
+        raise ExecutionError(
+            f"the rows are in more than {MOST_INTERVALS:,} intervals of the segment granularity {measures.granularity}",
+            hint="choose a coarser druid.segment.granularity",
+        )
+    count = sum(run.last - run.first + 1 for run in found)
+    return Buckets(measures.intervals((run.first, run.last) for run in found), count, max(run.most for run in found))

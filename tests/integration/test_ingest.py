@@ -1,0 +1,439 @@
+"""One ingestion on a real Druid: broken off anywhere and said again, held against what was staged, beside the writes of others."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from hivedruid.catalog.types import BIGINT
+from hivedruid.clients import task_spec
+from hivedruid.clients.overlord import Overlord
+from hivedruid.clients.segments import ETERNITY, Segments, wait_until
+from hivedruid.clients.tasks import TASKS
+from hivedruid.errors import ConnectError, DruidError
+from hivedruid.jobs.load import Load, LoadReport, LoadState, NoJournal, Replaces
+from hivedruid.jobs.staged import Sum
+from tests.integration.test_cluster_engine import DAY, NEW_YEAR, NewDataSource, scan, stage, task, values
+from tests.support.loads import ingest, load
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
+
+CONCURRENT = {"useConcurrentLocks": True}
+MakeLoad = Callable[..., Load]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Notebook(NoJournal):
+    """A journal that is kept as JSON, as the catalog does it. The process may end before it writes a state, or after."""
+
+    def __init__(self, dies_after: str = "", dies_before: str = "") -> None:
+        self.state = ""
+        self.notes = "{}"
+        self.reason = ""
+        self.report: LoadReport | None = None
+        self._dies_after, self._dies_before = dies_after, dies_before
+
+    def submitted(self, notes: Mapping[str, Any]) -> None:
+        self._moved("submitted", notes)
+
+    def published(self, notes: Mapping[str, Any]) -> None:
+        self._moved("published", notes)
+
+    def verified(self, report: LoadReport) -> None:
+        self.report = report
+        self._moved("verified", {})
+
+    def withdrawn(self, reason: str) -> None:
+        self.reason = reason
+        self._moved("staged", {})
+
+    def _moved(self, state: str, notes: Mapping[str, Any]) -> None:
+        if state == self._dies_before:
+            raise Killed
+        self.state, self.notes = state, json.dumps(notes)
+        if state == self._dies_after:
+            raise Killed
+
+    def resumed(self, given: Load) -> Load:
+        """What another process is given."""
+        state: LoadState = self.state if self.state in ("submitted", "published") else "staged"  # type: ignore[assignment]
+        return replace(given, state=state, notes=json.loads(self.notes))
+
+
+@pytest.fixture
+def load_of(tmp_path: Path) -> MakeLoad:
+    """Stage rows {day: x}, or {(day, millisecond): x}."""
+    count = iter(range(1000))
+
+    def make(
+        name: str, rows: Mapping[Any, int], replaces: Replaces = "nothing", *, context: object = None, **how: Any
+    ) -> Load:
+        times = {key: key if isinstance(key, tuple) else (key, 7) for key in rows}
+        staged = [{"__time": NEW_YEAR + d * DAY + ms, "x": rows[key]} for key, (d, ms) in times.items()]
+        folder = stage(tmp_path / f"in{next(count)}", staged)
+        spec = task(name, folder, columns={"x": "long"}, overwrite=replaces != "nothing", **how)
+        if context is not None:
+            spec["context"] = context
+        return replace(load(spec), replaces=replaces)
+
+    return make
+
+
+@pytest.fixture
+def other(cluster: Cluster) -> Iterator[DruidCluster]:
+    """Somebody else's client."""
+    with closing(cluster.druid()) as made:
+        yield made
+
+
+def dies_at(words: str) -> Callable[[str], None]:
+    return does_at(words, lambda: _raise(Killed()))
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+def does_at(words: str, do: Callable[[], object]) -> Callable[[str], None]:
+    """A progress line's reader that does something, once, when it says so."""
+    done: list[str] = []
+
+    def read(text: str) -> None:
+        if words in text and not done:
+            done.append(text)
+            do()
+
+    return read
+
+
+# --- killed anywhere ---------------------------------------------------------------------------------------------
+
+KILLS: dict[str, tuple[dict[str, str], str]] = {
+    "before the task is handed over": ({}, "is submitted"),
+    "when the task has ended": ({"dies_before": "published"}, ""),
+    "when that is written down": ({"dies_after": "published"}, ""),
+    "while its segments are loaded": ({}, "are loaded"),
+    "before they are checked": ({}, "checking"),
+    "while the old rows go": ({}, "old rows"),
+    "before it counts": ({"dies_before": "verified"}, ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("kill", "replaces"),
+    [
+        (kill, way)
+        for kill in KILLS
+        for way in ("nothing", "all")
+        if (kill, way) != ("while the old rows go", "nothing")
+    ],
+)
+def test_what_was_broken_off_goes_on(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, kill: str, replaces: Replaces
+) -> None:
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
+    new = load_of(name, {0: 3, 3: 4}, replaces)
+    dies, words = KILLS[kill]
+    book = Notebook(**dies)
+    if words:
+        druid.progress = dies_at(words)
+    with pytest.raises(Killed):
+        druid.ingest(new, book)
+    again = Notebook()
+    report = druid.ingest(book.resumed(new), again)
+    assert (report.rows, report.segments) == (2, 2)
+    assert report.size > 0
+    assert again.state == "verified"
+    assert values(druid, name) == ([3, 4] if replaces == "all" else [1, 2, 3, 4])
+
+
+def _wait_for_end(druid: DruidCluster, task_id: str) -> None:
+    overlord = Overlord(druid.client)
+    assert wait_until(lambda: (found := overlord.task(task_id)) is not None and found.is_complete, 60)
+
+
+def test_what_a_forgotten_task_has_published_is_not_published_again(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    """The overlord does not know the id, and segments with its mark are there."""
+    name = new_data_source("t")
+    new = load_of(name, {0: 1, 1: 2})
+    forgotten = f"forgotten_{uuid4().hex}"
+    druid.client.post("overlord", TASKS, {**task_spec.completed(new, ()), "id": forgotten})
+    _wait_for_end(druid, forgotten)
+    book = Notebook()
+    druid.ingest(replace(new, state="submitted"), book)
+    assert book.state == "verified"
+    assert values(druid, name) == [1, 2]
+
+
+@pytest.mark.parametrize("replaces", ["nothing", "all"])
+def test_what_was_submitted_is_withdrawn(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, replaces: Replaces
+) -> None:
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
+    new, book = load_of(name, {0: 3, 3: 4}, replaces), Notebook()
+    druid.progress = dies_at("checking")
+    with pytest.raises(Killed):
+        druid.ingest(new, book)
+    druid.progress = dies_at("taking back")
+    with pytest.raises(Killed):
+        druid.withdraw(book.resumed(new), book)
+    assert json.loads(book.notes)["withdraws"] == "cancelled"
+    with pytest.raises(DruidError, match="were taken back: cancelled"):
+        druid.ingest(book.resumed(new), book)
+    assert (book.state, book.reason) == ("staged", "cancelled")
+    assert values(druid, name) == [1, 2]
+
+
+# --- held against what was staged --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("replaces", ["nothing", "all", "intervals"])
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ({"sums": {"x": Sum(8)}}, "the sum of x was 8 and is 7"),
+        ({"rows": 3}, "Druid took 2 of 3 rows"),
+    ],
+)
+def test_other_rows_than_were_staged_are_taken_back(
+    druid: DruidCluster,
+    new_data_source: NewDataSource,
+    load_of: MakeLoad,
+    replaces: Replaces,
+    claims: dict[str, Any],
+    message: str,
+) -> None:
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
+    new, book = load_of(name, {0: 3, 3: 4}, replaces), Notebook()
+    with pytest.raises(DruidError, match=message):
+        druid.ingest(replace(new, staged=replace(new.staged, **claims)), book)
+    assert book.state == "staged"
+    assert message in book.reason
+    assert values(druid, name) == [1, 2]
+
+
+def test_sums_of_every_kind(druid: DruidCluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
+    """Wrapping, out of order, not a number, infinite; rolled up, where rows are not counted."""
+    columns = {"l": "long", "d": "double", "f": "float"}
+    rows: list[dict[str, Any]] = [
+        {"__time": NEW_YEAR + n, "l": 2**62, "d": 0.1 * n, "f": 1 / (n + 1)} for n in range(1000)
+    ]
+    rows += [{"__time": NEW_YEAR + DAY, "l": -5, "d": "NaN", "f": "Infinity"}, {"__time": NEW_YEAR}]
+    spec = task(new_data_source("t"), stage(tmp_path / "plain", rows), columns=columns)
+    assert ingest(druid, spec).rows == 1002
+    rolled = task(new_data_source("t"), stage(tmp_path / "rolled", rows[:-2]), columns={})
+    schema = rolled["spec"]["dataSchema"]
+    schema["granularitySpec"] |= {"rollup": True, "queryGranularity": "DAY"}
+    schema["metricsSpec"] = [{"type": f"{t}Sum", "name": n, "fieldName": n} for n, t in columns.items()]
+    found = load(rolled)
+    assert druid.ingest(found, NoJournal()).rows == 1000
+    wrong = replace(found.staged, sums={**found.staged.sums, "d": Sum(49951.0, 49951.0)})
+    with pytest.raises(DruidError, match=r"the sum of d was 49951.0 and is 49950"):
+        druid.ingest(replace(found, task=f"again_{uuid4().hex}", staged=wrong), NoJournal())
+
+
+def test_a_failed_task_says_why(druid: DruidCluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
+    name, book = new_data_source("t"), Notebook()
+    folder = stage(tmp_path / "bad", [{"__time": NEW_YEAR, "x": "abc"}])
+    with pytest.raises(DruidError, match=r"Could not convert value \[abc\] to long"):
+        druid.ingest(load(task(name, folder, columns={"x": "long"})), book)
+    assert book.state == "staged"
+    assert "Could not convert value [abc] to long" in book.reason
+
+
+# --- what is replaced --------------------------------------------------------------------------------------------
+
+
+def test_intervals_alone_are_replaced(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
+    """Old segments may be finer, and wider: then what they have elsewhere stays."""
+    name = new_data_source("t")
+    hour = DAY // 24
+    druid.ingest(load_of(name, {(1, 0): 1, (1, 5 * hour): 2, (2, 0): 3}, segment="HOUR"), NoJournal())
+    druid.ingest(load_of(name, {40: 4, 41: 5, 50: 6}, segment="MONTH"), NoJournal())
+    report = druid.ingest(load_of(name, {1: 7, 41: 8}, "intervals"), NoJournal())
+    assert report.segments == 2
+    assert values(druid, name) == [3, 4, 6, 7, 8]
+    druid.ingest(load_of(name, {}, "intervals"), NoJournal())
+    assert values(druid, name) == [3, 4, 6, 7, 8]
+
+
+def test_rows_join_segments_that_are_finer_or_wider(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {(1, 0): 1, (1, DAY // 2): 2}, segment="HOUR"), NoJournal())
+    druid.ingest(load_of(name, {40: 3}, segment="MONTH"), NoJournal())
+    druid.ingest(load_of(name, {1: 4, (1, DAY // 3): 5, 41: 6, 80: 7}), NoJournal())
+    assert values(druid, name) == [1, 2, 3, 4, 5, 6, 7]
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1}, segment="ALL"), NoJournal())
+    druid.ingest(load_of(name, {40: 2}), NoJournal())
+    assert values(druid, name) == [1, 2]
+
+
+@pytest.mark.parametrize("most", [500, 0])
+def test_a_reader_sees_old_rows_or_new_ones(
+    druid: DruidCluster,
+    other: DruidCluster,
+    new_data_source: NewDataSource,
+    load_of: MakeLoad,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+) -> None:
+    """Tombstones by bucket, and where these are too many, one for all between two buckets with rows."""
+    monkeypatch.setattr(task_spec, "MOST_TOMBSTONES", most)
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 1: 2, 2: 3, 3: 4}), NoJournal())
+    seen, done = set[tuple[int, ...]](), threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(tuple(sorted(x for (x,) in other.rows(scan(name, ("x", BIGINT))))))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        druid.ingest(load_of(name, {1: 9}, "all"), NoJournal())
+    finally:
+        done.set()
+        reader.join()
+    assert values(druid, name) == [9]
+    assert (1, 2, 3, 4) in seen
+    assert all(len({2, 9} & set(rows)) == 1 for rows in seen)
+    assert [s.is_tombstone for s in Segments(druid.client, name).used()] == [False]
+
+
+# --- others at the same time -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("context", [None, CONCURRENT])
+def test_what_others_append_meanwhile_is_theirs(
+    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, context: object
+) -> None:
+    name = new_data_source("t")
+    theirs = load_of(name, {0: 100, 3: 200}, context=context)
+    druid.progress = does_at("are loaded", lambda: other.ingest(theirs, NoJournal()))
+    druid.ingest(load_of(name, {0: 1, 3: 2}, context=context), NoJournal())
+    assert values(druid, name) == [1, 2, 100, 200]
+    again = load_of(name, {0: 300}, context=context)
+    druid.progress = does_at("checking", lambda: other.ingest(again, NoJournal()))
+    ours = load_of(name, {0: 3}, context=context)
+    with pytest.raises(DruidError, match="the sum of x was 4 and is 3"):
+        druid.ingest(replace(ours, staged=replace(ours.staged, sums={"x": Sum(4)})), NoJournal())
+    assert values(druid, name) == [1, 2, 100, 200, 300]
+
+
+def test_overwriting_beside_appends_with_concurrent_locks(
+    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 1: 2}, context=CONCURRENT), NoJournal())
+    theirs = load_of(name, {0: 100, 1: 200}, context=CONCURRENT)
+    druid.progress = does_at("checking", lambda: other.ingest(theirs, NoJournal()))
+    report = druid.ingest(load_of(name, {0: 3}, "all", context=CONCURRENT), NoJournal())
+    assert report.rows == 1
+    assert values(druid, name) == [3, 100, 200]
+
+
+def test_rows_that_others_have_overwritten_cannot_be_checked(
+    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    name, notes = new_data_source("t"), list[str]()
+    druid.note = notes.append
+    theirs = load_of(name, {0: 100}, "intervals")
+    druid.progress = does_at("checking", lambda: other.ingest(theirs, NoJournal()))
+    druid.ingest(load_of(name, {0: 1, 3: 2}), NoJournal())
+    assert len(notes) == 1
+    assert "others have written over 1 of its 2 segments" in notes[0]
+    assert values(druid, name) == [2, 100]
+
+
+def test_what_another_session_takes_back_is_no_success(
+    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    name, book = new_data_source("t"), Notebook()
+    druid.ingest(load_of(name, {0: 1, 1: 2}), NoJournal())
+    new = load_of(name, {0: 3}, "all")
+    druid.progress = does_at("checking", lambda: other.withdraw(book.resumed(new), NoJournal()))
+    with pytest.raises(DruidError, match="were dropped"):
+        druid.ingest(new, book)
+    assert book.state == "staged"
+    assert values(druid, name) == [1, 2]
+
+
+# --- what is missing ---------------------------------------------------------------------------------------------
+
+
+def test_no_free_task_slot(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
+    name, book, lines = new_data_source("t"), Notebook(), list[str]()
+    druid.progress, druid.slot_patience = lines.append, 1.0
+    overlord = Overlord(druid.client)
+    slots = sum(worker.capacity for worker in overlord.workers())
+    noops = [f"noop_{uuid4().hex}" for _ in range(slots)]
+    for noop in noops:
+        druid.client.post("overlord", TASKS, {"type": "noop", "id": noop, "runTime": 120_000})
+    try:
+        assert wait_until(lambda: all(w.used >= w.capacity for w in overlord.workers()), 60)
+        with pytest.raises(DruidError, match=rf"got no task slot \({slots} of {slots} in use\) within 1 s"):
+            druid.ingest(load_of(name, {0: 1}), book)
+    finally:
+        for noop in noops:
+            overlord.kill(noop)
+    assert any(f"waiting for a free task slot ({slots} of {slots} in use)" in line for line in lines)
+    assert book.state == "staged"
+    assert values(druid, name) == []
+
+
+def test_an_extension_that_druid_lacks(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
+    given, book = load_of(new_data_source("t"), {0: 1}), Notebook()
+    inner = given.spec["spec"]
+    source = {"type": "s3", "prefixes": ["s3://bucket/staging/"]}
+    spec = {**given.spec, "spec": {**inner, "ioConfig": {**inner["ioConfig"], "inputSource": source}}}
+    with pytest.raises(DruidError, match="input source 's3' needs the extension druid-s3-extensions"):
+        druid.ingest(replace(given, spec=spec), book)
+    assert book.state == ""
+
+
+def test_a_druid_that_does_not_answer_says_nothing_to_the_journal(
+    cluster: Cluster, druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    from hivedruid.clients.cluster import DruidCluster
+
+    given, book = load_of(new_data_source("t"), {0: 1}), Notebook("submitted")
+    with pytest.raises(Killed):
+        druid.ingest(given, book)
+    address = replace(druid.address, overlord="http://127.0.0.1:9", tries=1)
+    with closing(DruidCluster(address, progress=lambda _: None, note=lambda _: None)) as lost:
+        for do in (lost.ingest, lost.withdraw):
+            with pytest.raises(ConnectError):
+                do(book.resumed(given), book)
+    assert book.state == "submitted"
+
+
+def test_eternity_is_no_interval_to_count(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    """Days instead of one segment for all times, in one task."""
+    name = new_data_source("t")
+    druid.ingest(load_of(name, {0: 1, 900: 2}, "all", segment="ALL"), NoJournal())
+    assert [(s.start, s.end) for s in Segments(druid.client, name).used()] == [ETERNITY]
+    druid.ingest(load_of(name, {1: 3, 5: 4}, "all"), NoJournal())
+    assert values(druid, name) == [3, 4]

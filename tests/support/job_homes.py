@@ -1,0 +1,88 @@
+"""Homes with jobs that write to Druid, in whatever state, for as many lives as a test wants."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.database import FILE_NAME
+from hivedruid.session import Session
+from tests.support import killed
+
+if TYPE_CHECKING:
+    from hivedruid.local.state import LocalServices
+
+Row = Mapping[str, Any]
+
+
+def conf_of(services: LocalServices) -> dict[str, str]:
+    """The settings of sessions on that cluster."""
+    return {
+        "druid.url": services.broker, "druid.coordinator.url": services.coordinator, "druid.overlord.url": services.overlord,
+    }  # fmt: skip
+
+
+def create(home: Path, conf: Mapping[str, str], table: str) -> Path:
+    """A new home with a table of numbers."""
+    with Session(home, hiveconf=conf) as session:
+        run(
+            session,
+            f"CREATE EXTERNAL TABLE {table} (`__time` timestamp, n bigint) STORED BY 'druid' "
+            "TBLPROPERTIES ('druid.rollup' = 'false', 'druid.segment.granularity' = 'DAY')",
+        )
+    return home
+
+
+def values(*numbers: int) -> str:
+    """Rows for such a table, each on a day of its own."""
+    rows = ", ".join(f"(TIMESTAMP '2024-01-0{n + 1} 00:00:00', {n})" for n in numbers)
+    return f"VALUES {rows}"
+
+
+def staged(home: Path, conf: Mapping[str, str], statement: str) -> Path:
+    """The home with a job of the statement, killed when its rows were staged."""
+    outcome = killed.run(home, conf, statement, "move staged")
+    assert (outcome.killed, outcome.error) == (True, ""), outcome
+    return home
+
+
+def numbers(session: Session, table: str) -> list[int]:
+    return [row["n"] for row in run(session, f"SELECT n FROM {table} ORDER BY n")]
+
+
+def clone(home: Path, to: Path, *, rename: tuple[str, str] | None = None) -> Path:
+    """A copy of a home in which its jobs go on as they would in the first one; `rename`: a part of names, and another."""
+    renames = {str(home): str(to), **(dict([rename]) if rename else {})}
+    shutil.copytree(home, to, ignore=shutil.ignore_patterns(f"{FILE_NAME}*", "locks", "logs"))
+    with closing(sqlite3.connect(home / FILE_NAME)) as source, closing(sqlite3.connect(to / FILE_NAME)) as copy:
+        source.backup(copy)
+        for table, columns in (("jobs", ("job_id", "definition")), ("tables", ("name", "definition"))):
+            for column in columns:
+                for old, new in renames.items():
+                    copy.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (old, new))
+        copy.commit()
+    if rename is not None:
+        for folder in (to / "staging").iterdir():
+            folder.rename(folder.with_name(folder.name.replace(*rename)))
+    return to
+
+
+def run(session: Session, text: str) -> list[Row]:
+    (statement,) = session.statements(text)
+    result = session.execute(statement)
+    names = [column.name for column in result.columns]
+    return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+
+def unfinished(session: Session) -> list[Row]:
+    """The jobs that have not ended, oldest first."""
+    return [job for job in reversed(run(session, "SHOW JOBS")) if job["state"] not in ("cleaned", "cancelled")]
+
+
+def leftovers(home: Path) -> list[str]:
+    """What is staged yet; nothing, when all jobs have ended."""
+    return [path.name for path in (home / "staging").iterdir()] if (home / "staging").exists() else []

@@ -1,0 +1,139 @@
+"""What a statement does about the jobs that another process has left behind."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from hivedruid.actions.changes import AddTable, EmptyTable, RemoveTable
+from hivedruid.actions.jobs import (
+    VIEW,
+    CancelJob,
+    ContinueJob,
+    LeaveTarget,
+    Origin,
+    continued_table,
+    origin,
+    with_earlier,
+)
+from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import TIMESTAMP
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.job import Job, KnownJob
+from hivedruid.plan.physical import SparkJob
+from hivedruid.script import SourceStatement
+from tests.support.job_values import SPEC, a_job
+
+SAID = Origin("INSERT INTO t SELECT 1", "f", "embedded:")
+
+
+def table(name: str) -> Table:
+    properties = {"druid.datasource": f"default.{name}"}
+    return Table("default", name, "druid", (Column("__time", TIMESTAMP),), True, properties=properties)
+
+
+def ingest(name: str = "t") -> IngestDruid:
+    return IngestDruid(SparkJob("SELECT 1", (), ()), table(name), SPEC)
+
+
+def snapshot(*jobs: Job, running: bool = False, recent: bool = True) -> Snapshot:
+    known = tuple(KnownJob(job, running, recent) for job in jobs)
+    return Snapshot({"druid.url": "embedded:"}, datetime(2024, 1, 1), jobs=known)
+
+
+def after(*jobs: Job, actions: tuple[Action, ...] = (ingest(),), said: Origin = SAID, **how: Any) -> list[str]:
+    found = with_earlier(actions, said, snapshot(*jobs, **how))
+    return [type(action).__name__ for action in found]
+
+
+@pytest.mark.parametrize("state", ["planned", "staged"])
+def test_what_druid_was_not_given_is_computed_anew(state: str) -> None:
+    assert after(a_job("a", state=state)) == ["CancelJob", "IngestDruid"]
+
+
+@pytest.mark.parametrize("state", ["submitted", "published", "verified"])
+def test_what_druid_was_given_goes_on(state: str) -> None:
+    assert after(a_job("a", state=state)) == ["ContinueJob"]
+
+
+@pytest.mark.parametrize("state", ["cleaned", "cancelled"])
+def test_what_has_ended_is_no_matter(state: str) -> None:
+    assert after(a_job("a", state=state)) == ["IngestDruid"]
+
+
+def test_a_job_of_another_statement_is_ended_first() -> None:
+    assert after(a_job("a", state="submitted", fingerprint="g")) == ["ContinueJob", "IngestDruid"]
+    assert after(a_job("a", state="staged", fingerprint="g")) == ["CancelJob", "IngestDruid"]
+
+
+def test_a_job_that_was_interrupted_long_ago_is_ended_and_the_statement_is_new() -> None:
+    assert after(a_job("a", state="submitted"), recent=False) == ["ContinueJob", "IngestDruid"]
+
+
+def test_a_job_that_another_process_is_at_is_left_to_it() -> None:
+    assert after(a_job("a", state="submitted"), running=True) == ["IngestDruid"]
+
+
+def test_jobs_of_other_tables_and_druids_are_left() -> None:
+    elsewhere = {"type": "index_parallel", "spec": {"dataSchema": {"dataSource": "default.u"}}}
+    assert after(a_job("a", state="submitted", fingerprint="g", spec=elsewhere)) == ["IngestDruid"]
+    assert after(a_job("a", state="submitted", fingerprint="g", druid="http://x")) == ["IngestDruid"]
+
+
+def test_a_multi_insert_goes_on_where_it_stopped() -> None:
+    first, second, third = (
+        a_job(f"j{number}", statement_id="s", number=number, state=state)
+        for number, state in enumerate(("cleaned", "submitted", "planned"))
+    )
+    actions = (ingest(), ingest("u"), ingest("v"))
+    found = with_earlier(actions, SAID, snapshot(third, second, first))
+    assert found == (LeaveTarget(first), ContinueJob(second, said_again=True), CancelJob(third), actions[2])
+
+
+def test_only_the_last_time_that_a_statement_was_said_counts() -> None:
+    """An older one of the same text is another one, and is ended first."""
+    assert after(a_job("new", state="cleaned"), a_job("old", state="submitted")) == ["ContinueJob", "IngestDruid"]
+
+
+def test_a_materialized_view_is_built_anew() -> None:
+    """What it was computed from is known to its own statement alone."""
+    assert after(a_job("a", state="submitted", kind=VIEW)) == ["CancelJob", "IngestDruid"]
+
+
+def test_create_table_as_goes_on_although_its_table_is_there() -> None:
+    job = a_job("a", state="verified", definition="{}")
+    assert continued_table(SAID, snapshot(job)) == ContinueJob(job, said_again=True)
+    assert continued_table(SAID, snapshot(a_job("a", state="staged", definition="{}"))) is None
+    assert continued_table(SAID, snapshot(a_job("a", state="submitted"))) is None
+    added = (ingest(), AddTable(table("t")))
+    assert after(a_job("a", state="staged", definition="{}"), actions=added) == ["CancelJob", "IngestDruid", "AddTable"]
+
+
+@pytest.mark.parametrize("remove", [EmptyTable(table("t")), RemoveTable(table("t"), delete_data=True)])
+def test_what_is_emptied_or_dropped_has_no_jobs(remove: Action) -> None:
+    job = a_job("a", state="submitted")
+    assert after(job, actions=(remove,)) == ["CancelJob", type(remove).__name__]
+    with pytest.raises(ExecutionError, match=r"another session is writing to default\.t") as refused:
+        after(job, actions=(remove,), running=True)
+    assert refused.value.hint == "wait for it, or CANCEL JOB 'a'"
+
+
+def test_dropping_the_name_alone_leaves_jobs() -> None:
+    assert after(a_job("a", state="submitted"), actions=(RemoveTable(table("t"), delete_data=False),)) == [
+        "RemoveTable"
+    ]
+
+
+def test_statements_are_the_same_where_they_mean_the_same() -> None:
+    def of(text: str, database: str = "default", **settings: str) -> str:
+        return origin(SourceStatement(text), {"druid.url": "embedded:", **settings}, database).fingerprint
+
+    assert of("INSERT INTO t SELECT 1") == of("  INSERT INTO t SELECT 1\n")
+    others = [of("INSERT INTO t SELECT 2"), of("INSERT INTO t SELECT 1", "other")]
+    others += [of("INSERT INTO t SELECT 1", **{"druid.url": "local"})]
+    others += [of("INSERT INTO t SELECT 1", **{"hive.local.time.zone": "Asia/Kolkata"})]
+    assert len({of("INSERT INTO t SELECT 1"), *others}) == 5
