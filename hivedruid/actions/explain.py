@@ -55,6 +55,7 @@ def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
         kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
         spec = _json_lines("index_parallel: ", action.spec)
         head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}"]
+        head += _staging(action)
         return [*head, *_indent(spec, 4), "    Stage-1", *_indent(_spark(action.job), 6)]
     if isinstance(action, WriteTable):
         kind = "Replace" if action.overwrite else "Append"
@@ -67,6 +68,14 @@ def _action(action: Action, settings: Mapping[str, str]) -> list[str]:
     from hivedruid.actions import explain_ddl
 
     return [*explain_ddl.lines(action), *_supervisor(action, settings)]
+
+
+def _staging(action: IngestDruid) -> list[str]:
+    """How rows are divided into files, where that is not left to Spark."""
+    from hivedruid.jobs.staged import layout
+
+    found = layout(action.spec)
+    return [f"    staged {found}"] if found.clustered else []
 
 
 def _select(read: DruidRead, width: int) -> list[str]:

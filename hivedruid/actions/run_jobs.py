@@ -133,6 +133,7 @@ def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows
     folder = _folder(job, services)
     begun = monotonic()
     try:
+        services.druid().check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
         staged = services.spark().stage(
             reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
@@ -255,7 +256,9 @@ def _take_over(job: Job, services: Services) -> None:
     The job is changed first: the other one finds that out before it counts the rows, or has counted them already.
     """
     job = _current(job, services)
-    if job.state not in IN_DRUID:
+    if (
+        job.state != "submitted"
+    ):  # what is published is being verified there, and would count while it is taken back here
         raise ExecutionError(
             f"job {job.id} is {job.state}, and another session is at it", hint="press Ctrl-C there, or wait"
         )

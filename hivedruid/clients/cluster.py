@@ -262,6 +262,12 @@ class DruidCluster:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
+    def check(self, spec: Mapping[str, Any]) -> None:
+        """Refuse what this Druid cannot read; see `DruidEngine.check`."""
+        from hivedruid.clients.ingest import check_extension
+
+        check_extension(self, spec)
+
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
         """Run a task over staged rows until they can be queried and are verified; see `DruidEngine.ingest`."""
         from hivedruid.clients.ingest import Ingestion

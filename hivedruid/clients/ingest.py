@@ -14,7 +14,7 @@ its rows are being taken back, once they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,22 @@ EXTENSIONS = {
     "azureStorage": "druid-azure-extensions",
 }
 """What an overlord needs for input sources other than its machines' own files."""
+
+
+def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
+    """Raises DruidError where the overlord lacks the extension that the spec's input source needs."""
+    kind = str(spec["spec"]["ioConfig"]["inputSource"]["type"])
+    needed = EXTENSIONS.get(kind)
+    if needed is None:
+        return
+    status = cluster.client.get("overlord", "/status")
+    modules = status.get("modules") or () if isinstance(status, dict) else ()
+    if needed not in {module.get("artifact") for module in modules}:
+        raise DruidError(
+            f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
+            hint=f"add {needed} to druid.extensions.loadList, or SET hivedruid.staging.root to a folder that Druid's "
+            "machines share",
+        )
 
 
 class Ingestion:
@@ -106,7 +122,7 @@ class Ingestion:
     def _submit_unless_known(self) -> None:
         if self._load.state == "submitted" and self._task.status() is not None:
             return
-        self._check_extension()
+        check_extension(self._cluster, self._load.spec)
         there = self._there()
         self._set_before(self._replaceable(there))
         task = task_spec.completed(
@@ -141,20 +157,6 @@ class Ingestion:
 
     def _notes(self) -> dict[str, Any]:
         return self._before.notes()
-
-    def _check_extension(self) -> None:
-        kind = str(self._load.spec["spec"]["ioConfig"]["inputSource"]["type"])
-        needed = EXTENSIONS.get(kind)
-        if needed is None:
-            return
-        status = self._cluster.client.get("overlord", "/status")
-        modules = status.get("modules") or () if isinstance(status, dict) else ()
-        if needed not in {module.get("artifact") for module in modules}:
-            raise DruidError(
-                f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
-                hint=f"add {needed} to druid.extensions.loadList, or SET hivedruid.staging.root to a folder that Druid's "
-                "machines share",
-            )
 
     def _check_readable(self, task: dict[str, Any]) -> None:
         """Let the overlord read a row: over files that its machine does not see, the task would drop all and succeed."""
@@ -210,8 +212,9 @@ class Ingestion:
     def withdraw(self, reason: str) -> None:
         """Shut the task down, and take back what it has published, if anything. What is said last is `withdrawn`."""
         self._task.shut_down()
-        segments = self._published.used()
-        if segments or "withdraws" in self._load.notes or not self._load.staged.rows:
+        was_begun = "withdraws" in self._load.notes  # some of them may be gone, and still be read
+        segments = self._published.ever(None) if was_begun else self._published.used()
+        if segments or was_begun or not self._load.staged.rows:
             notes = {**self._notes(), "withdraws": reason}
             self._load = replace(self._load, notes=notes)
             self._journal.published(notes)

@@ -107,6 +107,9 @@ class DruidEngine(Protocol):
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
 
+    def check(self, spec: Mapping[str, Any]) -> None:
+        """Before rows are staged: raises DruidError for an input source that this Druid has not."""
+
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
         """Run an `index_parallel` task over staged rows, and return when these can be queried and have been verified.
 

@@ -129,6 +129,15 @@ class EmbeddedStore:
                 items.append(f"{source} AS {plain_identifier(column)}")
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
+    def check(self, spec: Mapping[str, Any]) -> None:
+        """Only files of this machine are read."""
+        kind = spec["spec"]["ioConfig"]["inputSource"]["type"]
+        if kind != "local":
+            raise DruidError(
+                f"the embedded store reads files of this machine, not an input source '{kind}'",
+                hint="SET hivedruid.staging.root to a folder",
+            )
+
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
         """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes.
 

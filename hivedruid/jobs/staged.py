@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from hivedruid.catalog.druid_tables import GRANULARITY_KEY
+
 Interval = tuple[int, int]
 """Milliseconds since the epoch, half open."""
 NumberType = Literal["LONG", "DOUBLE", "FLOAT"]
@@ -79,3 +81,33 @@ def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
         else:
             found.append((start, end))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows are divided into files: as Spark's tasks have them, or `clustered` by the segment interval they go to."""
+
+    granularity: str
+    clustered: bool = False
+
+    def __str__(self) -> str:
+        return f"by {GRANULARITY_KEY} ({self.granularity})" if self.clustered else "as Spark's tasks have them"
+
+
+def layout(spec: Mapping[str, Any]) -> Layout:
+    """How the rows for a task are divided into files.
+
+    A single task reads all files, and their order is nothing to it. Subtasks divide the files among them: where rows of
+    one interval are in all files, each subtask makes segments of its own for every interval, however few rows those
+    have. With hashed partitions they shuffle the rows themselves.
+    """
+    inner = spec["spec"]
+    tuning = inner.get("tuningConfig") or {}
+    dynamic = (tuning.get("partitionsSpec") or {}).get("type", "dynamic") == "dynamic"
+    subtasks = int(tuning.get("maxNumConcurrentSubTasks") or 1)
+    return Layout(granularity_of(inner["dataSchema"]), dynamic and subtasks > 1)
+
+
+def granularity_of(schema: Mapping[str, Any]) -> str:
+    """The segment granularity of a dataSchema."""
+    return str((schema.get("granularitySpec") or {}).get("segmentGranularity") or "DAY").upper()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import granularities
-from hivedruid.jobs.staged import Interval, NumberType, Sum, merged, summed_fields
+from hivedruid.jobs.staged import Interval, NumberType, Sum, granularity_of, merged, summed_fields
 from hivedruid.spark.cells import identifier
 
 if TYPE_CHECKING:
@@ -95,11 +95,6 @@ class Measures:
             (granularities.interval(first, self.granularity)[0], granularities.interval(last, self.granularity)[1])
             for first, last in runs
         )
-
-
-def granularity_of(schema: Mapping[str, Any]) -> str:
-    """The segment granularity of a dataSchema."""
-    return str((schema.get("granularitySpec") or {}).get("segmentGranularity") or "DAY").upper()
 
 
 def number_of(granularity: str) -> str:

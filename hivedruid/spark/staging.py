@@ -5,47 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
-from hivedruid.jobs.staged import StagedRows
+from hivedruid.jobs.staged import Layout, StagedRows, layout
 from hivedruid.spark import failures, paths, writing
-from hivedruid.spark.measures import TIME, Buckets, Measures, granularity_of, number_of
+from hivedruid.spark.measures import TIME, Buckets, Measures, number_of
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
 
 MOST_INTERVALS = 100_000
 """More than that in one task is beyond Druid: each is a lock of the overlord's, and a segment at least."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How rows are divided into files: as Spark's tasks have them, or `clustered` by the segment interval they go to."""
-
-    granularity: str
-    clustered: bool = False
-
-    def __str__(self) -> str:
-        return f"by {GRANULARITY_KEY} ({self.granularity})" if self.clustered else "as Spark's tasks have them"
-
-
-def layout(spec: Mapping[str, Any]) -> Layout:
-    """How the rows for a task are divided into files.
-
-    A single task reads all files, and their order is nothing to it. Subtasks divide the files among them: where rows of
-    one interval are in all files, each subtask makes segments of its own for every interval, however few rows those
-    have. With hashed partitions they shuffle the rows themselves.
-    """
-    inner = spec["spec"]
-    tuning = inner.get("tuningConfig") or {}
-    dynamic = (tuning.get("partitionsSpec") or {}).get("type", "dynamic") == "dynamic"
-    subtasks = int(tuning.get("maxNumConcurrentSubTasks") or 1)
-    return Layout(granularity_of(inner["dataSchema"]), dynamic and subtasks > 1)
 
 
 def stage(

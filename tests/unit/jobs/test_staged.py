@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hivedruid.jobs.staged import StagedRows, Sum, merged, summed_fields
+from hivedruid.jobs.staged import Layout, StagedRows, Sum, layout, merged, summed_fields
 
 SCHEMA = {
     "dimensionsSpec": {"dimensions": [{"type": "string", "name": "s"}, {"type": "long", "name": "l"}, "plain"]},
@@ -30,3 +30,17 @@ def test_sums_are_those_that_ingestion_keeps() -> None:
 def test_intervals_that_touch_are_one() -> None:
     assert merged([(5, 7), (0, 2), (2, 4), (6, 9)]) == ((0, 4), (5, 9))
     assert merged([]) == ()
+
+
+def test_layout() -> None:
+    """Only subtasks that divide the files among them gain from files with few intervals."""
+
+    def task(subtasks: int, partitions: str) -> dict[str, object]:
+        schema = {"granularitySpec": {"segmentGranularity": "month"}}
+        tuning = {"maxNumConcurrentSubTasks": subtasks, "partitionsSpec": {"type": partitions}}
+        return {"spec": {"dataSchema": schema, "tuningConfig": tuning}}
+
+    assert not layout(task(1, "dynamic")).clustered
+    assert not layout(task(2, "hashed")).clustered
+    assert layout(task(2, "dynamic")) == Layout("MONTH", clustered=True)
+    assert str(layout(task(2, "dynamic"))) == "by __time_granularity (MONTH)"

@@ -229,17 +229,6 @@ def test_all_rows_are_skipped(stage: Stage) -> None:
 # --- files -------------------------------------------------------------------------------------------------------
 
 
-def test_layout() -> None:
-    """Only subtasks that divide the files among them gain from files with few intervals."""
-    table = druid_table()
-    assert not staging.layout(spec(table)).clustered
-    assert not staging.layout(spec(table, subtasks=2, partitions="hashed")).clustered
-    found = staging.layout(spec(table, "month", subtasks=2))
-    assert found == staging.Layout("MONTH", clustered=True)
-    assert str(found) == "by __time_granularity (MONTH)"
-    assert str(staging.layout(spec(table))) == "as Spark's tasks have them"
-
-
 def test_files_for_subtasks(stage: Stage) -> None:
     """The rows of one interval are in one file, though every task of Spark's has some of all."""
     stage.home.settings["spark.sql.adaptive.coalescePartitions.enabled"] = "false"
