@@ -14,10 +14,12 @@ from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.intervals import MAX_INSTANT, MIN_INSTANT, condition, parse_intervals
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.relations import TIME
+from hivedruid.embedded.remainders import cut_segments, remainders
 from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import Journal, Load, LoadReport, Replaces
+from hivedruid.jobs.staged import Interval, merged
 
 TYPES = {"string": "STRING", "long": "LONG", "float": "FLOAT", "double": "DOUBLE"}
 METRIC_TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
@@ -120,14 +122,16 @@ def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -
         raise DruidError(f"the task spec has no {error}") from error
     with failures(), storage.writing(task.data_source) as folder:
         written = _Rows(task, storage).write(folder) if task.files else _Written([], 0, 0)
-        if not written.segments:
+        replaced = _replaced(task, load.replaces, written.segments)
+        cut = cut_segments(manifest.segments(task.data_source), replaced or ())
+        added = [*written.segments, *remainders(cut, replaced or (), folder, storage)]
+        if not added:
             folder.rmdir()
         else:
             storage.make_durable(folder)
         size = sum(segment.size for segment in written.segments)
         report = LoadReport(load.task, written.processed, len(written.segments), size)
-        replaced = _replaced(task, load.replaces, written.segments)
-        manifest.commit(task.data_source, written.segments, replaced, also=lambda: _journalled(journal, report))
+        manifest.commit(task.data_source, added, replaced, cut, also=lambda: _journalled(journal, report))
     storage.clean()
     return report
 
@@ -146,15 +150,15 @@ class _Written:
         self.thrown_away = thrown_away
 
 
-def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> list[tuple[int, int]] | None:
+def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> tuple[Interval, ...] | None:
     """The intervals whose segments go: those of the spec, all, or those that get new ones; none when appending."""
     if task.append or replaces == "nothing":
         return None
     if task.intervals:
-        return list(task.intervals)
+        return merged(task.intervals)
     if replaces == "all":
-        return [(MIN_INSTANT, MAX_INSTANT)]
-    return sorted({(segment.start, segment.end) for segment in segments})
+        return ((MIN_INSTANT, MAX_INSTANT),)
+    return merged((segment.start, segment.end) for segment in segments)
 
 
 def _json_rows(files: list[str], names: list[str]) -> str:

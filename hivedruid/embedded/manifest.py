@@ -76,13 +76,17 @@ class Manifest:
         data_source: str,
         added: Iterable[Segment],
         replaced: Iterable[tuple[int, int]] | None,
+        cut: Iterable[Segment] = (),
         also: Callable[[], object] | None = None,
     ) -> None:
-        """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals.
+        """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals, and the `cut` ones.
 
-        `also` is another change of the same database, in the same transaction. None replaces nothing. Raises DruidError where an interval would cut a segment in two.
+        `cut` are those that the intervals cover in part: what stays of them is among `added`. `also` is another change of
+        the same database, in the same transaction. None replaces nothing. Raises DruidError where somebody has changed what is cut meanwhile.
         """
         with self.transaction():
+            for segment in cut:
+                self._let_go(segment)
             for start, end in replaced or ():
                 self._replace(data_source, start, end)
             for segment in added:
@@ -90,20 +94,22 @@ class Manifest:
             if also is not None:
                 also()
 
+    def _let_go(self, segment: Segment) -> None:
+        found = self._connection.execute("UPDATE segments SET used = 0 WHERE path = ? AND used = 1", (segment.path,))
+        if found.rowcount != 1:
+            raise self._changed(segment.data_source)
+
+    @staticmethod
+    def _changed(data_source: str) -> DruidError:
+        return DruidError(f"another session has changed {data_source} meanwhile", hint="run the statement again")
+
     def _replace(self, data_source: str, start: int, end: int) -> None:
         overlapping = self._query(
             "SELECT start_ms, end_ms FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
             (data_source, end, start),
         )
-        for first, last in overlapping:
-            if first < start or last > end:
-                from hivedruid.embedded.intervals import format_instant
-
-                raise DruidError(
-                    f"the interval {format_instant(start)}/{format_instant(end)} cuts the segment"
-                    f" {format_instant(first)}/{format_instant(last)} of data source '{data_source}' in two",
-                    hint="replace whole segments: align the intervals with their granularity",
-                )
+        if any(first < start or last > end for first, last in overlapping):
+            raise self._changed(data_source)
         self._connection.execute(
             "UPDATE segments SET used = 0 WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
             (data_source, end, start),

@@ -206,14 +206,20 @@ def test_rows_outside_the_intervals_are_thrown_away(store: EmbeddedStore, index_
     assert report.rows == 1
 
 
-def test_an_interval_that_would_cut_a_segment_is_refused(
-    store: EmbeddedStore, index_task: Task, write_rows: Write
-) -> None:
-    folder = write_rows([{"__time": START}])
-    ingest(store, index_task("t", folder, {}, segment="MONTH"))
-    with pytest.raises(DruidError, match="cuts the segment"):
-        ingest(store, index_task("t", folder, {}, segment="DAY"))
-    assert scan(store, "t", "__time") == [[START]]
+def test_rows_beside_the_replaced_interval_stay(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    """A segment of a month loses the day that is replaced, as it does on a cluster, where a newer version hides it."""
+    folder = write_rows([{"__time": START, "k": "old"}, {"__time": START + DAY, "k": "stays"}], "old")
+    ingest(store, index_task("t", folder, {"k": "string"}, segment="MONTH"))
+    new = write_rows([{"__time": START, "k": "new"}], "new")
+    ingest(store, index_task("t", new, {"k": "string"}, segment="DAY"))
+    assert scan(store, "t", "k") == [["new"], ["stays"]]
+    ingest(store, index_task("t", write_rows([{"__time": START + DAY, "k": "too"}], "too"), {"k": "string"}))
+    assert scan(store, "t", "k") == [["new"], ["too"]]
+    assert len(store.segments("t")) == 2
+    whole = write_rows([{"__time": START + day * DAY, "k": str(day)} for day in range(31)], "whole")
+    ingest(store, index_task("u", whole, {"k": "string"}, segment="MONTH"))
+    ingest(store, index_task("u", whole, {"k": "string"}, segment="DAY"))
+    assert len(scan(store, "u", "k")) == len(store.segments("u")) == 31
 
 
 def test_empty_input_with_drop_existing_empties_the_data_source(

@@ -1,0 +1,52 @@
+"""What stays of segments that are wider than the intervals being replaced. On a cluster newer versions hide the rest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hivedruid.embedded.duck import Duck
+from hivedruid.embedded.intervals import condition
+from hivedruid.embedded.manifest import Segment
+from hivedruid.embedded.relations import TIME
+from hivedruid.embedded.sql import identifier, string_literal
+from hivedruid.embedded.storage import Storage
+from hivedruid.jobs.staged import Interval
+
+
+def cut_segments(segments: Sequence[Segment], replaced: Sequence[Interval]) -> list[Segment]:
+    """Those that the intervals cover in part; intervals that touch are one."""
+
+    def is_cut(segment: Segment) -> bool:
+        over = [(start, end) for start, end in replaced if start < segment.end and segment.start < end]
+        return bool(over) and not any(start <= segment.start and segment.end <= end for start, end in over)
+
+    return [segment for segment in segments if is_cut(segment)]
+
+
+def remainders(cut: Sequence[Segment], replaced: Sequence[Interval], folder: Path, storage: Storage) -> list[Segment]:
+    """Segments of the same intervals with the rows that stay, written into the folder; none for one that has no such rows."""
+    if not cut:
+        return []
+    duck = Duck(storage.temporary)
+    try:
+        return list(_written(duck, cut, replaced, folder, storage.home))
+    finally:
+        duck.close()
+
+
+def _written(
+    duck: Duck, cut: Sequence[Segment], replaced: Sequence[Interval], folder: Path, home: Path
+) -> Iterator[Segment]:
+    gone = condition(identifier(TIME), tuple(replaced)) or "TRUE"
+    for number, segment in enumerate(cut):
+        rows = f"FROM read_parquet({string_literal(str(home / segment.path))}) WHERE NOT {gone}"
+        left = int(duck.all(f"SELECT count(*) {rows}")[0][0])
+        if not left:
+            continue
+        path = folder / f"remainder_{number}.parquet"
+        duck.run(f"COPY (SELECT * {rows}) TO {string_literal(str(path))} (FORMAT parquet)")
+        yield Segment(
+            segment.data_source, segment.start, segment.end, segment.version, 0, path.relative_to(home).as_posix(),
+            left, path.stat().st_size, segment.schema,
+        )  # fmt: skip
