@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 from hivedruid.errors import ExecutionError
 
@@ -20,15 +21,21 @@ def shared(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[bool]:
-    """Try to hold a lock alone; gives False, at once, where anybody else has it."""
+def exclusive(path: Path, *, patience: float = 0.0) -> Iterator[bool]:
+    """Try to hold a lock alone, for `patience` seconds; gives False where anybody else has it."""
+    end = monotonic() + patience
     with _opened(path) as descriptor:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
+        while not (alone := _is_locked(descriptor)) and monotonic() < end:
+            sleep(0.05)
+        yield alone
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from hivedruid.jobs.job import IN_DRUID, Job, KnownJob
 from hivedruid.script import SourceStatement
 from hivedruid.secrets import mask_text
 
+_EXPLAIN = re.compile(r"\AEXPLAIN\s+((EXTENDED|FORMATTED|CBO)\s+)?", re.IGNORECASE)
 VIEW = "MATERIALIZED VIEW"
 """The kind of a job that builds one: only its own statement knows what else has to be remembered, so nobody goes on with it."""
 
@@ -51,8 +53,8 @@ class Origin:
 
 
 def origin(source: SourceStatement, settings: Mapping[str, str], database: str) -> Origin:
-    """Equal where text, current database, time zone and Druid are."""
-    text = mask_text(source.text.strip())
+    """Equal where text, current database, time zone and Druid are; of EXPLAIN that of what it explains."""
+    text = mask_text(_EXPLAIN.sub("", source.text.strip()))
     druid = settings["druid.url"]
     what = "\n".join((text, database, settings.get("hive.local.time.zone", ""), druid))
     return Origin(text, hashlib.sha256(what.encode()).hexdigest(), druid)

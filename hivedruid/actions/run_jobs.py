@@ -100,7 +100,7 @@ def _words(error: BaseException) -> str:
 def _locked(services: Services, statement_id: str) -> Iterator[None]:
     """Nobody else is at the jobs of the statement inside. Raises ExecutionError where somebody is."""
     path = services.home / "locks" / f"statement-{statement_id}"
-    with locks.exclusive(path) as alone:
+    with locks.exclusive(path, patience=1.0) as alone:  # longer than anybody looks whether it is held
         if not alone:
             raise ExecutionError("another session is at this job", hint="SHOW JOBS tells when it has ended")
         try:
@@ -256,9 +256,7 @@ def _take_over(job: Job, services: Services) -> None:
     The job is changed first: the other one finds that out before it counts the rows, or has counted them already.
     """
     job = _current(job, services)
-    if (
-        job.state != "submitted"
-    ):  # what is published is being verified there, and would count while it is taken back here
+    if job.state != "submitted":  # what is published is being verified there
         raise ExecutionError(
             f"job {job.id} is {job.state}, and another session is at it", hint="press Ctrl-C there, or wait"
         )

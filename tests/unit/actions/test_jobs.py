@@ -26,7 +26,7 @@ from hivedruid.errors import ExecutionError
 from hivedruid.jobs.job import Job, KnownJob
 from hivedruid.plan.physical import SparkJob
 from hivedruid.script import SourceStatement
-from tests.support.job_values import SPEC, a_job
+from tests.support.jobs import SPEC, a_job
 
 SAID = Origin("INSERT INTO t SELECT 1", "f", "embedded:")
 
@@ -132,7 +132,7 @@ def test_statements_are_the_same_where_they_mean_the_same() -> None:
     def of(text: str, database: str = "default", **settings: str) -> str:
         return origin(SourceStatement(text), {"druid.url": "embedded:", **settings}, database).fingerprint
 
-    assert of("INSERT INTO t SELECT 1") == of("  INSERT INTO t SELECT 1\n")
+    assert of("INSERT INTO t SELECT 1") == of("  INSERT INTO t SELECT 1\n") == of("EXPLAIN CBO INSERT INTO t SELECT 1")
     others = [of("INSERT INTO t SELECT 2"), of("INSERT INTO t SELECT 1", "other")]
     others += [of("INSERT INTO t SELECT 1", **{"druid.url": "local"})]
     others += [of("INSERT INTO t SELECT 1", **{"hive.local.time.zone": "Asia/Kolkata"})]

@@ -14,7 +14,7 @@ from hivedruid.jobs import job as jobs_module
 from hivedruid.jobs.job import Job, Jobs
 from hivedruid.jobs.load import LoadReport
 from hivedruid.jobs.staged import StagedRows, Sum
-from tests.support.job_values import a_job
+from tests.support.jobs import a_job
 
 
 @pytest.fixture
