@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -108,7 +107,7 @@ def _details(known: KnownJob, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     yield "error", job.error
     yield from _staged(job)
     for attempt in range(1, job.attempt + 1):
-        yield "task", replace(job, attempt=attempt).task
+        yield "task", job.task_of(attempt)
     if job.report is not None:
         yield "rows in Druid", str(job.report.rows)
         yield "segments", str(job.report.segments)

@@ -31,17 +31,14 @@ class Sum:
 class StagedRows:
     """`folder`: a path, or the URI of remote storage; `size`: bytes of its files, compressed.
 
-    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted, and `buckets` how many they
-    are; `most`: rows in the fullest of them, 0 where that is not known. `sums` by field; `skipped`: rows left out since
-    they have no time.
+    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`: rows
+    left out since they have no time.
     """
 
     folder: str
     rows: int
     size: int = 0
     intervals: tuple[Interval, ...] = ()
-    buckets: int = 0
-    most: int = 0
     sums: Mapping[str, Sum] = field(default_factory=dict)
     skipped: int = 0
 

@@ -25,15 +25,6 @@ _FRACTIONS = ("float", "double", "decimal")
 
 
 @dataclass(frozen=True)
-class Buckets:
-    """The intervals that rows are in, merged; how many buckets these are, and the rows of the fullest."""
-
-    intervals: tuple[Interval, ...] = ()
-    count: int = 0
-    most: int = 0
-
-
-@dataclass(frozen=True)
 class Measures:
     """`values`: by field, the type that Druid sums it as, and the number in SQL that Druid reads from it."""
 
@@ -60,8 +51,6 @@ class Measures:
             "low": f"min({KEY})",
             "high": f"max({KEY})",
             "buckets": f"bitmap_construct_agg(pmod({KEY}, {SPAN}))",
-            # nulls are items to it, too
-            "most": f"filter(approx_top_k({KEY}, 2, {SPAN}), x -> x.item IS NOT NULL)[0].count",
         }
         for index, (number, value) in enumerate(self.values.values()):
             timed = f"IF({KEY} IS NULL, NULL, {value})"
@@ -77,17 +66,15 @@ class Measures:
             for index, name in enumerate(self.values)
         }
 
-    def buckets(self, found: Mapping[str, Any]) -> Buckets | None:
+    def staged_intervals(self, found: Mapping[str, Any]) -> tuple[Interval, ...] | None:
         """From the values of the aggregates; None where they are too far apart for a bitmap."""
         if not found["rows"]:
-            return Buckets()
+            return ()
         low, high = int(found["low"]), int(found["high"])
         if high - low >= SPAN:
             return None
         bits: bytes = found["buckets"]
-        numbers = [n for n in range(low, high + 1) if bits[n % SPAN // 8] >> n % 8 & 1]
-        # With no more items than it keeps, approx_top_k counts them.
-        return Buckets(self.intervals((n, n) for n in numbers), len(numbers), int(found["most"]))
+        return self.intervals((n, n) for n in range(low, high + 1) if bits[n % SPAN // 8] >> n % 8 & 1)
 
     def intervals(self, runs: Iterable[tuple[int, int]]) -> tuple[Interval, ...]:
         """The intervals of buckets, by the first and the last number of each run of them."""

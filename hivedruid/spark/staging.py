@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
-from hivedruid.jobs.staged import Layout, StagedRows, layout
+from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.spark import failures, paths, writing
-from hivedruid.spark.measures import TIME, Buckets, Measures, number_of
+from hivedruid.spark.measures import TIME, Measures, number_of
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -48,7 +48,9 @@ def stage(
                 hint="filter such rows out, or SET hivedruid.null.time=skip; nothing was changed",
             )
         size = _arrived(rows, local) if local is not None else 0
-        buckets = measures.buckets(found) or _buckets_of(_staged(frame, measures, folder), measures)
+        intervals = measures.staged_intervals(found)
+        if intervals is None:
+            intervals = _intervals_of(_staged(frame, measures, folder), measures)
     except BaseException as error:
         if local is not None:
             shutil.rmtree(local, ignore_errors=True)
@@ -56,7 +58,7 @@ def stage(
             raise _no_room(folder, table) from error
         raise
     sums = measures.sums(found)
-    return StagedRows(folder, rows, size, buckets.intervals, buckets.count, buckets.most, sums, timeless)
+    return StagedRows(folder, rows, size, intervals, sums, timeless)
 
 
 def bytes_so_far(folder: str) -> int:
@@ -146,18 +148,17 @@ def _measured(staged: DataFrame, measures: Measures) -> dict[str, Any]:
     return dict(staged.agg(*aggregates).collect()[0].asDict())
 
 
-def _buckets_of(staged: DataFrame, measures: Measures) -> Buckets:
-    """The same as `Measures.buckets`, from the files. Raises ExecutionError where Druid would have too many segments to make."""
+def _intervals_of(staged: DataFrame, measures: Measures) -> tuple[Interval, ...]:
+    """The same as `Measures.staged_intervals`, from the files. Raises ExecutionError where Druid would have too many segments to make."""
     from pyspark.sql.connect.functions import expr
 
-    numbers = staged.groupBy(GRANULARITY_KEY).count().withColumnRenamed(GRANULARITY_KEY, "n")
-    runs = numbers.selectExpr("n", "count", "n - row_number() OVER (ORDER BY n) AS run").groupBy("run")
-    totals = ("min(n) AS first", "max(n) AS last", "max(count) AS most")
+    numbers = staged.select(expr(f"{GRANULARITY_KEY} AS n")).distinct()
+    runs = numbers.selectExpr("n", "n - row_number() OVER (ORDER BY n) AS run").groupBy("run")
+    totals = ("min(n) AS first", "max(n) AS last")
     found = runs.agg(*map(expr, totals)).limit(MOST_INTERVALS + 1).collect()
     if len(found) > MOST_INTERVALS:
         raise ExecutionError(
             f"the rows are in more than {MOST_INTERVALS:,} intervals of the segment granularity {measures.granularity}",
             hint="choose a coarser druid.segment.granularity",
         )
-    count = sum(run.last - run.first + 1 for run in found)
-    return Buckets(measures.intervals((run.first, run.last) for run in found), count, max(run.most for run in found))
+    return measures.intervals((run.first, run.last) for run in found)

@@ -7,7 +7,6 @@ import gzip
 import json
 import math
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ def look_through(schema: Mapping[str, Any], source: Mapping[str, Any]) -> Staged
     files = list(_files(source))
     segment = str((schema.get("granularitySpec") or {}).get("segmentGranularity") or "DAY").upper()
     time = (schema.get("timestampSpec") or {}).get("column") or "timestamp"
-    rows, buckets = 0, Counter[Interval]()
+    rows, buckets = 0, set[Interval]()
     sums = {name: _Sum(type_) for name, type_ in summed_fields(schema).items()}
     for path in files:
         for line in _lines(path):
@@ -52,12 +51,12 @@ def look_through(schema: Mapping[str, Any], source: Mapping[str, Any]) -> Staged
             except ValueError:
                 continue
             if isinstance(row.get(time), int):
-                buckets[granularities.interval(granularities.number(row[time], segment), segment)] += 1
+                buckets.add(granularities.interval(granularities.number(row[time], segment), segment))
             for name, total in sums.items():
                 total.add(row.get(name))
     return StagedRows(
         str(source.get("baseDir") or ""), rows, sum(path.stat().st_size for path in files), merged(buckets),
-        len(buckets), max(buckets.values(), default=0), {name: s.total for name, s in sums.items() if s.is_known},
+        {name: s.total for name, s in sums.items() if s.is_known},
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ SPEC = {
     },
 }
 STAGED = StagedRows(
-    "/staging/t_1", 300, 4000, ((0, DAY), (2 * DAY, 3 * DAY)), 2, 200,
+    "/staging/t_1", 300, 4000, ((0, DAY), (2 * DAY, 3 * DAY)),
     {"added": Sum(55), "delta": Sum(0.5, 10.0)}, skipped=3,
 )  # fmt: skip
 PLANNED = Job(

@@ -18,7 +18,7 @@ SCHEMA = {
 
 
 def test_rows_survive_their_way_through_text() -> None:
-    staged = StagedRows("/x", 3, 10, ((0, 5), (7, 9)), 2, 2, {"l": Sum(2**53 + 1), "d": Sum(float("inf"), 1.5)}, 1)
+    staged = StagedRows("/x", 3, 10, ((0, 5), (7, 9)), {"l": Sum(2**53 + 1), "d": Sum(float("inf"), 1.5)}, 1)
     assert StagedRows.from_json(json.loads(json.dumps(staged.to_json()))) == staged
 
 
