@@ -5,11 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from time import monotonic, sleep
 
 from hivedruid.errors import ExecutionError
+
+BEAT = 30.0
+"""Seconds between two touches of a file whose process lives."""
 
 
 @contextmanager
@@ -30,9 +34,36 @@ def exclusive(path: Path, *, patience: float = 0.0) -> Iterator[bool]:
         yield alone
 
 
-def _is_locked(descriptor: int) -> bool:
+@contextmanager
+def touched(path: Path) -> Iterator[None]:
+    """While this goes on the file is never older than BEAT: when it was touched last tells when its process died."""
+    done = Event()
+
+    def beat() -> None:
+        while not done.wait(BEAT):
+            with suppress(OSError):
+                os.utime(path)
+
+    thread = Thread(target=beat, daemon=True)
+    thread.start()
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody holds a lock alone; those who look do not see each other."""
+    if not path.exists():
+        return False
+    with _opened(path) as descriptor:
+        return not _is_locked(descriptor, fcntl.LOCK_SH)
+
+
+def _is_locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -8,7 +8,15 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.actions.model import Action, AnswerRows, IngestDruid, RunDruidQuery, RunSparkJob, WriteTable
+from hivedruid.actions.model import (
+    Action,
+    AnswerRows,
+    IngestDruid,
+    RunDruidQuery,
+    RunSparkJob,
+    WriteTable,
+    ingest_of,
+)
 from hivedruid.actions.reduce import reduced
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ResourceError
@@ -75,6 +83,8 @@ def _execute_all(
     done = 0
     while done < len(actions):
         try:
+            if isinstance(actions[done], IngestDruid | WriteTable):
+                _stage_all(actions[done:], services)
             answer = _EXECUTORS[type(actions[done]).__name__](actions[done], services)
         except ResourceError as refused:
             refusals += 1
@@ -85,6 +95,16 @@ def _execute_all(
         result = answer or result
         done += 1
     return result
+
+
+def _stage_all(actions: Sequence[Action], services: Services) -> None:
+    """The rows of all targets are computed before the first of them changes what the others read."""
+    ingests = [action for action in actions if isinstance(action, IngestDruid)]
+    if ingests:
+        from hivedruid.actions import run_jobs
+
+        for action in ingests:
+            run_jobs.stage(action, services)
 
 
 def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, Any]) -> list[Action]:
@@ -130,11 +150,10 @@ def _with_ids(actions: Sequence[Action], jobs: Sequence[Job]) -> list[Action]:
     left = list(jobs)
     found: list[Action] = []
     for action in actions:
-        if isinstance(action, IngestDruid):
-            found.append(replace(action, job_id=left.pop(0).id))
-        elif type(action).__name__ == "BuildView" and isinstance(action.write, IngestDruid):  # type: ignore[attr-defined]
-            write = replace(action.write, job_id=left.pop(0).id)  # type: ignore[attr-defined]
-            found.append(replace(action, write=write))  # type: ignore[call-arg]
+        ingest = ingest_of(action)
+        if ingest is not None:
+            ingest = replace(ingest, job_id=left.pop(0).id)
+            found.append(ingest if isinstance(action, IngestDruid) else replace(action, write=ingest))  # type: ignore[call-arg]
         elif isinstance(action, WriteTable) and not action.table.table_id:
             found.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
         elif type(action).__name__ == "AddTable" and found and isinstance(found[-1], WriteTable):
@@ -179,7 +198,7 @@ def _answer_rows(action: AnswerRows, _services: Services) -> Result:
 def _ingest_druid(action: IngestDruid, services: Services) -> None:
     from hivedruid.actions import run_jobs
 
-    run_jobs.write(action, services)
+    run_jobs.carry_on(action, services)
 
 
 def _job(action: Any, services: Services) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hivedruid.actions.run_jobs import is_running
+from hivedruid.actions.run_jobs import is_running, lock_path
 from hivedruid.catalog.store import Catalog
 from hivedruid.jobs.job import Job, Jobs, KnownJob
 from hivedruid.settings import seconds
@@ -20,14 +20,25 @@ def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, ev
     else:
         statements = dict.fromkeys(job.statement_id for job in store.unfinished())
         jobs = tuple(job for statement in statements for job in store.of_statement(statement))
-    running = {job.statement_id: is_running(home, job.statement_id) for job in jobs if not job.has_ended}
+    unfinished = {job.statement_id for job in jobs if not job.has_ended}
+    running = {statement: is_running(home, statement) for statement in unfinished}
     window = seconds(settings["hivedruid.job.repeat.within"])
-    now = datetime.now(UTC)
+    latest = {statement: _latest(home, statement, jobs) for statement in unfinished}
+    now = datetime.now(UTC).timestamp()
     return tuple(
         KnownJob(
             job,
             is_running=running.get(job.statement_id, False),
-            is_recent=(now - datetime.fromisoformat(job.changed)).total_seconds() <= window,
+            is_recent=now - latest.get(job.statement_id, 0.0) <= window,
         )
         for job in jobs
     )
+
+
+def _latest(home: Path, statement: str, jobs: Iterable[Job]) -> float:
+    """When a process was seen at the jobs of a statement last, in seconds since the epoch."""
+    changed = max(datetime.fromisoformat(job.changed).timestamp() for job in jobs if job.statement_id == statement)
+    try:
+        return max(changed, lock_path(home, statement).stat().st_mtime)
+    except OSError:
+        return changed

@@ -6,14 +6,18 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.model import Action, ingest_of
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError
 from hivedruid.jobs.job import IN_DRUID, Job, KnownJob
 from hivedruid.script import SourceStatement
 from hivedruid.secrets import mask_text
+
+if TYPE_CHECKING:
+    from hivedruid.jobs.load import Replaces
 
 _EXPLAIN = re.compile(r"\AEXPLAIN\s+((EXTENDED|FORMATTED|CBO)\s+)?", re.IGNORECASE)
 VIEW = "MATERIALIZED VIEW"
@@ -38,7 +42,7 @@ class CancelJob(Action):
 
 @dataclass(frozen=True)
 class LeaveTarget(Action):
-    """The target of a multi-insert that the job has already written, before the statement was interrupted."""
+    """The target of a multi-insert whose job has ended already, when the statement was said before."""
 
     job: Job
 
@@ -63,12 +67,12 @@ def origin(source: SourceStatement, settings: Mapping[str, str], database: str) 
 def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot) -> tuple[Action, ...]:
     """The actions of a statement that writes, and what has to be done about unfinished jobs before or instead.
 
-    Of a statement that is said again after it was interrupted, the targets that Druid was given already are not computed
-    again: nothing is doubled. What Druid was not given is thrown away and computed anew. Jobs of other statements that
-    write to the same data sources are brought to an end first.
-    Raises ExecutionError where a table is emptied or dropped that another process is writing to.
+    A statement that is said again after it was interrupted goes on, all of its targets, if Druid was given one: nothing is
+    doubled. Else it is computed anew. Jobs of other statements that write to the same data sources are brought to an end first.
+    Raises ExecutionError where a table is emptied, dropped or replaced that another process empties or replaces.
     """
-    written = [a.table.data_source for a in actions if isinstance(a, IngestDruid)]
+    ingests = [ingest for action in actions if (ingest := ingest_of(action)) is not None]
+    written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
     removed = [table.data_source for table in _removed(actions)]
     if not written and not removed:
         return actions
@@ -79,15 +83,21 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
         job = known.job
         if job.has_ended or job.id in own or job.druid != found.druid:
             continue
-        if job.data_source in removed:
-            if known.is_running:
-                raise ExecutionError(
-                    f"another session is writing to {job.full_name}", hint=f"wait for it, or CANCEL JOB '{job.id}'"
-                )
+        if known.is_running:
+            _refuse_beside(job, job.data_source in removed, written.get(job.data_source))
+        elif job.data_source in removed:
             before.append(CancelJob(job))
-        elif job.data_source in written and not known.is_running:
+        elif job.data_source in written:
             before.append(ContinueJob(job) if _can_go_on(job) else CancelJob(job))
     return (*before, *_replaced(actions, earlier))
+
+
+def _refuse_beside(job: Job, is_removed: bool, replaces: Replaces | None) -> None:
+    """What another process is at. Of two that replace all rows at once, each would leave those of the other."""
+    if is_removed or (job.replaces == replaces == "all" and job.druid != "embedded:"):
+        raise ExecutionError(
+            f"another session is writing to {job.full_name}", hint=f"wait for it, or CANCEL JOB '{job.id}'"
+        )
 
 
 def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
@@ -120,22 +130,21 @@ def _interrupted(found: Origin, jobs: Sequence[KnownJob]) -> dict[int, Job]:
 
 
 def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
+    """All targets are staged before Druid is given one: from then on what was computed counts for all of them."""
+    goes_on = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
     number = 0
     for action in actions:
-        if not isinstance(action, IngestDruid):
+        if ingest_of(action) is None:
             yield action
             continue
         job = earlier.get(number)
         number += 1
-        if job is None or job.state == "cancelled":
-            yield action
-        elif job.state == "cleaned":
-            yield LeaveTarget(job)
-        elif _can_go_on(job):
-            yield ContinueJob(job, said_again=True)
-        else:
+        if job is not None and goes_on:
+            yield LeaveTarget(job) if job.has_ended else ContinueJob(job, said_again=True)
+            continue
+        if job is not None and not job.has_ended:
             yield CancelJob(job)
-            yield action
+        yield action
 
 
 # --- EXPLAIN -----------------------------------------------------------------------------------------------------
@@ -161,7 +170,7 @@ def describe(action: Action) -> tuple[str, list[tuple[str, object]]]:
     effects = {
         ContinueJob: _NEXT.get(job.state, ""),
         CancelJob: "what Druid has of it is taken back, and its staged rows are deleted",
-        LeaveTarget: "its rows are there already",
+        LeaveTarget: "it has ended already",
     }
     fields = [("job", job.id), ("table", job.full_name), ("state", job.state), ("effect", effects[type(action)])]
     return _OPERATORS[type(action)], [*fields]

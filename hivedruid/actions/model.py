@@ -67,6 +67,12 @@ class WriteTable(Action):
     overwrite: bool
 
 
+def ingest_of(action: object) -> IngestDruid | None:
+    """What an action writes to Druid: itself, or the rows of the materialized view that it builds."""
+    found = getattr(action, "write", action)
+    return found if isinstance(found, IngestDruid) else None
+
+
 def needs_druid(action: Action) -> bool:
     """Whether an action reads from Druid, or changes what is there."""
     if isinstance(action, RunDruidQuery | IngestDruid):

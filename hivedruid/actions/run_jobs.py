@@ -6,20 +6,21 @@ neither at its end nor locked was interrupted.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import locks
+from hivedruid.actions import staging
 from hivedruid.actions.jobs import VIEW, CancelJob, ContinueJob, LeaveTarget
-from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.model import Action, IngestDruid, ingest_of
 from hivedruid.actions.reduce import reduced
+from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import from_json, to_json
-from hivedruid.druid.ingestion import STAGING, folder_in_druid
-from hivedruid.errors import ExecutionError, HiveDruidError, ResourceError
+from hivedruid.errors import ExecutionError, HiveDruidError
 from hivedruid.jobs.job import IN_DRUID, Job, Jobs
 
 if TYPE_CHECKING:
@@ -45,13 +46,13 @@ def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin
         yield jobs
         return
     store = Jobs(services.catalog)
-    _clean_staging(services, store)
+    staging.clean(services, store)
     with _locked(services, query_id):
         store.begin(jobs)
         try:
             yield jobs
         except BaseException as error:
-            _give_up(error, store, query_id)
+            _give_up(error, store, services, query_id)
             raise
 
 
@@ -60,13 +61,12 @@ def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterat
 
     number = 0
     for place, action in enumerate(actions, start=1):
-        following = actions[place] if place < len(actions) else None
-        is_view = type(action).__name__ == "BuildView"
-        ingest = action.write if is_view else action  # type: ignore[attr-defined]
-        if not isinstance(ingest, IngestDruid):
+        ingest = ingest_of(action)
+        if ingest is None:
             continue
+        following = actions[place] if place < len(actions) else None
         added = following.table if type(following).__name__ == "AddTable" else None  # type: ignore[union-attr]
-        kind = VIEW if is_view else "CREATE TABLE AS" if added else _KINDS[ingest.replaces]
+        kind = VIEW if ingest is not action else "CREATE TABLE AS" if added else _KINDS[ingest.replaces]
         table = ingest.table
         yield Job(
             f"{table.name}_{uuid4().hex[:12]}", query_id, number, kind, table.database, table.name, table.table_id,
@@ -79,17 +79,18 @@ def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterat
 _KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
 
 
-def _give_up(error: BaseException, store: Jobs, statement_id: str) -> None:
-    """The statement has failed. What was written stays known, so that it is not written twice when the statement is said again.
+def _give_up(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
+    """The statement has failed. What Druid was given stays known, so that it is not given twice when the statement is said again.
 
-    Where nothing was, jobs without staged rows are as if they had not been.
+    Where it was given nothing, because rows could not be staged or nobody wants them any more, the jobs are over.
     """
     jobs = store.of_statement(statement_id)
-    if any(job.state == "cleaned" for job in jobs):
+    if any(job.state in (*IN_DRUID, "verified", "cleaned") for job in jobs):
         return
-    for job in jobs:
-        if job.state == "planned":
-            store.move(job, "cancelled", error=_words(error))
+    if isinstance(error, KeyboardInterrupt) or any(job.state == "planned" for job in jobs):
+        for job in jobs:
+            if not job.has_ended:
+                _end(job, services, _words(error))
 
 
 def _words(error: BaseException) -> str:
@@ -99,56 +100,81 @@ def _words(error: BaseException) -> str:
 @contextmanager
 def _locked(services: Services, statement_id: str) -> Iterator[None]:
     """Nobody else is at the jobs of the statement inside. Raises ExecutionError where somebody is."""
-    path = services.home / "locks" / f"statement-{statement_id}"
+    path = lock_path(services.home, statement_id)
     with locks.exclusive(path, patience=1.0) as alone:  # longer than anybody looks whether it is held
         if not alone:
             raise ExecutionError("another session is at this job", hint="SHOW JOBS tells when it has ended")
         try:
-            yield
+            with locks.touched(path):
+                yield
         finally:
             if all(job.has_ended for job in Jobs(services.catalog).of_statement(statement_id)):
                 path.unlink(missing_ok=True)
 
 
+def lock_path(home: Path, statement_id: str) -> Path:
+    """The file that is locked, and touched, while a process is at the jobs of a statement."""
+    return home / "locks" / f"statement-{statement_id}"
+
+
 def is_running(home: Path, statement_id: str) -> bool:
     """Whether a process is at the jobs of a statement."""
-    path = home / "locks" / f"statement-{statement_id}"
-    if not path.exists():
-        return False
-    with locks.exclusive(path) as alone:
-        return not alone
+    return locks.is_held(lock_path(home, statement_id))
 
 
 # --- one job -----------------------------------------------------------------------------------------------------
 
 
-def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit] | None = None) -> None:
-    """Stage the rows of a job that is planned, and carry it to its end.
-
-    `prepare` is called between the two, and gives what belongs to the commit besides the job's own table.
-    """
+def stage(action: IngestDruid, services: Services) -> StagedRows:
+    """Stage the rows of a job that is planned; of one whose rows are staged already, these."""
     store = Jobs(services.catalog)
-    job = store.find(action.job_id)
-    assert job is not None
-    folder = _folder(job, services)
-    begun = monotonic()
+    job = _job(action, services)
+    if job.staged is not None:
+        return job.staged
+    folder = staging.folder_of(job, services)
     try:
         services.druid().check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
         staged = services.spark().stage(
             reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
         )
-        if staged.skipped:
-            services.note(f"{staged.skipped} rows without a __time were left out of {job.full_name}")
-        job = store.move(job, "staged", staged=staged, spec=filled(action.spec, folder))
-        commit = prepare(staged) if prepare is not None else None
-    except BaseException as error:
-        _remove(folder)
-        if not isinstance(error, ResourceError):
-            with suppress(HiveDruidError):
-                store.move(job, job.state if job.state == "planned" else "cancelled", error=_words(error))
+        store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
+    except BaseException:
+        staging.remove(folder)
         raise
-    _carry_on(job, services, commit, begun)
+    if staged.skipped:
+        rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
+        services.note(f"{staged.skipped} {rows} left out of {job.full_name}")
+    return staged
+
+
+def carry_on(action: IngestDruid, services: Services) -> None:
+    """Bring a job whose rows are staged to its end."""
+    job = _job(action, services)
+    _carry_on(job, services, begun=_begun(job))
+
+
+def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit]) -> None:
+    """Stage the rows of a job and bring it to its end. What `prepare` gives between the two belongs to the commit."""
+    staged = stage(action, services)
+    job = _job(action, services)
+    try:
+        commit = prepare(staged)
+    except BaseException as error:
+        _end(job, services, _words(error))
+        raise
+    _carry_on(job, services, commit, _begun(job))
+
+
+def _job(action: IngestDruid, services: Services) -> Job:
+    job = Jobs(services.catalog).find(action.job_id)
+    assert job is not None
+    return job
+
+
+def _begun(job: Job) -> float:
+    """When a job of this process was begun, on its monotonic clock."""
+    return monotonic() - (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds()
 
 
 def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
@@ -188,6 +214,8 @@ class _Journal:
 
     def verified(self, report: LoadReport) -> None:
         with self._services.catalog.transaction():
+            if self.job.table_id and not Ingestions(self._services.catalog).is_known(self.job.table_id):
+                raise ExecutionError(f"{self.job.full_name} was dropped by another session meanwhile")
             self.job = self._store.move(self.job, "verified", report=report, notes={}, error="")
             if self.job.definition:
                 job = self.job
@@ -228,6 +256,8 @@ def continue_job(action: ContinueJob, services: Services) -> None:
     """Carry on what another process began. Raises ExecutionError where that is not possible."""
     with _locked(services, action.job.statement_id):
         job = _current(action.job, services)
+        if job.has_ended:
+            return
         if job.state == "planned" or job.kind == VIEW:
             _take_back(job, services)
             raise ExecutionError(
@@ -237,7 +267,7 @@ def continue_job(action: ContinueJob, services: Services) -> None:
         stopped = f"job {job.id}, which was {job.state} when it was interrupted"
         if action.said_again:
             services.note(f"goes on with {stopped}: its rows are not computed again")
-        elif not job.has_ended:
+        else:
             services.note(f"brings to its end {stopped}")
         _carry_on(job, services)
 
@@ -247,7 +277,11 @@ def cancel_job(action: CancelJob, services: Services) -> None:
     if action.asked and is_running(services.home, action.job.statement_id):
         _take_over(action.job, services)
     with _locked(services, action.job.statement_id):
-        _take_back(_current(action.job, services), services)
+        job = _current(action.job, services)
+        if not job.has_ended:
+            _take_back(job, services)
+        elif action.asked:
+            raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
 
 
 def _take_over(job: Job, services: Services) -> None:
@@ -274,16 +308,16 @@ def _take_over(job: Job, services: Services) -> None:
 
 
 def leave_target(action: LeaveTarget, services: Services) -> None:
-    services.note(
-        f"{action.job.full_name} has its rows: job {action.job.id} wrote them before the statement was interrupted"
-    )
+    job = action.job
+    done = "wrote them" if job.state == "cleaned" else "was cancelled"
+    services.note(f"{job.full_name} is left as it is: job {job.id} {done} when the statement was said before")
 
 
 def _current(job: Job, services: Services) -> Job:
     """The job as it is now, in the session's Druid."""
     stored = Jobs(services.catalog).find(job.id)
-    if stored is None or stored.has_ended:
-        raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
+    if stored is None:
+        raise ExecutionError(f"job {job.id} is not known any more", hint="SHOW JOBS lists the jobs")
     if stored.druid != services.setting("druid.url"):
         raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
     return stored
@@ -303,65 +337,14 @@ def _take_back(job: Job, services: Services) -> None:
 
 
 def _end(job: Job, services: Services, why: str) -> None:
-    _remove(_folder(job, services))
+    staging.remove(staging.folder_of(job, services))
     Jobs(services.catalog).move(job, "cancelled", error=why)
 
 
 def _clean(job: Job, services: Services) -> None:
     if services.setting("hivedruid.staging.keep") != "true":
-        _remove(job.staged.folder if job.staged is not None else _folder(job, services))
+        staging.remove(staging.folder_of(job, services))
     Jobs(services.catalog).move(job, "cleaned")
-
-
-# --- staging -----------------------------------------------------------------------------------------------------
-
-
-def _folder(job: Job, services: Services) -> str:
-    """The job's own folder: an absolute path, or the URI of remote storage."""
-    if job.staged is not None:
-        return job.staged.folder
-    root = _root(services)
-    return str(root / job.id) if isinstance(root, Path) else f"{root.rstrip('/')}/{job.id}"
-
-
-def _root(services: Services) -> Path | str:
-    root = services.setting("hivedruid.staging.root")
-    if root.startswith("file:"):
-        root = root.removeprefix("file://").removeprefix("file:")
-    if "://" in root:
-        return root
-    return Path(root).absolute() if root else services.home / "staging"
-
-
-def _remove(folder: str) -> None:
-    """Delete a folder on this machine; remote storage has rules of its own for what is old."""
-    if "://" not in folder:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _clean_staging(services: Services, store: Jobs) -> None:
-    """Delete what the Spark server wrote for processes that were gone by then."""
-    root = _root(services)
-    if not isinstance(root, Path) or not root.is_dir():
-        return
-    for folder in root.iterdir():
-        job = store.find(folder.name)
-        if job is not None and job.has_ended and services.setting("hivedruid.staging.keep") != "true":
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def filled(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """The spec with the staging folder where it belongs."""
-
-    def fill(value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace(STAGING, folder_in_druid(folder))
-        if isinstance(value, Mapping):
-            return {key: fill(item) for key, item in value.items()}
-        return [fill(item) for item in value] if isinstance(value, list) else value
-
-    source = fill(spec["spec"]["ioConfig"]["inputSource"])
-    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], "inputSource": source}}}
 
 
 # --- what is told ------------------------------------------------------------------------------------------------

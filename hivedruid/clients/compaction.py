@@ -236,7 +236,7 @@ class _Compaction:
     def _wait_for(self, new: Sequence[Mapping[str, Any]], patience: float) -> None:
         self.cluster.progress(f"Druid: waiting for {len(new)} segment(s) of {self.data_source} to be loaded")
         segments = Segments(self.client, self.data_source)
-        if not segments.wait_for([Segment.of(item) for item in new], (), patience):
+        if not segments.wait_for([Segment.of(item) for item in new], patience):
             raise DruidError(
                 f"{self.data_source} is compacted, and after {patience:g} s not all of its segments are loaded",
                 hint="queries read the old ones until then; see whether the historical runs: hivedruid doctor",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import task_spec
 from hivedruid.clients.instants import millis
-from hivedruid.clients.published import Before, MismatchError, Published, TakenAwayError
+from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
 from hivedruid.clients.segments import ETERNITY, Segment, Segments
 from hivedruid.clients.tasks import IngestionTask, NoWorkerError
 from hivedruid.errors import DruidError, ExecutionError
@@ -76,16 +76,11 @@ class Ingestion:
 
     def run(self) -> LoadReport:
         """From where the load stands to its end. Ctrl-C takes it back."""
-        if not self._load.staged.rows:
-            return self._write_nothing()
         if reason := self._load.notes.get("withdraws"):
             self.withdraw(str(reason))
             raise DruidError(f"the rows were taken back: {reason}")
         try:
-            if not self._is_published():
-                self._submit_unless_known()
-                self._watch()
-            report = self._finish()
+            report = self._write() if self._load.staged.rows else self._write_nothing()
         except KeyboardInterrupt:
             self._interrupt()
             raise
@@ -96,19 +91,24 @@ class Ingestion:
             raise
         return report
 
+    def _write(self) -> LoadReport:
+        if not self._is_published():
+            self._submit_unless_known()
+            self._watch()
+        return self._finish()
+
     def _write_nothing(self) -> LoadReport:
         """Druid would succeed over no file, too."""
         if self._load.replaces == "all" or (self._load.replaces == "intervals" and self._given()):
-            if self._load.state == "staged":
+            is_first = self._load.state == "staged"
+            if is_first:
                 self._set_before(self._replaceable(self._there()))
                 self._journal.submitted(self._notes())
-            if self._load.replaces == "all":
+            if self._load.replaces == "all" and is_first:
                 self._cluster.drop(self._load.data_source)
-            else:
+            else:  # what others have written since is theirs
                 self._published.let_go()
-        report = LoadReport("", 0, 0)
-        self._journal.verified(report)
-        return report
+        return LoadReport("", 0, 0)
 
     # --- the task ----------------------------------------------------------------------------------------------
 
@@ -178,13 +178,23 @@ class Ingestion:
         try:
             ended = self._task.watch()
         except NoWorkerError as error:
-            self.withdraw(error.message)
-            raise
-        if ended.state == "FAILED":
-            failure = self._task.failure(ended)
-            self.withdraw(failure.message)
-            raise failure
+            self._fail(error)
+        else:
+            if ended.state == "FAILED":
+                self._fail(self._task.failure(ended))
         self._journal.published(self._notes())
+
+    def _fail(self, error: DruidError) -> None:
+        """Take back what the task has published, if anything, and raise the error.
+
+        What others have written over stays: then the error is but noted, and the job goes on to its end.
+        """
+        try:
+            self.withdraw(error.message)
+        except OverwrittenError as kept:
+            self._cluster.note(f"{error.message}; {kept.message}")
+        else:
+            raise error
 
     # --- its segments ------------------------------------------------------------------------------------------
 
@@ -195,8 +205,7 @@ class Ingestion:
             self._published.wait(segments)
             self._published.check(segments, report)
         except (MismatchError, TakenAwayError) as error:
-            self.withdraw(error.message)
-            raise
+            self._fail(error)
         self._published.settle(segments)
         rows = [segment for segment in segments if not segment.is_tombstone]
         return LoadReport(self._load.task, self._load.staged.rows, len(rows), sum(s.size for s in rows))
@@ -204,17 +213,25 @@ class Ingestion:
     def _interrupt(self) -> None:
         try:
             self.withdraw("interrupted")
+        except OverwrittenError as kept:
+            self._cluster.note(kept.message)
         except ExecutionError as error:
             self._cluster.note(f"the ingestion task {self._load.task} may still run: {error.message}")
         else:
-            self._cluster.note(f"the ingestion task {self._load.task} was shut down; nothing was changed")
+            ended = f"the ingestion task {self._load.task} was shut down; " if self._load.staged.rows else ""
+            self._cluster.note(f"{ended}nothing was changed")
 
     def withdraw(self, reason: str) -> None:
-        """Shut the task down, and take back what it has published, if anything. What is said last is `withdrawn`."""
+        """Shut the task down, and take back what it has published, if anything. What is said last is `withdrawn`.
+
+        Raises OverwrittenError, and says nothing, where others have written over its rows.
+        """
         self._task.shut_down()
         was_begun = "withdraws" in self._load.notes  # some of them may be gone, and still be read
+        if not was_begun:
+            self._published.check_not_overwritten()
         segments = self._published.ever(None) if was_begun else self._published.used()
-        if segments or was_begun or not self._load.staged.rows:
+        if segments or was_begun or (self._before.used and not self._load.staged.rows):
             notes = {**self._notes(), "withdraws": reason}
             self._load = replace(self._load, notes=notes)
             self._journal.published(notes)

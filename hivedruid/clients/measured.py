@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
 NUMBERS: Mapping[str, NumberType] = {"LONG": "LONG", "DOUBLE": "DOUBLE", "FLOAT": "FLOAT"}
-SUMS = frozenset({"longSum", "doubleSum", "floatSum", "count"})
-"""Aggregators of metrics whose sum stays when rows are merged."""
+SUMS = frozenset({"longSum", "doubleSum", "count"})
+"""Aggregators of metrics whose sum stays when rows are merged. That of floatSum does not: see `summed_fields`."""
 TOLERANCE: Mapping[NumberType, float] = {"LONG": 0.0, "DOUBLE": 1e-9, "FLOAT": 1e-5}
 """How far sums of the same numbers in another order may be apart, as a part of the sum of their absolute values."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients.measured import Measured, Measures, measured
-from hivedruid.clients.segments import ETERNITY, REPLACED, Patience, Segment, Segments, interval, parts_of, wait_until
+from hivedruid.clients.segments import ETERNITY, Segment, Segments, interval, parts_of, wait_until
 from hivedruid.clients.task_spec import without
 from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import Interval, StagedRows, merged, summed_fields
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from hivedruid.clients.tasks import TaskReport
     from hivedruid.jobs.load import Load
 
-LOST_HISTORICAL = 20.0
-"""Seconds without any historical after which nobody waits for one."""
 MOST_SPANS = 100
 """Intervals that the metadata store is asked for in one query (SqlSegmentsMetadataQuery)."""
 LOOKS = 3
@@ -31,6 +29,10 @@ class TakenAwayError(DruidError):
 
 class MismatchError(DruidError):
     """Druid has other rows than were staged."""
+
+
+class OverwrittenError(DruidError):
+    """Others have written over rows of the task, which may live on there."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Published:
         self._segments = Segments(cluster.client, load.data_source)
         spans = merged([*load.staged.intervals, *((s.start, s.end) for s in before.used)]) or (ETERNITY,)
         self._hull = (spans[0][0], spans[-1][1])
-        self._spans = spans if len(spans) <= MOST_SPANS else (self._hull,)
+        self._spans = _few(spans)
 
     def used(self) -> list[Segment]:
         """The segments of the task that count."""
@@ -74,8 +76,25 @@ class Published:
         """The segments of the task, those among them that count no more, too. `expected`: how many it says there are."""
         found = self.used()
         if expected is None or len(found) < expected:
-            found += [s for s in self._segments.unused(self._hull) if s.task == self._load.task]
+            # Druid tells of those that lie within a span, and rows may have joined segments that are wider than any
+            span = ETERNITY if self._load.replaces == "nothing" else self._hull
+            found += [s for s in self._segments.unused(span) if s.task == self._load.task]
         return found
+
+    def check_not_overwritten(self) -> None:
+        """Raises OverwrittenError where others have written over rows of the task: without these, it cannot be taken back."""
+        ours = self.ever(None)
+        others = [s for s in self._around(ours) if s.task != self._load.task]
+        if overwritten(ours, others):
+            raise OverwrittenError(
+                f"others have written over the rows of task {self._load.task}: they cannot be taken back",
+                hint="RESUME JOB brings it to its end",
+            )
+
+    def _around(self, segments: Sequence[Segment]) -> list[Segment]:
+        """What counts where these are, or have been."""
+        spans = merged((s.start, s.end) for s in segments)
+        return self._segments.used(_few(spans)) if spans else []
 
     # --- until they can be queried -----------------------------------------------------------------------------
 
@@ -85,17 +104,11 @@ class Published:
         Raises TakenAwayError where somebody has dropped one, and DruidError where it takes too long.
         """
         rows = [segment for segment in segments if not segment.is_tombstone]
-        replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
 
-        def is_visible() -> bool:
-            parts = parts_of(self._segments.seen(rows))
-            missing = [s for s in rows if not s.has_part_in(parts)]
-            self._tell(f"{len(rows) - len(missing)} of {len(rows)} segments of {self._load.data_source} are loaded")
-            if missing and lost.is_over(not self._segments.has_historical()):
-                raise DruidError("the rows are stored, and Druid has no historical that could load them")
-            return not missing or (replaced.is_over(True) and self._are_replaced(missing))
+        def tell(missing: int) -> None:
+            self._tell(f"{len(rows) - missing} of {len(rows)} segments of {self._load.data_source} are loaded")
 
-        if not wait_until(is_visible, self._cluster.patience):
+        if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, tell):
             raise DruidError(
                 f"the rows are stored, and after {self._cluster.patience:g} s not all of their segments are loaded",
                 hint="see whether the historical runs, and has room: hivedruid doctor",
@@ -103,7 +116,7 @@ class Published:
 
     def _are_replaced(self, missing: Sequence[Segment]) -> bool:
         """Whether newer segments hide all of these. Raises TakenAwayError where there are none, and they count no more."""
-        used = self._segments.used(self._spans)
+        used = self._around(missing)
         ids = {segment.id for segment in used}
         is_hidden = {s.id: _is_hidden(s, used) for s in missing}
         gone = [s for s in missing if s.id not in ids and not is_hidden[s.id]]
@@ -188,6 +201,20 @@ class Published:
 
     def _tell(self, text: str) -> None:
         self._cluster.progress(f"Druid: {text}")
+
+
+def _few(spans: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """No more than can be asked for at once."""
+    return spans if len(spans) <= MOST_SPANS else ((spans[0][0], spans[-1][1]),)
+
+
+def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segment]:
+    """Those of a task's segments with rows that newer ones of others hide, at least in part.
+
+    Which of their rows live on there, as after compaction they do, cannot be told. Where Druid has copied what was appended
+    into what replaced the old meanwhile (concurrent locks), the copy has the mark, too, and is what counts.
+    """
+    return [s for s in ours if not s.is_tombstone and s.is_under(others) and not s.is_under(ours)]
 
 
 def _is_hidden(segment: Segment, others: Sequence[Segment]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic, sleep
@@ -66,8 +66,9 @@ class Segment:
     def has_part_in(self, parts: Mapping[tuple[str, int], Sequence[Segment]]) -> bool:
         return any(map(self.overlaps, parts.get((self.version, self.number), ())))
 
-    def hides(self, other: Segment) -> bool:
-        return self.is_tombstone and self.overlaps(other) and other.version < self.version
+    def is_under(self, others: Iterable[Segment]) -> bool:
+        """Whether any of them is newer, and so hides it, at least in part."""
+        return any(self.version < other.version and self.overlaps(other) for other in others)
 
 
 class Segments:
@@ -108,25 +109,32 @@ class Segments:
             found.append(StoredSegment(start, end, name, growing=not kinds & {"historical", "broker"}))
         return tuple(sorted(found, key=lambda s: (s.start, s.end, s.id)))
 
-    def wait_for(self, new: Sequence[Segment], gone: Sequence[Segment], patience: float) -> bool:
-        """Until the broker sees each new segment that has rows, and none that went or that a tombstone hides."""
-        rows = [segment for segment in new if not segment.is_tombstone]
-        tombstones = [segment for segment in new if segment.is_tombstone]
+    def wait_for(
+        self,
+        rows: Sequence[Segment],
+        patience: float,
+        are_replaced: Callable[[Sequence[Segment]], bool] | None = None,
+        tell: Callable[[int], object] = lambda _: None,
+    ) -> bool:
+        """Until the broker sees each of these segments, or what others have put in its place meanwhile.
+
+        That is so where `are_replaced` says it of those that are missing, or, where it is not given, where none of them
+        counts any more; `tell` hears how many are missing. Raises DruidError where there is no historical.
+        """
         replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
 
         def is_visible() -> bool:
-            seen = self.seen([*new, *gone])
-            parts = parts_of(seen)
-            missing = {s.id for s in rows if not s.has_part_in(parts)}
-            if missing:
-                if lost.is_over(not self.has_historical()):
-                    raise DruidError("the rows are stored, and Druid has no historical that could load them")
-                # others may have written over them meanwhile
-                return replaced.is_over(True) and not missing & {s.id for s in self.used()}
-            hidden = any(tombstone.hides(part) for tombstone in tombstones for part in seen)
-            return not hidden and not any(s.has_part_in(parts) for s in gone)
+            parts = parts_of(self.seen(rows))
+            missing = [s for s in rows if not s.has_part_in(parts)]
+            tell(len(missing))
+            if missing and lost.is_over(not self.has_historical()):
+                raise DruidError("the rows are stored, and Druid has no historical that could load them")
+            return not missing or (replaced.is_over(True) and (are_replaced or self._are_gone)(missing))
 
         return wait_until(is_visible, patience)
+
+    def _are_gone(self, some: Sequence[Segment]) -> bool:
+        return not {segment.id for segment in some} & {segment.id for segment in self.used()}
 
     def has_historical(self) -> bool:
         """Whether anything could load a segment."""
@@ -134,16 +142,21 @@ class Segments:
         return not isinstance(servers, list) or any(server.get("type") == "historical" for server in servers)
 
     def restore(self, before: Sequence[Segment], seen: Sequence[Segment], new: Sequence[Segment]) -> bool:
-        """Take the new segments back, and give back what they replaced: the broker sees again what it had seen."""
+        """Take the new segments back, and give back what they replaced: the broker sees again what it had seen.
+
+        What newer segments of others hide is not waited for.
+        """
         self.mark_unused(new)
 
         def is_as_before() -> bool:
             # the coordinator may mark what was replaced as unused even now, by what it saw a moment ago
-            used = set(self.used())
-            self._mark_used([segment for segment in before if segment not in used])
+            used = self.used()
+            known = set(used)
+            self._mark_used([segment for segment in before if segment not in known])
             current = self.seen([*before, *new])
             parts = parts_of(current)
-            return set(seen) <= set(current) and not any(s.has_part_in(parts) for s in new)
+            again = not_hidden(seen, written_by_others(used, before, new))
+            return set(again) <= set(current) and not any(s.has_part_in(parts) for s in new)
 
         return wait_until(is_as_before, RESTORED)
 
@@ -208,3 +221,13 @@ def parts_of(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]
     for segment in segments:
         found.setdefault((segment.version, segment.number), []).append(segment)
     return found
+
+
+def written_by_others(used: Iterable[Segment], before: Iterable[Segment], new: Iterable[Segment]) -> list[Segment]:
+    """The segments with a version of their own: what others append to new segments goes when these do."""
+    known, versions = {*before, *new}, {segment.version for segment in new}
+    return [s for s in used if s not in known and s.version not in versions]
+
+
+def not_hidden(segments: Iterable[Segment], others: Sequence[Segment]) -> list[Segment]:
+    return [segment for segment in segments if not segment.is_under(others)]

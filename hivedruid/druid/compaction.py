@@ -1,8 +1,8 @@
 """Compaction of a data source, by hand and automatic: tasks, and the coordinator's configuration, from a table's properties.
 
-Only where rows lie may change, never what a query answers. So a query granularity is never given: Druid keeps that of the
-segments, and with it every `__time`. Rows are summed only where the table rolls up, and Druid itself does so only where all
-segments were written with rollup. Columns and aggregators are those of the segments, which Druid reads out of them.
+Only where rows lie may change, never what a query answers. So every `__time` stays as it is: the query granularity is NONE,
+whatever the table's. Rows are summed only where the table rolls up, and Druid itself does so only where all segments were
+written with rollup. Columns and aggregators are those of the segments, which Druid reads out of them.
 """
 
 from __future__ import annotations
@@ -51,8 +51,12 @@ def automatic(table: Table, settings: Mapping[str, str]) -> Json | None:
 
 
 def _layout(table: Table, settings: Mapping[str, str]) -> Json:
-    """How the rows are to lie: what both ways of compaction have in common, so that neither redoes the work of the other."""
-    granularity: Json = {}
+    """How the rows are to lie: what both ways of compaction have in common, so that neither redoes the work of the other.
+
+    Without a query granularity Druid takes the finest that it finds in the segments (CompactionTask), which need not nest:
+    WEEK moves times that were written at MONTH.
+    """
+    granularity: Json = {"queryGranularity": "NONE"}
     if "druid.segment.granularity" in table.properties:
         granularity["segmentGranularity"] = table.properties["druid.segment.granularity"].upper()
     if not rolls_up(table, settings):
@@ -61,7 +65,7 @@ def _layout(table: Table, settings: Mapping[str, str]) -> Json:
     tuning: Json = {"type": "index_parallel", "partitionsSpec": partitions}
     if partitions["type"] != "dynamic":
         tuning["forceGuaranteedRollup"] = True
-    return {**({"granularitySpec": granularity} if granularity else {}), "tuningConfig": tuning}
+    return {"granularitySpec": granularity, "tuningConfig": tuning}
 
 
 def over(task: Json, spans: Sequence[tuple[int, int]]) -> tuple[Json, ...]:
@@ -71,7 +75,7 @@ def over(task: Json, spans: Sequence[tuple[int, int]]) -> tuple[Json, ...]:
     33 wants aligned intervals, and locks the holes between segments against itself (CompactionTask). Eternity has no
     period, so that it has to be named.
     """
-    given = dict(task.get("granularitySpec") or {})
+    given = dict(task["granularitySpec"])
     wanted = given.pop("segmentGranularity", None)
     if any(span == (MIN, MAX) for span in spans):
         wanted, runs = "ALL", [(MIN, MAX)]
@@ -81,9 +85,7 @@ def over(task: Json, spans: Sequence[tuple[int, int]]) -> tuple[Json, ...]:
         wanted, runs = None, [(min(start for start, _ in spans), max(end for _, end in spans))]
     if wanted is not None:
         given["segmentGranularity"] = wanted
-    rest = {key: value for key, value in task.items() if key != "granularitySpec"}
-    chosen = {**rest, **({"granularitySpec": given} if given else {})}
-    return tuple({**chosen, "ioConfig": _io_config(chosen, run)} for run in runs)
+    return tuple({**task, "granularitySpec": given, "ioConfig": _io_config(task, run)} for run in runs)
 
 
 def _io_config(task: Json, run: tuple[int, int]) -> Json:

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
 from hivedruid.jobs.load import Load, LoadReport, LoadState, Replaces
-from hivedruid.jobs.staged import StagedRows
+from hivedruid.jobs.staged import StagedRows, known_fields
 
 JobState = Literal["planned", "staged", "submitted", "published", "verified", "cleaned", "cancelled"]
 STATES: tuple[JobState, ...] = get_args(JobState)
@@ -33,7 +33,7 @@ class Job:
     """One target of one statement.
 
     `statement_id` is shared by the targets of a multi-insert, `number` counts them from 0. `fingerprint` is equal for
-    equal statements (see `actions.jobs.fingerprint`), `text` the statement for people, secrets masked. `table_id` is "" for
+    equal statements (see `actions.jobs.origin`), `text` the statement for people, secrets masked. `table_id` is "" for
     CREATE TABLE … AS, whose table, `definition` (the Table as JSON), comes into the catalog with the rows. `druid` is the
     druid.url. `attempt` counts the tasks that were submitted, `notes` are the engine's. `created` and `changed` are ISO 8601
     in UTC.
@@ -171,10 +171,11 @@ def _to_json(job: Job) -> str:
 
 
 def _from_json(text: str) -> Job:
+    """What another version of hivedruid has stored besides is left out."""
     value = json.loads(text)
-    staged, report = value.pop("staged"), value.pop("report")
+    staged, report = value.pop("staged", None), value.pop("report", None)
     return Job(
-        **value,
+        **known_fields(Job, value),
         staged=StagedRows.from_json(staged) if staged is not None else None,
-        report=LoadReport(**report) if report is not None else None,
+        report=LoadReport(**known_fields(LoadReport, report)) if report is not None else None,
     )

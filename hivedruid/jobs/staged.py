@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from hivedruid.catalog.druid_tables import GRANULARITY_KEY
@@ -50,18 +50,25 @@ class StagedRows:
         """What `to_json` made, also after a way through JSON text."""
         sums = {name: Sum(item["total"], item["magnitude"]) for name, item in value["sums"].items()}
         intervals = tuple((start, end) for start, end in value["intervals"])
-        return cls(**{**value, "sums": sums, "intervals": intervals})
+        return cls(**{**known_fields(cls, value), "sums": sums, "intervals": intervals})
+
+
+def known_fields(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a JSON object is a field of the dataclass."""
+    names = {item.name for item in fields(kind)}
+    return {name: item for name, item in value.items() if name in names}
 
 
 def summed_fields(schema: Mapping[str, Any]) -> dict[str, NumberType]:
     """The fields of a dataSchema whose sums are the same before and after ingestion, and their types.
 
-    Those are metrics that are sums, and, where nothing is rolled up, dimensions that are numbers.
+    Those are metrics that are sums, and, where nothing is rolled up, dimensions that are numbers. Where it is, floatSum
+    is left out: it adds the rows that become one in single precision (FloatSumAggregator), each to what may be far larger.
     """
     metrics = schema.get("metricsSpec") or ()
     found = {m["name"]: _SUMS[m["type"]] for m in metrics if m["type"] in _SUMS and m.get("fieldName") == m["name"]}
     if (schema.get("granularitySpec") or {}).get("rollup"):
-        return found
+        return {name: kind for name, kind in found.items() if kind != "FLOAT"}
     types: Mapping[str, NumberType] = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
     for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ():
         if isinstance(item, Mapping) and item.get("type") in types:

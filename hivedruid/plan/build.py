@@ -15,8 +15,22 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import nodes
 from hivedruid.plan.convert import Converter
 from hivedruid.plan.functions import common_type
+from hivedruid.plan.generators import generated, is_generator, lateral_view
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, conjunction, has, refs, transform
+from hivedruid.plan.rex import (
+    Agg,
+    Call,
+    Literal,
+    Over,
+    Ref,
+    Rex,
+    SortKey,
+    Subquery,
+    conjunction,
+    has,
+    refs,
+    transform,
+)
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.script import SourceStatement
 
@@ -303,6 +317,8 @@ class _SelectBlock:
         self.c = Converter(builder, self.scope)
         self.c.windows = {w.name.lower(): w for w in e.args.get("windows") or ()}
         self.node: Node = nodes.Values((), ((),))
+        self.generator: Rex | None = None
+        self.generated: tuple[PlanColumn, ...] = ()
 
     def build(self) -> Node:
         for clause in ("qualify", "connect", "match"):
@@ -388,19 +404,19 @@ class _SelectBlock:
         return side.lower() or "inner"
 
     def _lateral_view(self, e: exp.Lateral) -> None:
-        generator = self.c.convert(e.this)
+        generator = self._convert_generator(e.this)
         alias = e.args.get("alias")
-        names = [c.name.lower() for c in alias.columns] if alias else []
-        if not names:
-            op = generator.op if isinstance(generator, Call) else ""
-            arg = generator.args[0].type.name if isinstance(generator, Call) and generator.args else ""
-            names = ["pos", "col"] if op == "posexplode" else ["key", "value"] if arg == "map" else ["col"]
-        types = _generated_types(generator, len(names))
-        made = tuple(self.b.new_column(name, type_) for name, type_ in zip(names, types, strict=True))
-        self.node = nodes.LateralView(
-            (*self.node.columns, *made), self.node, generator, bool(e.args.get("outer")), made
-        )
+        made = generated(generator, [c.name.lower() for c in alias.columns] if alias else [], self.b.new_column)
+        self.node = lateral_view(self.node, generator, made, self.b.new_column, outer=bool(e.args.get("outer")))
         self.scope.relations.append(Relation(alias.name.lower() if alias and alias.this else None, made))
+
+    def _convert_generator(self, e: exp.Expr) -> Rex:
+        """An expression where a function may make rows."""
+        self.c.generator_call = e
+        try:
+            return self.c.convert(e)
+        finally:
+            self.c.generator_call = None
 
     # --- SELECT, GROUP BY, HAVING, ORDER BY ----------------------------------------------------------------------
 
@@ -417,14 +433,17 @@ class _SelectBlock:
         self.scope.aliases = {name: rex for name, rex in items if name}
         having_rex = self.c.boolean(having.this) if having is not None else None
         order, hidden = self._order_items(items)
-        every = [rex for _, rex in items] + hidden + ([having_rex] if having_rex else [])
+        every = [rex for _, rex in items] + hidden + [rex for rex in (having_rex, self.generator) if rex]
         lift: Callable[[Rex], Rex] = lambda rex: rex  # noqa: E731
         if group is not None or any(_has_own_aggregate(rex) for rex in every):
             lift = self._aggregate(group, every)
+            self._refuse_generated([*self.node.expressions(), *([having_rex] if having_rex else [])])
             if having_rex is not None:
                 self.node = nodes.Filter(self.node.columns, self.node, lift(having_rex))
         elif having is not None:
             raise SemanticError("HAVING without GROUP BY or an aggregate", span=self.b.span(having), hint="use WHERE")
+        if self.generator is not None:
+            self.node = lateral_view(self.node, lift(self.generator), self.generated, self.b.new_column)
         project = self._project([(name, lift(rex)) for name, rex in items], [lift(rex) for rex in hidden])
         return self._distinct_order_limit(project, len(items), order)
 
@@ -440,10 +459,37 @@ class _SelectBlock:
                     raise SemanticError("SELECT * needs a FROM", span=self.b.span(e))
                 items += [(c.name, c.ref) for c in self.scope.star(parts, self.b.span(e))]
                 continue
-            rex = self.c.convert(e)
+            rex = self._convert_generator((e.this if isinstance(e, exp.Alias | exp.Aliases) else e).unnest())
+            if is_generator(rex):
+                items += self._generated(rex, e)
+                continue
+            if isinstance(e, exp.Aliases):
+                raise SemanticError("several names for one column", span=self.b.span(e), hint="AS takes one name here")
             name = e.alias.lower() if isinstance(e, exp.Alias) else e.name.lower() if isinstance(e, exp.Column) else ""
             items.append((name, rex))
         return [(name or f"_c{i}", rex) for i, (name, rex) in enumerate(items)]
+
+    def _generated(self, generator: Rex, e: exp.Expr) -> list[tuple[str, Rex]]:
+        """The columns that SELECT f(…) AS (x, y) has of the rows that f makes, of what GROUP BY and HAVING leave."""
+        if self.generator is not None:
+            raise SemanticError(
+                "two functions that make rows in one SELECT",
+                span=self.b.span(e),
+                hint="write one of them as LATERAL VIEW",
+            )
+        names = [n.name for n in e.expressions] if isinstance(e, exp.Aliases) else [e.alias] if e.alias else []
+        self.generator = generator
+        self.generated = generated(generator, [name.lower() for name in names], self.b.new_column)
+        return [(c.name, c.ref) for c in self.generated]
+
+    def _refuse_generated(self, below: list[Rex]) -> None:
+        made = {c.id for c in self.generated}
+        if any(refs(rex) & made for rex in below):
+            raise SemanticError(
+                "rows are made of what GROUP BY, HAVING and aggregates leave: none of them can read the new ones",
+                span=self.b.span(self.e),
+                hint="make the rows in a subquery, or with LATERAL VIEW",
+            )
 
     def _order_items(self, items: list[tuple[str, Rex]]) -> tuple[list[tuple[Rex | int, exp.Expr]], list[Rex]]:
         """ORDER BY items as positions in the output, or as expressions to carry along as hidden columns."""
@@ -664,13 +710,3 @@ def _collect_aggregates(rex: Rex, into: list[Agg]) -> None:
         parts = list(rex.args) if isinstance(rex, Call | Subquery) else []
     for part in parts:
         _collect_aggregates(part, into)
-
-
-def _generated_types(generator: Rex, count: int) -> list[HiveType]:
-    if isinstance(generator, Call) and generator.args:
-        argument = generator.args[0].type
-        if generator.op == "explode" and len(argument.children) == count:
-            return list(argument.children)
-        if generator.op == "posexplode" and argument.name == "array" and count == 2:
-            return [t.INT, argument.children[0]]
-    return [t.UNKNOWN] * count

@@ -19,6 +19,7 @@ from hivedruid.plan.functions import (
     ANY_NUMBER,
     ARGUMENTS,
     EXTRACT_UNITS,
+    GENERATORS,
     TIME_UNITS,
     arithmetic_type,
     common_type,
@@ -74,6 +75,8 @@ class Converter:
         self.scope = scope
         self.zone = builder.zone
         self.windows: dict[str, exp.Expr] = {}
+        self.generator_call: exp.Expr | None = None
+        """What stands by itself in SELECT or LATERAL VIEW, where alone a function may make rows."""
         self.window_call: exp.Expr | None = None
         """What is written before OVER: an aggregate there may be one of aggregates, as in sum(count(*)) OVER (…)."""
 
@@ -392,6 +395,12 @@ class Converter:
         self._check_count(written, name, len(e.expressions), e)
         if name in AGGREGATES:
             return self._aggregate(name, e)
+        if name in GENERATORS and e is not self.generator_call:
+            raise SemanticError(
+                f"{written}() makes rows: it stands by itself in SELECT, and nowhere else",
+                span=self._span(e),
+                hint=f"write LATERAL VIEW {written}(…) t AS x, and x here",
+            )
         if name in (
             "date",
             "timestamp",

@@ -258,7 +258,7 @@ FUNCTIONS: dict[str, Function] = {
     **_many("nullif", _nullif),
     **_many("array", _array),
     **_many("split", array_of(STRING)),
-    **_many("map named_struct struct map_keys map_values sort_array json_tuple stack", UNKNOWN),
+    **_many("map named_struct struct map_keys map_values sort_array", UNKNOWN),
     **{f"floor_{unit}": Function(_same) for unit in TIME_UNITS},
     **{f"extract_{unit}": Function(INT) for unit in EXTRACT_UNITS},
     **_many("count", BIGINT, "aggregate"),
@@ -274,7 +274,7 @@ FUNCTIONS: dict[str, Function] = {
     **_many("row_number rank dense_rank ntile", INT, "window"),
     **_many("percent_rank cume_dist", DOUBLE, "window"),
     **_many("lag lead", _same, "window"),
-    **_many("explode posexplode inline", UNKNOWN, "generator"),
+    **_many("explode posexplode inline json_tuple stack", UNKNOWN, "generator"),
 }
 
 ALIASES: dict[str, str] = {
@@ -311,6 +311,10 @@ ALIASES: dict[str, str] = {
 
 AGGREGATES = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "aggregate")
 WINDOW_FUNCTIONS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "window")
+GENERATORS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "generator") | {
+    "parse_url_tuple",  # Hive's, which Spark has not
+    *("explode_outer", "posexplode_outer", "inline_outer"),  # Spark's, which Hive has not
+}
 
 
 def function_type(name: str, args: tuple[Rex, ...]) -> HiveType:

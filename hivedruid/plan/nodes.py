@@ -175,7 +175,7 @@ class SetOp(Node):
 
 @dataclass(frozen=True)
 class LateralView(SingleInput):
-    """LATERAL VIEW [OUTER] f(…): the input's columns and those the generator makes (`generated`)."""
+    """LATERAL VIEW [OUTER] f(…), and SELECT f(…): the input's columns and those the generator makes (`generated`)."""
 
     generator: Rex
     outer: bool

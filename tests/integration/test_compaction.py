@@ -130,6 +130,22 @@ def test_rows_of_a_table_that_rolls_up_are_merged(home: IngestionHome, tables: T
     ]
 
 
+def test_times_stay_where_granularities_do_not_nest(home: IngestionHome, tables: Tables) -> None:
+    """A month that begins within a week: Druid by itself takes the finest granularity that it finds in the segments."""
+    name = tables.create("id string, n bigint", druid_rollup="true", druid_segment_granularity="YEAR")
+    metrics = [{"type": "longSum", "name": "n", "fieldName": "n"}]
+    for granularity in ("MONTH", "MONTH", "WEEK"):
+        tables.append(
+            name, [{"time": "2024-05-09T10:00:00Z", "id": "a", "n": 1}], ["id"], segmentGranularity="YEAR",
+            queryGranularity=granularity, rollup=True, metrics=metrics,
+        )  # fmt: skip
+    home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT")
+    assert tables.states(name) == [("available", 2)]
+    assert [(str(row["__time"]), row["n"]) for row in home.run(f"SELECT `__time`, n FROM {name} ORDER BY `__time`")] == [
+        ("2024-05-01 00:00:00", 2), ("2024-05-06 00:00:00", 1),
+    ]  # fmt: skip
+
+
 def test_there_may_be_nothing_to_compact(home: IngestionHome, tables: Tables) -> None:
     name = tables.create("id string")
     assert home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT") == []
@@ -154,6 +170,8 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
     seen = until(compacted, "automatic compaction")
     assert (seen["type"], seen["state"], seen["task"]) == ("automatic", "RUNNING", None)
     until(lambda: tables.states(name) == [("available", 2)], "the one segment")
+    home.druid.client.post("coordinator", FORCE)
+    assert len([row for row in home.run(f"SHOW COMPACTIONS FOR {name}") if row["task"]]) == 1  # and not again
     home.run(f"ALTER TABLE {name} SET TBLPROPERTIES ('druid.compaction.skipOffsetFromLatest' = 'P7D')")
     assert _config(home, name)["skipOffsetFromLatest"] == "P7D"
     home.run(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('druid.compaction.auto')")

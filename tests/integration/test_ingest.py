@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.catalog.types import BIGINT
-from hivedruid.clients import task_spec
+from hivedruid.clients import segments, task_spec
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import ETERNITY, Segments, wait_until
 from hivedruid.clients.tasks import TASKS
@@ -199,6 +199,72 @@ def test_what_was_submitted_is_withdrawn(
         druid.ingest(book.resumed(new), book)
     assert (book.state, book.reason) == ("staged", "cancelled")
     assert values(druid, name) == [1, 2]
+
+
+def test_no_rows_in_place_of_all_are_withdrawn(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    """What goes on with it goes on with that."""
+    name, book = new_data_source("t"), Notebook(dies_before="verified")
+    druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
+    new = load_of(name, {}, "all")
+    with pytest.raises(Killed):
+        druid.ingest(new, book)
+    assert values(druid, name) == []
+    druid.progress = dies_at("taking back")
+    with pytest.raises(Killed):
+        druid.withdraw(book.resumed(new), book)
+    with pytest.raises(DruidError, match="were taken back: cancelled"):
+        druid.ingest(book.resumed(new), book)
+    assert book.state == "staged"
+    assert values(druid, name) == [1, 2]
+    notes = list[str]()
+    druid.note, druid.progress = notes.append, does_at("dropping", lambda: _raise(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        druid.ingest(new, book)
+    assert (book.state, notes) == ("staged", ["nothing was changed"])
+    assert values(druid, name) == [1, 2]
+
+
+def test_what_others_have_written_over_is_not_withdrawn(
+    druid: DruidCluster,
+    other: DruidCluster,
+    new_data_source: NewDataSource,
+    load_of: MakeLoad,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As compaction does: the rows live on, and segments that they came in count no more once Druid has settled that."""
+    monkeypatch.setattr(segments, "REPLACED", 0.5)
+    name, notes = new_data_source("t"), list[str]()
+    book, again = Notebook(dies_before="published"), Notebook()
+    ours = load_of(name, {0: 1, 3: 2})
+    with pytest.raises(Killed):
+        druid.ingest(ours, book)
+    other.ingest(load_of(name, {0: 1, 3: 2}, "intervals", segment="MONTH"), NoJournal())
+    known = Segments(druid.client, name)
+    known.mark_unused([s for s in known.used() if s.task == ours.task][:1])
+    with pytest.raises(DruidError, match="others have written over the rows") as found:
+        druid.withdraw(book.resumed(ours), again)
+    assert (again.state, found.value.hint) == ("", "RESUME JOB brings it to its end")
+    druid.note = notes.append
+    druid.ingest(book.resumed(ours), again)
+    assert again.state == "verified"
+    assert "others have written over 2 of its 2 segments" in notes[0]
+    assert values(druid, name) == [1, 2]
+
+
+def test_what_others_have_written_over_since_need_not_come_back(
+    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    name, book, again = new_data_source("t"), Notebook(dies_after="published"), Notebook()
+    druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
+    new = load_of(name, {0: 3, 3: 4}, "all")
+    with pytest.raises(Killed):
+        druid.ingest(new, book)
+    other.ingest(load_of(name, {40: 5}, "intervals"), NoJournal())
+    druid.withdraw(book.resumed(new), again)
+    assert again.state == "staged"
+    assert values(druid, name) == [1, 5]
 
 
 # --- held against what was staged --------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ SELECT dimension1 k FROM ev INTERSECT SELECT code FROM names ORDER BY k;
 EXPLAIN EXTENDED SELECT dimension1, row_number() OVER (PARTITION BY dimension1 ORDER BY `__time`) r FROM ev WHERE metric1 > 0;
 SELECT dimension1, metric1, row_number() OVER (PARTITION BY dimension1 ORDER BY metric1) r FROM ev ORDER BY metric1;
 SELECT w, count(*) FROM ev LATERAL VIEW explode(split('x y', ' ')) t AS w GROUP BY w ORDER BY w;
+SELECT count(*) FROM (SELECT explode(split('a,b,c', ','))) t;
+SELECT dimension1 FROM (SELECT posexplode(split('x y', ' ')) AS (p, w), dimension1, metric1 FROM ev) t WHERE metric1 < 2;
 SELECT dimension1, collect_set(metric1) FROM ev WHERE dimension1 = 'b' GROUP BY dimension1;
 SELECT initcap(dimension1), metric1 FROM ev WHERE dimension1 IS NOT NULL ORDER BY `__time` LIMIT 3;
 CREATE EXTERNAL TABLE dim STORED BY 'druid' TBLPROPERTIES('druid.rollup' = 'false') AS SELECT timecolumn AS `__time`, dimension1 code, metric1 n FROM src WHERE metric1 < 4;

@@ -31,6 +31,13 @@ INSERT OVERWRITE TABLE shards SELECT `__time`, high;
 SELECT * FROM days ORDER BY `__time`, k, n;
 SELECT k FROM shards ORDER BY k;
 
+-- the targets read what there was before any of them was written
+FROM days
+INSERT OVERWRITE TABLE days SELECT `__time`, k, n WHERE k = 'NEW'
+INSERT INTO TABLE shards SELECT `__time`, n WHERE k = 'E';
+SELECT * FROM days ORDER BY `__time`, k, n;
+SELECT k FROM shards ORDER BY k;
+
 -- changes of a table, and what they leave as it is
 ALTER TABLE days SET TBLPROPERTIES ('druid.segment.granularity' = 'MONTH', 'druid.rollup' = 'true');
 ALTER TABLE days ADD COLUMNS (more STRING);

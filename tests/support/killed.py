@@ -22,7 +22,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NoReturn
 
-from hivedruid.actions import run_jobs
+from hivedruid.actions import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
@@ -205,7 +205,7 @@ def _watch(moments: Moments) -> None:
         (Catalog, ("add", "replace", "remove")),
         (Jobs, ("begin", "move")),
         (SparkRunner, ("stage",)),
-        (run_jobs, ("_remove",)),
+        (staging, ("remove",)),
     ):
         for name in names:
             setattr(owner, name, _write(getattr(owner, name), moments))

@@ -96,7 +96,7 @@ def filter_project_transpose(node: Node, _context: RuleContext) -> Node | None:
     stay: list[Rex] = []
     for term in conjuncts(node.condition):
         used = [mapping[i] for i in refs(term) if i in mapping]
-        free = all(is_deterministic(e) and not has(e, Over, Subquery) and not _makes_rows(e) for e in used)
+        free = all(is_deterministic(e) and not has(e, Over, Subquery) for e in used)
         correlated = any(isinstance(s, Subquery) and s.plan.outer_refs() & set(mapping) for s in _subqueries(term))
         if free and partition is not None:
             free = is_deterministic(term) and not has(term, Subquery) and refs(substitute(term, mapping)) <= partition
@@ -114,13 +114,6 @@ def _partition(project: Project) -> set[str] | None:
         return None
     columns = [{p.id for p in window.partition if isinstance(p, Ref)} for window in windows]
     return set.intersection(*columns)
-
-
-_GENERATORS = frozenset({"explode", "posexplode", "inline", "stack", "json_tuple", "parse_url_tuple"})
-
-
-def _makes_rows(rex: Rex) -> bool:
-    return any(isinstance(n, Call) and n.op in _GENERATORS for n in walk(rex))
 
 
 def filter_lateral_view_transpose(node: Node, _context: RuleContext) -> Node | None:

@@ -7,10 +7,10 @@ these rules know stays in the expression, where Spark runs it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN
-from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, Sort, Values
+from hivedruid.plan.nodes import Aggregate, Filter, Join, LateralView, Node, Project, Sort, Values
 from hivedruid.plan.nullability import never_null
 from hivedruid.plan.rex import (
     Agg,
@@ -163,6 +163,8 @@ def decorrelated(node: Node, outer: set[str], context: RuleContext) -> Decorrela
         return _out_of_filter(node, outer, context)
     if isinstance(node, Project):
         return _out_of_project(node, outer, context)
+    if isinstance(node, LateralView):
+        return _out_of_lateral_view(node, outer, context)
     if isinstance(node, Aggregate) and node.keys and node.grouping_sets is None:
         return _out_of_aggregate(node, outer, context)
     if isinstance(node, Sort) and node.fetch is None and not node.offset:
@@ -201,6 +203,15 @@ def _out_of_project(node: Project, outer: set[str], context: RuleContext) -> Dec
         return None
     project = Project((*node.columns, *more), below.node, (*node.exprs, *(c.ref for c in more)))
     return Decorrelated(project, below.terms)
+
+
+def _out_of_lateral_view(node: LateralView, outer: set[str], context: RuleContext) -> Decorrelated | None:
+    """Conditions on the rows below choose among the rows that are made of them."""
+    below = decorrelated(node.input, outer, context)
+    if below is None or refs(node.generator) & outer:
+        return None
+    columns = (*below.node.columns, *node.generated)
+    return Decorrelated(replace(node, input=below.node, columns=columns), below.terms)
 
 
 def _out_of_aggregate(node: Aggregate, outer: set[str], context: RuleContext) -> Decorrelated | None:

@@ -60,7 +60,7 @@ def test_compact_is_explained(session: Session) -> None:
         "POST /druid/indexer/v1/task over the intervals of its segments, found when it runs",
         "POST /druid/v2 timeseries rows and sums of the segments, before and after",
         "task:", "type compact", "dataSource default.t", 'ioConfig {"type": "compact", "inputSpec": {"type": "interval"}}',
-        'granularitySpec {"rollup": false}',
+        'granularitySpec {"queryGranularity": "NONE", "rollup": false}',
         'tuningConfig {"type": "index_parallel", "partitionsSpec": {"type": "dynamic", "maxRowsPerSegment": 5000000}}',
         'context {"useConcurrentLocks": true, "storeCompactionState": true}',
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_the_coordinator_is_told_before_the_catalog(world: World) -> None:
     configured, _ = world.run("ALTER TABLE t SET TBLPROPERTIES ('druid.segment.granularity' = 'MONTH')")
     assert isinstance(configured, ConfigureCompaction)
     assert configured.config is not None
-    assert configured.config["granularitySpec"] == {"segmentGranularity": "MONTH"}
+    assert configured.config["granularitySpec"] == {"queryGranularity": "NONE", "segmentGranularity": "MONTH"}
     (removed,) = world.build("DROP TABLE t")
     assert isinstance(removed, RemoveTable)
     assert removed.compaction is not None

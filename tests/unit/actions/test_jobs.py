@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,8 +19,10 @@ from hivedruid.actions.jobs import (
     origin,
     with_earlier,
 )
+from hivedruid.actions.materialize import BuildView
 from hivedruid.actions.model import Action, IngestDruid
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.materialized_views import Built
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import TIMESTAMP
 from hivedruid.errors import ExecutionError
@@ -84,14 +87,32 @@ def test_jobs_of_other_tables_and_druids_are_left() -> None:
     assert after(a_job("a", state="submitted", fingerprint="g", druid="http://x")) == ["IngestDruid"]
 
 
-def test_a_multi_insert_goes_on_where_it_stopped() -> None:
-    first, second, third = (
-        a_job(f"j{number}", statement_id="s", number=number, state=state)
-        for number, state in enumerate(("cleaned", "submitted", "planned"))
+def three_jobs(*states: str) -> tuple[Job, ...]:
+    return tuple(
+        a_job(f"j{number}", statement_id="s", number=number, state=state) for number, state in enumerate(states)
     )
+
+
+def test_a_multi_insert_goes_on_where_it_stopped() -> None:
+    """All of its targets were staged before Druid was given the first: what one has changed the others may have read."""
+    first, second, third = three_jobs("cleaned", "submitted", "staged")
     actions = (ingest(), ingest("u"), ingest("v"))
     found = with_earlier(actions, SAID, snapshot(third, second, first))
-    assert found == (LeaveTarget(first), ContinueJob(second, said_again=True), CancelJob(third), actions[2])
+    assert found == (LeaveTarget(first), ContinueJob(second, said_again=True), ContinueJob(third, said_again=True))
+
+
+def test_a_multi_insert_of_which_druid_was_given_nothing_is_computed_anew() -> None:
+    first, second, third = three_jobs("staged", "staged", "planned")
+    actions = (ingest(), ingest("u"), ingest("v"))
+    found = with_earlier(actions, SAID, snapshot(third, second, first))
+    assert found == (CancelJob(first), actions[0], CancelJob(second), actions[1], CancelJob(third), actions[2])
+
+
+def test_what_was_cancelled_of_a_multi_insert_that_goes_on_is_left() -> None:
+    first, second, third = three_jobs("cleaned", "cancelled", "staged")
+    actions = (ingest(), ingest("u"), ingest("v"))
+    found = with_earlier(actions, SAID, snapshot(third, second, first))
+    assert found == (LeaveTarget(first), LeaveTarget(second), ContinueJob(third, said_again=True))
 
 
 def test_only_the_last_time_that_a_statement_was_said_counts() -> None:
@@ -99,9 +120,23 @@ def test_only_the_last_time_that_a_statement_was_said_counts() -> None:
     assert after(a_job("new", state="cleaned"), a_job("old", state="submitted")) == ["ContinueJob", "IngestDruid"]
 
 
-def test_a_materialized_view_is_built_anew() -> None:
+@pytest.mark.parametrize("state", ["staged", "submitted", "published"])
+def test_a_materialized_view_is_built_anew(state: str) -> None:
     """What it was computed from is known to its own statement alone."""
-    assert after(a_job("a", state="submitted", kind=VIEW)) == ["CancelJob", "IngestDruid"]
+    build = BuildView(ingest(), Built((), None, None, {}, ""), creates=False, why="")
+    assert after(a_job("a", state=state, kind=VIEW), actions=(build,)) == ["CancelJob", "BuildView"]
+    assert after(a_job("a", state=state, kind=VIEW)) == ["CancelJob", "IngestDruid"]
+
+
+def test_two_that_replace_all_rows_at_once_are_refused() -> None:
+    """Each would leave the rows of the other. On the embedded store one commit is after the other."""
+    said = replace(SAID, druid="local")
+    overwrite = replace(ingest(), replaces="all")
+    running = a_job("a", state="submitted", druid="local", replaces="all")
+    with pytest.raises(ExecutionError, match=r"another session is writing to default\.t"):
+        after(running, actions=(overwrite,), said=said, running=True)
+    assert after(running, said=said, running=True) == ["IngestDruid"]
+    assert after(replace(running, druid="embedded:"), actions=(overwrite,), running=True) == ["IngestDruid"]
 
 
 def test_create_table_as_goes_on_although_its_table_is_there() -> None:

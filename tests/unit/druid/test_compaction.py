@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,25 +29,30 @@ def test_the_task() -> None:
         "type": "compact",
         "dataSource": "d/x",
         "ioConfig": {"type": "compact", "inputSpec": {"type": "interval"}},
+        "granularitySpec": {"queryGranularity": "NONE"},
         "tuningConfig": {"type": "index_parallel", "partitionsSpec": {"type": "dynamic", "maxRowsPerSegment": 5000000}},
         "context": {"useConcurrentLocks": True, "storeCompactionState": True},
     }
 
 
-def test_a_query_granularity_would_change_times_and_is_never_given() -> None:
+def test_times_stay_what_they_are_whatever_granularity_rows_were_written_at() -> None:
+    """Where none is given Druid takes the finest that it finds in the segments: a WEEK moves the first of a month."""
     given = table(
         druid_query_granularity="DAY", druid_rollup="false", druid_segment_granularity="month",
         druid_segment_targetRowsPerSegment="7",
     )  # fmt: skip
     task = compact_task(given, {})
-    assert task["granularitySpec"] == {"segmentGranularity": "MONTH", "rollup": False}
+    assert task["granularitySpec"] == {"queryGranularity": "NONE", "segmentGranularity": "MONTH", "rollup": False}
+    config = automatic(replace(given, properties={**given.properties, "druid.compaction.auto": "true"}), {})
+    assert config is not None
+    assert config["granularitySpec"] == task["granularitySpec"]
     assert task["tuningConfig"]["partitionsSpec"] == {"type": "dynamic", "maxRowsPerSegment": 7}
 
 
 def test_rows_are_summed_only_where_the_table_rolls_up() -> None:
     """Where it does Druid looks whether all segments were written so."""
-    assert "granularitySpec" not in compact_task(table(druid_rollup="true"), {})
-    assert compact_task(table(), {"hive.druid.rollup": "false"})["granularitySpec"] == {"rollup": False}
+    assert "rollup" not in compact_task(table(druid_rollup="true"), {})["granularitySpec"]
+    assert compact_task(table(), {"hive.druid.rollup": "false"})["granularitySpec"]["rollup"] is False
 
 
 def test_a_number_of_segments_needs_a_hash() -> None:
@@ -59,7 +65,7 @@ def test_without_a_granularity_one_task_is_over_all() -> None:
     spans = [(MARCH, MARCH + DAY), (JANUARY, JANUARY + HOUR)]
     (task,) = over(compact_task(table(), {}), spans)
     assert intervals((task,)) == ["2024-01-01T00:00:00.000Z/2024-03-02T00:00:00.000Z"]
-    assert "granularitySpec" not in task
+    assert task["granularitySpec"] == {"queryGranularity": "NONE"}
 
 
 def test_a_coarser_granularity_makes_a_task_for_each_run() -> None:
@@ -69,7 +75,8 @@ def test_a_coarser_granularity_makes_a_task_for_each_run() -> None:
     assert intervals(tasks) == [
         "2024-01-01T00:00:00.000Z/2024-03-01T00:00:00.000Z", "2024-04-01T00:00:00.000Z/2024-05-01T00:00:00.000Z",
     ]  # fmt: skip
-    assert all(task["granularitySpec"] == {"rollup": False, "segmentGranularity": "MONTH"} for task in tasks)
+    wanted = {"queryGranularity": "NONE", "rollup": False, "segmentGranularity": "MONTH"}
+    assert all(task["granularitySpec"] == wanted for task in tasks)
 
 
 @pytest.mark.parametrize(
@@ -81,12 +88,12 @@ def test_a_coarser_granularity_makes_a_task_for_each_run() -> None:
 )
 def test_a_granularity_that_merges_nothing_is_left_out(spans: list[tuple[int, int]]) -> None:
     (task,) = over(compact_task(table(druid_segment_granularity="MONTH"), {}), spans)
-    assert "granularitySpec" not in task
+    assert task["granularitySpec"] == {"queryGranularity": "NONE"}
 
 
 def test_all_of_time_has_to_be_named() -> None:
     (task,) = over(compact_task(table(druid_segment_granularity="DAY"), {}), [(MIN, MAX)])
-    assert task["granularitySpec"] == {"segmentGranularity": "ALL"}
+    assert task["granularitySpec"] == {"queryGranularity": "NONE", "segmentGranularity": "ALL"}
     assert intervals((task,)) == ["-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"]
 
 
@@ -96,7 +103,7 @@ def test_automatic_compaction() -> None:
     assert automatic(table(druid_compaction_auto="TRUE", druid_rollup="false"), {}) == {
         "dataSource": "d/x",
         "skipOffsetFromLatest": "P1D",
-        "granularitySpec": {"rollup": False},
+        "granularitySpec": {"queryGranularity": "NONE", "rollup": False},
         "tuningConfig": {"type": "index_parallel", "partitionsSpec": {"type": "dynamic", "maxRowsPerSegment": 5000000}},
         "taskContext": {"useConcurrentLocks": True},
     }

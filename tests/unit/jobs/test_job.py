@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,3 +76,14 @@ def test_old_jobs_go_unfinished_ones_stay(store: Jobs, monkeypatch: pytest.Monke
         store.move(job, "cleaned")
     begun(store, a_job("last"))
     assert [job.id for job in store.all()] == ["last", "j5", "j4", kept.id]
+
+
+def test_a_job_of_another_version_can_be_read(store: Jobs) -> None:
+    (job,) = begun(store, a_job("a"))
+    staged = store.move(job, "staged", staged=StagedRows("/x", 3))
+    connection = store._catalog.connection
+    (text,) = connection.execute("SELECT definition FROM jobs").fetchone()
+    value = json.loads(text)
+    other = {**value, "new": 1, "staged": {**value["staged"], "buckets": 2}}
+    connection.execute("UPDATE jobs SET definition = ?", (json.dumps(other),))
+    assert store.find("a") == staged

@@ -1,0 +1,65 @@
+"""Functions that make rows (UDTF). In SELECT they mean what LATERAL VIEW means, so that one node alone changes how many rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hivedruid.catalog import types as t
+from hivedruid.catalog.types import HiveType
+from hivedruid.plan.functions import GENERATORS
+from hivedruid.plan.nodes import LateralView, Node, PlanColumn, Project
+from hivedruid.plan.rex import Call, Literal, Over, Rex, Subquery, has
+
+NewColumn = Callable[[str, HiveType], PlanColumn]
+
+
+def is_generator(rex: Rex) -> bool:
+    return isinstance(rex, Call) and rex.op in GENERATORS
+
+
+def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[PlanColumn, ...]:
+    """The columns of the rows it makes, by the names of its AS, else by its own."""
+    fields = _fields(generator) if isinstance(generator, Call) else []
+    if not names:
+        names = [name for name, _ in fields] or ["col"]
+    types = [type_ for _, type_ in fields] if len(fields) == len(names) else [t.UNKNOWN] * len(names)
+    return tuple(new_column(name, type_) for name, type_ in zip(names, types, strict=True))
+
+
+def lateral_view(
+    node: Node, generator: Rex, made: tuple[PlanColumn, ...], new_column: NewColumn, *, outer: bool = False
+) -> LateralView:
+    """The node's rows, each with those that the generator makes of it. Window functions and subqueries among its
+    arguments, which Spark takes in a SELECT alone, are columns of the node first."""
+    if isinstance(generator, Call):
+        late = {a: new_column("_a", a.type) for a in generator.args if has(a, Over, Subquery)}
+        if late:
+            columns = (*node.columns, *late.values())
+            node = Project(columns, node, (*(c.ref for c in node.columns), *late))
+            generator = replace(generator, args=tuple(late[a].ref if a in late else a for a in generator.args))
+    return LateralView((*node.columns, *made), node, generator, outer, made)
+
+
+def _fields(generator: Call) -> list[tuple[str, HiveType]]:
+    """The names and types of its columns, as far as its arguments tell; none where they do not."""
+    op, args = generator.op.removesuffix("_outer"), generator.args
+    if op in ("json_tuple", "parse_url_tuple"):
+        return [(f"c{i}", t.STRING) for i in range(len(args) - 1)]
+    if op == "stack":
+        count = args[0].value if args and isinstance(args[0], Literal) else None
+        width = -(-(len(args) - 1) // count) if isinstance(count, int) and count > 0 else 0
+        return [(f"col{i}", t.UNKNOWN) for i in range(width)]
+    if len(args) != 1:
+        return []
+    return [("pos", t.INT), *_elements(args[0])] if op == "posexplode" else _elements(args[0], in_fields=op == "inline")
+
+
+def _elements(rex: Rex, *, in_fields: bool = False) -> list[tuple[str, HiveType]]:
+    """A column for what is in an array, two for a map; the fields of a struct in an array where they are wanted."""
+    if rex.type.name == "map" or (isinstance(rex, Call) and rex.op == "map"):
+        return list(zip(("key", "value"), rex.type.children or (t.UNKNOWN, t.UNKNOWN), strict=True))
+    element = rex.type.children[0] if rex.type.name == "array" else t.UNKNOWN
+    if in_fields:
+        return list(zip(element.fields, element.children, strict=True))
+    return [("col", element)]
