@@ -34,10 +34,14 @@ class ContinueJob(Action):
 
 @dataclass(frozen=True)
 class CancelJob(Action):
-    """Take back what Druid has of a job, and delete its staged rows. `asked`: a person did, so that it is answered."""
+    """Take back what Druid has of a job, and delete its staged rows.
+
+    `asked`: a person did, so that it is answered. `with_table`: all rows go, so that it does not matter whose they are.
+    """
 
     job: Job
     asked: bool = False
+    with_table: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
         if known.is_running:
             _refuse_beside(job, job.data_source in removed, written.get(job.data_source))
         elif job.data_source in removed:
-            before.append(CancelJob(job))
+            before.append(CancelJob(job, with_table=True))
         elif job.data_source in written:
             before.append(ContinueJob(job) if _can_go_on(job) else CancelJob(job))
     return (*before, *_replaced(actions, earlier))

@@ -20,7 +20,7 @@ from hivedruid.actions.model import Action, IngestDruid, ingest_of
 from hivedruid.actions.reduce import reduced
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import from_json, to_json
-from hivedruid.errors import ExecutionError, HiveDruidError
+from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
 from hivedruid.jobs.job import IN_DRUID, Job, Jobs
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def cancel_job(action: CancelJob, services: Services) -> None:
     with _locked(services, action.job.statement_id):
         job = _current(action.job, services)
         if not job.has_ended:
-            _take_back(job, services)
+            _take_back(job, services, with_table=action.with_table)
         elif action.asked:
             raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
 
@@ -323,15 +323,19 @@ def _current(job: Job, services: Services) -> Job:
     return stored
 
 
-def _take_back(job: Job, services: Services) -> None:
+def _take_back(job: Job, services: Services, *, with_table: bool = False) -> None:
     if job.state == "verified":
         _clean(job, services)
         return
     if job.state in IN_DRUID:
         journal = _Journal(job, job, services, None)
-        services.druid().withdraw(job.load(), journal)
+        try:
+            services.druid().withdraw(job.load(), journal)
+        except DruidError:  # the task is shut down, and what is not taken back goes with the other rows
+            if not with_table:
+                raise
         job = journal.job
-        if job.state in IN_DRUID:
+        if job.state in IN_DRUID and not with_table:
             raise ExecutionError(f"job {job.id} was not taken back", hint=f"CANCEL JOB '{job.id}' tries again")
     _end(job, services, job.error or "cancelled")
 
