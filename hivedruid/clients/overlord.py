@@ -33,8 +33,8 @@ class Overlord:
         self.client = client
 
     def supervisors(self) -> tuple[Supervisor, ...]:
-        """Every supervisor with its spec, by id; one request."""
-        found = self.client.get("overlord", f"{SUPERVISOR}?full")
+        """Every supervisor with its spec, by id; one request. One that ends just then is listed without its state, and left out."""
+        found = [item for item in self.client.get("overlord", f"{SUPERVISOR}?full") if "state" in item]
         return tuple(sorted(map(_supervisor, found), key=lambda s: s.id))
 
     def spec(self, data_source: str) -> Mapping[str, Any] | None:

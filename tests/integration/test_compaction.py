@@ -196,7 +196,7 @@ def test_a_table_is_compacted_and_overwritten_while_it_is_fed(
     with _fed(feed):
         for _ in range(2):
             home.run(f"HANDOFF INGESTION {name}")
-            assert home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT")
+            until(lambda: home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT"), "segments to compact")
         assert not [note for note in home.notes if "not compared" in note]
         published = set(home.counted(name))
         home.run(f"HANDOFF INGESTION {name}")
