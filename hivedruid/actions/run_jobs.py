@@ -213,15 +213,23 @@ class _Journal:
         self.job = self._store.move(self.job, "published", notes=dict(notes))
 
     def verified(self, report: LoadReport) -> None:
-        with self._services.catalog.transaction():
-            if self.job.table_id and not Ingestions(self._services.catalog).is_known(self.job.table_id):
-                raise ExecutionError(f"{self.job.full_name} was dropped by another session meanwhile")
-            self.job = self._store.move(self.job, "verified", report=report, notes={}, error="")
-            if self.job.definition:
-                job = self.job
-                self._services.catalog.add(from_json(_new_id(), job.database, job.table, job.definition))
-            if self._commit is not None:
-                self._commit()
+        published = self.job
+        try:
+            with self._services.catalog.transaction():
+                self._verify(report)
+        except BaseException:
+            self.job = published  # as the catalog has it
+            raise
+
+    def _verify(self, report: LoadReport) -> None:
+        job, catalog = self.job, self._services.catalog
+        if job.table_id and not Ingestions(catalog).is_known(job.table_id):
+            raise ExecutionError(f"{job.full_name} was dropped by another session meanwhile")
+        self.job = self._store.move(job, "verified", report=report, notes={}, error="")
+        if job.definition:
+            catalog.add(from_json(_new_id(), job.database, job.table, job.definition))
+        if self._commit is not None:
+            self._commit()
 
     def withdrawn(self, reason: str) -> None:
         if self.job.state in IN_DRUID:
@@ -229,6 +237,9 @@ class _Journal:
 
     def failed(self, error: BaseException) -> None:
         """After an error: who pressed Ctrl-C does not want the job; else its rows stay for RESUME JOB."""
+        self.job = (
+            self._store.find(self.job.id) or self.job
+        )  # on the embedded store all steps may have been undone at once
         if self.job.state == "staged" and isinstance(error, KeyboardInterrupt):
             _end(self.job, self._services, "interrupted")
         elif not self.job.has_ended:

@@ -1,0 +1,65 @@
+"""The journal of a job: what the catalog says is what Druid has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hivedruid.actions.run_jobs import _Journal
+from hivedruid.catalog.database import open_database
+from hivedruid.catalog.store import Catalog
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.job import Jobs
+from hivedruid.jobs.load import LoadReport
+from hivedruid.jobs.staged import StagedRows
+from tests.support.jobs import a_job
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Any]:
+    connection = open_database(tmp_path)
+    yield SimpleNamespace(catalog=Catalog(connection))
+    connection.close()
+
+
+def journal(services: Any, table_id: str, commit: Any = None) -> _Journal:
+    store = Jobs(services.catalog)
+    store.begin([a_job("a", table_id=table_id)])
+    job = store.find("a")
+    assert job is not None
+    job = store.move(job, "staged", staged=StagedRows("/x", 1))
+    made = _Journal(job.next_attempt(), job, services, commit)
+    made.submitted({"before": 1})
+    made.published({"before": 1})
+    return made
+
+
+def stored(services: Any) -> tuple[str, int, str]:
+    job = Jobs(services.catalog).find("a")
+    assert job is not None
+    return job.state, job.attempt, job.error
+
+
+def test_a_table_that_was_dropped_meanwhile_gets_no_rows(services: Any) -> None:
+    made = journal(services, "gone")
+    with pytest.raises(ExecutionError, match="was dropped by another session meanwhile"):
+        made.verified(LoadReport("t", 1, 1))
+    assert stored(services) == ("published", 1, "")
+
+
+def test_what_is_taken_back_after_a_commit_that_failed_is_staged_again(services: Any) -> None:
+    def commit() -> None:
+        raise ExecutionError("no room")
+
+    made = journal(services, "", commit)
+    with pytest.raises(ExecutionError, match="no room"):
+        made.verified(LoadReport("t", 1, 1))
+    made.withdrawn("no room")
+    error = ExecutionError("no room")
+    made.failed(error)
+    assert stored(services) == ("staged", 1, "no room")
+    assert error.hint == "RESUME JOB 'a' submits the staged rows again, CANCEL JOB deletes them"
