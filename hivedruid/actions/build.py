@@ -26,10 +26,10 @@ _WATCHING = frozenset({"ShowIngestions", "ShowTasks", "ShowTask", "ShowProblems"
 _MATERIALIZED = frozenset(
     {"CreateMaterializedView", "AlterMaterializedView", "DropMaterializedView", "ShowMaterializedViews"}
 )
-_ABOUT_JOBS = frozenset({"ShowJobs", "DescribeJob", "CancelJob", "ResumeJob"})
+ABOUT_JOBS = frozenset({"ShowJobs", "DescribeJob", "CancelJob", "ResumeJob"})
 _ABOUT_SEGMENTS = frozenset({"CompactTable", "ShowCompactions", "ShowSegments"})
-_WRITING = frozenset({"Insert", "CreateTable", "CreateMaterializedView", "AlterMaterializedView"})
-_REMOVING = frozenset({"DropTable", "DropDatabase", "DropMaterializedView", "TruncateTable"})
+WRITING = frozenset({"Insert", "CreateTable", "CreateMaterializedView", "AlterMaterializedView"})
+REMOVING = frozenset({"DropTable", "DropDatabase", "DropMaterializedView", "TruncateTable"})
 """By name, so that other statements do not load these."""
 
 
@@ -48,7 +48,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     """
     if isinstance(statement, Explain):
         return build(statement.statement, snapshot, note)
-    if not snapshot.jobs or type(statement).__name__ not in _WRITING | _REMOVING:
+    if not snapshot.jobs or type(statement).__name__ not in WRITING | REMOVING:
         return _build(statement, snapshot, note)
     from hivedruid.actions.jobs import continued_table, origin, with_earlier
 
@@ -70,7 +70,7 @@ def _build(statement: Statement, snapshot: Snapshot, note: Note | None) -> Built
         from hivedruid.actions import watch
 
         return Built(watch.build(statement, snapshot))
-    if type(statement).__name__ in _ABOUT_JOBS:
+    if type(statement).__name__ in ABOUT_JOBS:
         from hivedruid.actions import show_jobs
 
         return Built(show_jobs.build(statement, snapshot))
@@ -112,7 +112,7 @@ def _compaction(job: Job, snapshot: Snapshot) -> tuple[Action, ...]:
 
 def job_origin(statement: Statement, snapshot: Snapshot) -> Origin | None:
     """What jobs of a statement come from; None for one that writes nothing."""
-    if type(statement).__name__ not in _WRITING:
+    if type(statement).__name__ not in WRITING:
         return None
     from hivedruid.actions.jobs import origin
 

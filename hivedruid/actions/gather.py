@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from hivedruid.actions.build import ABOUT_JOBS, REMOVING, WRITING
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import is_fed
@@ -40,19 +41,6 @@ _MAY_CHANGE_INGESTION = frozenset(
         "AlterIngestion",
     )
 )
-_CHANGES_ROWS = frozenset(
-    (
-        "Insert",
-        "CreateTable",
-        "CreateMaterializedView",
-        "AlterMaterializedView",
-        "DropTable",
-        "DropDatabase",
-        "DropMaterializedView",
-        "TruncateTable",
-    )
-)
-_ABOUT_JOBS = frozenset(("ShowJobs", "DescribeJob", "CancelJob", "ResumeJob"))
 """Statements by name, so that the others load nothing of it."""
 
 
@@ -113,8 +101,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
 
 
 def _jobs(statement: Statement, facts: Facts) -> tuple[KnownJob, ...]:
-    listing = type(statement).__name__ in _ABOUT_JOBS
-    if not listing and type(statement).__name__ not in _CHANGES_ROWS:
+    listing = type(statement).__name__ in ABOUT_JOBS
+    if not listing and type(statement).__name__ not in WRITING | REMOVING:
         return ()
     if not facts.catalog.connection.execute("SELECT 1 FROM jobs WHERE ended = 0 OR ?", (listing,)).fetchone():
         return ()

@@ -9,7 +9,7 @@ from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import granularities
-from hivedruid.jobs.staged import merged
+from hivedruid.druid.interval_sets import merged
 from hivedruid.plan import literals
 from hivedruid.plan.blocks import Definition, definition_of
 from hivedruid.plan.materialize import ZONE

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.clients.measured import Measured, Measures, measured
 from hivedruid.clients.segments import ETERNITY, Segment, Segments, interval, parts_of, wait_until
 from hivedruid.clients.task_spec import without
+from hivedruid.druid.interval_sets import merged
 from hivedruid.errors import DruidError
-from hivedruid.jobs.staged import Interval, StagedRows, merged, summed_fields
+from hivedruid.jobs.staged import Interval, StagedRows, summed_fields
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster

@@ -11,9 +11,9 @@ from typing import Any
 
 from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
-from hivedruid.druid.interval_sets import to_json
+from hivedruid.druid.interval_sets import merged, to_json
 from hivedruid.jobs.load import Load
-from hivedruid.jobs.staged import Interval, merged
+from hivedruid.jobs.staged import Interval
 
 MOST_TOMBSTONES = 500
 """Empty buckets that get a tombstone each: Druid needs 1 ms to publish one, and 15 ms on one historical to load it."""

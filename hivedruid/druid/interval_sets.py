@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 MIN = -(1 << 62)
 MAX = (1 << 62) - 1
 """Druid's eternity (Intervals.ETERNITY: half of Long's range)."""
@@ -13,14 +15,19 @@ ALL: IntervalSet = ((MIN, MAX),)
 NONE: IntervalSet = ()
 
 
-def union(sets: list[IntervalSet]) -> IntervalSet:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(interval for s in sets for interval in s):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+def merged(intervals: Iterable[tuple[int, int]]) -> IntervalSet:
+    """Intervals that touch or overlap as one, sorted."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(intervals):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
         else:
-            merged.append((start, end))
-    return tuple(merged)
+            found.append((start, end))
+    return tuple(found)
+
+
+def union(sets: list[IntervalSet]) -> IntervalSet:
+    return merged(interval for s in sets for interval in s)
 
 
 def intersection(a: IntervalSet, b: IntervalSet) -> IntervalSet:

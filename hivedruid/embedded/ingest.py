@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hivedruid.druid.interval_sets import merged
 from hivedruid.embedded import coercion, joda, periods
 from hivedruid.embedded.duck import Duck, failures
 from hivedruid.embedded.granularity import Granularity
@@ -19,7 +20,7 @@ from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, s
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import Journal, Load, LoadReport, Replaces
-from hivedruid.jobs.staged import Interval, merged
+from hivedruid.jobs.staged import Interval
 
 TYPES = {"string": "STRING", "long": "LONG", "float": "FLOAT", "double": "DOUBLE"}
 METRIC_TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
@@ -121,7 +122,7 @@ def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -
     except KeyError as error:
         raise DruidError(f"the task spec has no {error}") from error
     with failures(), storage.writing(task.data_source) as folder:
-        written = _Rows(task, storage).write(folder) if task.files else _Written([], 0, 0)
+        written = _Rows(task, storage).write(folder) if task.files else _Written([], 0)
         replaced = _replaced(task, load.replaces, written.segments)
         cut = cut_segments(manifest.segments(task.data_source), replaced or ())
         added = [*written.segments, *remainders(cut, replaced or (), folder, storage)]
@@ -144,10 +145,9 @@ def _journalled(journal: Journal, report: LoadReport) -> None:
 
 
 class _Written:
-    def __init__(self, segments: list[Segment], processed: int, thrown_away: int) -> None:
+    def __init__(self, segments: list[Segment], processed: int) -> None:
         self.segments = segments
         self.processed = processed
-        self.thrown_away = thrown_away
 
 
 def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> tuple[Interval, ...] | None:
@@ -184,15 +184,15 @@ class _Rows:
 
     def write(self, folder: Path) -> _Written:
         try:
-            processed, thrown_away = self._load()
+            processed = self._load()
             schema = self._roll_up()
             segments = [segment for bucket in self._buckets() for segment in self._write_bucket(bucket, schema, folder)]
         finally:
             self._duck.close()
-        return _Written(segments, processed, thrown_away)
+        return _Written(segments, processed)
 
-    def _load(self) -> tuple[int, int]:
-        """Table `loaded`: time, dimensions and metric inputs in their types. Gives rows kept and thrown away."""
+    def _load(self) -> int:
+        """Table `loaded`: time, dimensions and metric inputs in their types, of rows in the task's intervals; how many."""
         task = self._task
         inputs = {name: type_ for name, type_ in task.dimensions if name != TIME}
         for metric in task.metrics:
@@ -214,12 +214,10 @@ class _Rows:
         self._check_times()
         if bad:
             self._check_numbers(rows, bad)
-        thrown_away = 0
         if task.intervals is not None:
             kept = condition(identifier(TIME), task.intervals) or "TRUE"
-            thrown_away = self._count(f"NOT {kept}")
             self._duck.run(f"DELETE FROM loaded WHERE NOT {kept}")
-        return self._count("TRUE"), thrown_away
+        return self._count("TRUE")
 
     def _count(self, condition_: str) -> int:
         return int(self._duck.all(f"SELECT count(*) FROM loaded WHERE {condition_}")[0][0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
@@ -74,17 +74,6 @@ def summed_fields(schema: Mapping[str, Any]) -> dict[str, NumberType]:
         if isinstance(item, Mapping) and item.get("type") in types:
             found[item["name"]] = types[item["type"]]
     return found
-
-
-def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Intervals that touch or overlap as one, sorted."""
-    found: list[Interval] = []
-    for start, end in sorted(intervals):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -183,9 +183,14 @@ def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def _task(cursor: Cursor) -> tuple[str, Span]:
+    return quoted_id(cursor, "a task's id", "SHOW TASKS")
+
+
+def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
+    """An id in quotes, which ends the statement; `listing` is the statement that shows which there are."""
     token = cursor.current
     if token is None or token.token_type != TokenType.STRING or not token.text.strip():
-        cursor.fail("a task's id in quotes", hint="SHOW TASKS lists the ids")
+        cursor.fail(f"{what} in quotes", hint=f"{listing} lists the ids")
     cursor.index += 1
     cursor.end()
     return token.text, cursor.span(token)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import TokenType
 
 from hivedruid.errors import Span, UnsupportedError, did_you_mean
-from hivedruid.parser.ingestion import parse_ingestion, where_state
+from hivedruid.parser.ingestion import parse_ingestion, quoted_id, where_state
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.jobs import (
     CancelJob,
@@ -73,12 +73,7 @@ def parse_resume(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def _job(cursor: Cursor) -> tuple[str, Span]:
-    token = cursor.current
-    if token is None or token.token_type != TokenType.STRING or not token.text.strip():
-        cursor.fail("a job's id in quotes", hint="SHOW JOBS lists the ids")
-    cursor.index += 1
-    cursor.end()
-    return token.text, cursor.span(token)
+    return quoted_id(cursor, "a job's id", "SHOW JOBS")
 
 
 def parse_compact(source: SourceStatement, cursor: Cursor, name: TableName) -> CompactTable:

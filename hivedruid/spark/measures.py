@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import granularities
-from hivedruid.jobs.staged import Interval, NumberType, Sum, granularity_of, merged, summed_fields
+from hivedruid.druid.interval_sets import merged
+from hivedruid.jobs.staged import Interval, NumberType, Sum, granularity_of, summed_fields
 from hivedruid.spark.cells import identifier
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from hivedruid.jobs.staged import Layout, StagedRows, Sum, layout, merged, summed_fields
+from hivedruid.druid.interval_sets import merged
+from hivedruid.jobs.staged import Layout, StagedRows, Sum, layout, summed_fields
 
 SCHEMA = {
     "dimensionsSpec": {"dimensions": [{"type": "string", "name": "s"}, {"type": "long", "name": "l"}, "plain"]},

@@ -20,8 +20,9 @@ from hivedruid.catalog.properties import GRANULARITIES
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, HiveType, array_of
 from hivedruid.druid import granularities
+from hivedruid.druid.interval_sets import merged
 from hivedruid.errors import ExecutionError, PlanError, SparkError
-from hivedruid.jobs.staged import Interval, StagedRows, Sum, merged
+from hivedruid.jobs.staged import Interval, StagedRows, Sum
 from hivedruid.spark import jobs, measures, session, staging, writing
 from tests.unit.spark.conftest import Home, columns, eventually, job
 
