@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hivedruid.druid import folds
@@ -20,6 +21,8 @@ class Aggregators:
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
         self.natives: list[Json] = []
+        self._fields: dict[str, str] = {}
+        """By what an aggregator computes."""
         self.posts: list[Json] = []
 
     def call(self, name: str, call: Agg) -> str:
@@ -47,12 +50,11 @@ class Aggregators:
 
     def add(self, native: Json) -> str:
         """The field of an aggregator: its name, or that of one that computes the same."""
-        body = _body(native)
-        for known in self.natives:
-            if _body(known) == body:
-                return str(known["name"])
-        self.natives.append(native)
-        return str(native["name"])
+        body = json.dumps(_body(native), sort_keys=True)
+        if body not in self._fields:
+            self._fields[body] = str(native["name"])
+            self.natives.append(native)
+        return self._fields[body]
 
     def grouping(self, name: str, dimensions: list[str]) -> str:
         """The field of `grouping__id`: a bit for each dimension, the first the highest, 1 where a set leaves it out.

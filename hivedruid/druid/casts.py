@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.types import HiveType
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.preimages import trunc_unit
+from hivedruid.druid.string_functions import characters_left
 from hivedruid.druid.syntax import MAX_LONG, MIN_LONG, PERIODS, decimal_digits, str_constant, string_literal
+from hivedruid.plan.literals import DAY
 from hivedruid.plan.rex import Call, Rex
 
 if TYPE_CHECKING:
@@ -22,14 +24,11 @@ if TYPE_CHECKING:
 
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _BLANK = r"[\x00-\x20]*"
-_BLANK_OR_DEL = r"[\x00-\x20\x7f]*"
 _HEX = r"0[xX](?:[0-9a-fA-F]+[.]?[0-9a-fA-F]*|[.][0-9a-fA-F]+)[pP][+-]?[0-9]+"
 _NUMBER = rf"(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|{_HEX}[fFdD]?"
 _FALSE_TEXTS = ("", "false", "no", "off", "0")
 SPACES = r"[\t-\r ]*"
 """Java's \\s."""
-CLOCK = r" [0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]{1,9})?)?"
-DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 
 
 def cast(d: DruidExpressions, rex: Call) -> str:
@@ -65,37 +64,33 @@ def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
         return d.fit(to, d.text(value)) if bits < BITS.get(source.name, 1) else d.text(value)
     if source.is_approximate:
         whole = f"CAST({d.text(value)},'LONG')"  # cut, and at the ends of LONG where it is beyond them, as in Java
-        if bits == 64:
-            return whole
-        return d.fit(to, f"max(min({whole},{(1 << 31) - 1}),{-(1 << 31)})") if bits < 32 else _clamped(whole)
+        return whole if bits == 64 else d.fit(to, whole)
     if source.is_timestamp and bits == 64:
         return d.seconds(value)
     raise NotExact(f"CAST of {source} to {to}")
 
 
-def _clamped(whole: str) -> str:
-    return f"max(min({whole},{(1 << 31) - 1}),{-(1 << 31)})"
-
-
 def _text_to_int(text: str, bits: int) -> str:
-    """What is beyond the type is NULL. The digits up to the point are read; a point alone is 0."""
-    digits = whole_text(rf"{_BLANK_OR_DEL}([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*{_BLANK_OR_DEL}")
+    """What is beyond the type is NULL. The digits up to the point are read; there are no blanks around them."""
+    digits = whole_text(r"([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*")
     number = f"CAST(replace(regexp_extract({text},{digits},1),'.','.0'),'LONG')"
     half = 1 << (bits - 1)
-    return f"case_searched({number} >= {-half} && {number} < {half},{number})"
+    return f"case_searched({_is_integer(text)} && {number} >= {-half} && {number} < {half},{number})"
+
+
+def _is_integer(text: str) -> str:
+    """INTEGER_TEXT of plan.spark_casts."""
+    return f"regexp_like({text},{whole_text('[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)')})"
 
 
 def _text_to_bigint(text: str) -> str:
     """Druid stops at the ends of LONG; only the ends themselves are numbers, what is beyond is NULL."""
-    number = rf"{_BLANK_OR_DEL}[+]?(-?)([0-9]+[.]?|[.])[0-9]*{_BLANK_OR_DEL}"
-    shape = whole_text(rf"{_BLANK_OR_DEL}[+-]?(?:[0-9]+[.]?|[.])[0-9]*{_BLANK_OR_DEL}")
-    ends = whole_text(
-        rf"{_BLANK_OR_DEL}(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?{_BLANK_OR_DEL}",
-    )
+    number = r"[+]?(-?)([0-9]+[.]?|[.])[0-9]*"
+    ends = whole_text(rf"(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?")
     digits = f"replace(regexp_replace({text},{whole_text(number)},{string_literal('$10$2')}),'.','')"
     cut = f"CAST({digits},'LONG')"
     inside = f"({cut} < {MAX_LONG} && {cut} > {MIN_LONG}) || regexp_like({text},{ends})"
-    return f"case_searched(regexp_like({text},{shape}) && ({inside}),{cut})"
+    return f"case_searched({_is_integer(text)} && ({inside}),{cut})"
 
 
 def _to_double(d: DruidExpressions, value: Rex) -> str:
@@ -110,16 +105,9 @@ def _to_double(d: DruidExpressions, value: Rex) -> str:
 
 
 def text_to_double(text: str) -> str:
-    """A text as the double it spells; Java's parser knows NaN and Infinity, Hive and Spark `nan`, `inf` in any case, too."""
-    number = (
-        f"CAST(regexp_extract({text},{whole_text(rf'{_BLANK}([+-]?(?:NaN|Infinity|{_NUMBER})){_BLANK}')},1),'DOUBLE')"
-    )
-    names = (("nan", "NaN"), ("[+]?inf(?:inity)?", "Infinity"), ("-inf(?:inity)?", "-Infinity"))
-    others = ",".join(
-        f"regexp_like({text},{string_literal('(?i)')[:-1]}{whole_text(f'{_BLANK}{name}{_BLANK}')[1:]}),CAST('{double}','DOUBLE')"
-        for name, double in names
-    )
-    return f"nvl({number},case_searched({others}))"
+    """A text as the double it spells, as Java's Double.parseDouble reads it."""
+    shape = whole_text(rf"{_BLANK}([+-]?(?:NaN|Infinity|{_NUMBER})){_BLANK}")
+    return f"CAST(regexp_extract({text},{shape},1),'DOUBLE')"
 
 
 def _to_boolean(d: DruidExpressions, value: Rex) -> str:
@@ -174,7 +162,7 @@ def _to_string(d: DruidExpressions, value: Rex, to: HiveType) -> str:
     else:
         raise NotExact(f"CAST of {source} to {to}")
     if to.name == "varchar" and to.params:
-        return f"left({text},{to.params[0]})"
+        return characters_left(text, to.params[0]) if source.is_string else f"left({text},{to.params[0]})"
     if to.name == "char":
         raise NotExact("CAST to char")
     return text
@@ -208,12 +196,6 @@ def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
 
 
 def text_to_date(text: str) -> str:
-    """The day of a date or timestamp text (HIVE_TIMESTAMP in plan.spark_rex says which texts are one)."""
-    shape = whole_text(rf"{SPACES}({DATE})(?:{CLOCK})?{SPACES}")
+    """The day at the beginning of a text (DATE_TEXT in plan.literals)."""
+    shape = whole_text(rf"{SPACES}({DAY})(?:[^0-9][\s\S]*)?")
     return f"timestamp_parse(regexp_extract({text},{shape},1),'yyyy-MM-dd','UTC')"
-
-
-def text_to_moment(text: str) -> str:
-    """A timestamp text to the millisecond, in UTC; what follows is cut."""
-    shape = whole_text(rf"{SPACES}({DATE}(?:{CLOCK})?){SPACES}")
-    return f"timestamp_parse(regexp_extract({text},{shape},1),null,'UTC')"

@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from math import isfinite
+from typing import NamedTuple
 
 from hivedruid.catalog.types import DOUBLE, HiveType
+from hivedruid.druid.clocks import UNDISTURBED, Disturbance, disturbance
 from hivedruid.druid.decimals import decimal_arithmetic, solved
 from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.interval_sets import ALL, MAX, IntervalSet
 from hivedruid.druid.syntax import (
     PERIODS,
     DruidColumn,
@@ -31,12 +34,14 @@ from hivedruid.druid.syntax import (
     quote,
     string_literal,
 )
+from hivedruid.plan import literals
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 
 __all__ = [
     "PERIODS",
     "DruidColumn",
     "DruidExpressions",
+    "check_order",
     "druid_type",
     "may_be_negative_zero",
     "quote",
@@ -46,12 +51,23 @@ __all__ = [
 Translate = Callable[["DruidExpressions", Call], str]
 
 
+class Times(NamedTuple):
+    """The id of the column that is `__time`, and the times that its rows have."""
+
+    id: str | None
+    span: IntervalSet
+
+
+NO_TIMES = Times(None, ALL)
+
+
 class DruidExpressions:
     """Translates expressions over the columns of one native query; NotExact where that is not possible."""
 
-    def __init__(self, columns: Mapping[str, DruidColumn], zone: str) -> None:
+    def __init__(self, columns: Mapping[str, DruidColumn], zone: str, times: Times = NO_TIMES) -> None:
         self.columns = columns
         self.session_zone = zone
+        self.times = times
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
 
     def text(self, rex: Rex) -> str:
@@ -100,9 +116,7 @@ class DruidExpressions:
             return self._arithmetic(rex)
         kind, _, unit = op.partition("_")
         if kind in ("floor", "ceil") and unit in PERIODS:
-            value = rex.args[0]
-            text = self.moment(value) if kind == "floor" else self.text(value)
-            return f"timestamp_{kind}({text},'{PERIODS[unit]}',null,'{self.zone(value)}')"
+            return self._bucket(kind, unit, rex.args[0])
         if kind == "extract" and unit in _EXTRACT:
             return self._extract(unit, rex.args[0])
         from hivedruid.druid.functions import DRUID
@@ -135,6 +149,9 @@ class DruidExpressions:
             _refuse_rounding(left, right)
         if is_whole(left.type) != is_whole(right.type) and not (left.type.is_numeric and right.type.is_numeric):
             raise NotExact(f"comparing {left.type} with {right.type}")
+        for side in (left, right):
+            if rex.op in ("<", "<=", ">", ">="):
+                check_order(side)
         if rex.op == "<=>":
             return f"notdistinctfrom({self.text(left)},{self.text(right)})"
         a, b = self._sides(rex.op, left, right)
@@ -220,6 +237,29 @@ class DruidExpressions:
         """The zone whose calendar a time value is read in: the session's for zoned timestamps, else UTC."""
         return "UTC" if self.is_utc or not rex.type.name.endswith("zone") else self.session_zone
 
+    def disturbance(self, unit: str, value: Rex) -> Disturbance:
+        """What clock changes do to the beginnings of a unit within the times that a value may be."""
+        if self.zone(value) == "UTC":
+            return UNDISTURBED
+        span = self.times.span if isinstance(value, Ref) and value.id == self.times.id else ALL
+        return disturbance(literals.zone_of(self.session_zone), unit, span)
+
+    def _bucket(self, kind: str, unit: str, value: Rex) -> str:
+        """The beginning or the end of a bucket. Where the clocks skip or repeat one, Druid's functions move it."""
+        text = self.moment(value) if kind == "floor" else self.text(value)
+        zone, period = self.zone(value), PERIODS[unit]
+        plain = f"timestamp_{kind}({text},'{period}',null,'{zone}')"
+        found = self.disturbance(unit, value)
+        if not found or unit in ("second", "minute", "hour"):
+            return plain
+        if unit == "week" and kind == "floor" and found.skipped:  # it keeps the hour that the day begins with
+            plain = f"timestamp_floor({plain},'P1D',null,'{zone}')"
+        if kind == "floor" and not found.repeated:
+            return plain
+        by_wall = self.instant(f"timestamp_{kind}({self.wall_clock(value, zone)},'{period}',null,'UTC')", zone)
+        since = found.until < MAX and kind == "floor"
+        return f"case_searched({text} >= {found.until},{plain},{by_wall})" if since else by_wall
+
     def _extract(self, unit: str, value: Rex) -> str:
         if not value.type.is_time:
             raise NotExact(f"{unit} of {value.type}")
@@ -235,11 +275,6 @@ class DruidExpressions:
 
     def moment(self, value: Rex) -> str:
         """A time where what is smaller than a millisecond does not matter."""
-        if isinstance(value, Call) and value.op == "cast" and value.type.name == "timestamp":
-            if value.args[0].type.is_string:
-                from hivedruid.druid.casts import text_to_moment
-
-                return text_to_moment(self.text(value.args[0]))
         return self.text(value)
 
     def wall_clock(self, value: Rex, zone: str) -> str:
@@ -289,6 +324,12 @@ _EXTRACT = {
     "dayofweek": "DOW",
     "dayofyear": "DOY",
 }
+
+
+def check_order(rex: Rex) -> None:
+    """NotExact for a constant that Hive and Druid order differently: by characters, or by UTF-16 units."""
+    if isinstance(rex, Literal) and isinstance(rex.value, str) and max(rex.value, default="") >= "\ud800":
+        raise NotExact("the order of characters behind U+D7FF, which Druid compares as UTF-16 units")
 
 
 def _refuse_rounding(left: Rex, right: Rex) -> None:

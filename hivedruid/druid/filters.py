@@ -6,17 +6,18 @@ three truth values, so `not` means NOT.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
-from hivedruid.catalog.types import DOUBLE
+from hivedruid.catalog.types import DOUBLE, STRING
 from hivedruid.druid import intervals
+from hivedruid.druid.arrays import array_column
 from hivedruid.druid.decimals import solved
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.expressions import DruidColumn, DruidExpressions, check_order, druid_type
 from hivedruid.druid.filter_lists import merged
 from hivedruid.druid.string_functions import like_pattern, regex_of
 from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound
@@ -31,28 +32,17 @@ MAX_RANGES = 16
 """Ranges of time that a condition under OR may become; what has more stays an expression."""
 
 
-def to_filter(
-    rex: Rex,
-    columns: Mapping[str, DruidColumn],
-    zone: str,
-    time_id: str | None = None,
-    compute: Compute | None = None,
-) -> Filter:
-    """The native filter of a condition; NotExact where there is none.
+def to_filter(rex: Rex, expressions: DruidExpressions, compute: Compute | None = None) -> Filter:
+    """The native filter of a condition over what `expressions` know; NotExact where there is none.
 
-    `time_id` is the column that is `__time`. Without `compute` (HAVING knows no virtual columns) expressions stay
-    expressions.
+    Without `compute` (HAVING knows no virtual columns) expressions stay expressions.
     """
-    return _Filters(columns, zone, time_id, compute).filter(rex)
+    return _Filters(expressions, compute).filter(rex)
 
 
 class _Filters:
-    def __init__(
-        self, columns: Mapping[str, DruidColumn], zone: str, time_id: str | None, compute: Compute | None
-    ) -> None:
-        self.expressions = DruidExpressions(columns, zone)
-        self.zone = zone
-        self.time_id = time_id
+    def __init__(self, expressions: DruidExpressions, compute: Compute | None) -> None:
+        self.expressions = expressions
         self.compute = compute
 
     def filter(self, rex: Rex) -> Filter:
@@ -87,13 +77,28 @@ class _Filters:
         """A filter on a column, which reads its index or its values directly."""
         if not rex.args or not isinstance(rex.args[0], Ref):
             return None
+        if rex.args[0].type.name == "array":
+            return self._of_array(rex)
         return self._compared(rex, self.expressions.column(rex.args[0]), lambda column: column)
+
+    def _of_array(self, rex: Call) -> Filter | None:
+        """A filter that finds rows by an element of their array; Hive's is never NULL."""
+        value = rex.args[1] if rex.op == "array_contains" else None
+        if not isinstance(value, Literal) or not isinstance(value.value, str) or value.type != STRING:
+            return None
+        column = array_column(self.expressions, rex.args[0])
+        found: Filter = {"type": "arrayContainsElement", "column": column}
+        return {
+            "type": "istrue",
+            "field": {**found, "elementMatchValueType": "STRING", "elementMatchValue": value.value},
+        }
 
     def _times(self, rex: Call) -> Filter | None:
         """A condition on `__time` that means a few ranges of it."""
-        if self.time_id is None or refs(rex) != {self.time_id}:
+        time_id = self.expressions.times.id
+        if time_id is None or refs(rex) != {time_id}:
             return None
-        span = intervals.of_predicate(rex, self.time_id, self.zone)
+        span = intervals.of_predicate(rex, time_id, self.expressions.session_zone)
         if span is None or len(span) > MAX_RANGES:
             return None
         ranges = [_time_range(start, end) for start, end in span]
@@ -190,6 +195,8 @@ def _bound(op: str, value: Rex, literal: Literal, column: DruidColumn) -> tuple[
     """The comparison with a constant of the column's own Druid type; None where an expression must do it."""
     constant = literal.value
     if column.type == "STRING":
+        if op not in ("=", "<>"):
+            check_order(literal)
         return (op, constant) if isinstance(constant, str) and value.type.is_string else None
     if column.type == "LONG":
         number = exact_number(literal, value.type)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hivedruid.druid import arrays
 from hivedruid.druid.casts import cast
+from hivedruid.druid.decimals import decimal_units
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.math_functions import MATH
 from hivedruid.druid.string_functions import STRINGS
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 def _function(name: str) -> Translate:
     return lambda d, rex: f"{name}({','.join(d.text(a) for a in rex.args)})"
+
+
+def _of_null(name: str) -> Translate:
+    def translate(d: DruidExpressions, rex: Call) -> str:
+        value = rex.args[0]
+        return f"{name}({arrays.array(d, value) if value.type.name == 'array' else d.text(value)})"
+
+    return translate
 
 
 def _case(d: DruidExpressions, rex: Call) -> str:
@@ -55,16 +65,19 @@ def _coalesce(d: DruidExpressions, rex: Call) -> str:
 
 DRUID: dict[str, Translate] = {
     "not": lambda d, rex: f"!({d.text(rex.args[0])})",
-    "is_null": _function("isnull"),
-    "is_not_null": _function("notnull"),
+    "is_null": _of_null("isnull"),
+    "is_not_null": _of_null("notnull"),
     "is_true": _function("istrue"),
     "is_false": _function("isfalse"),
     "is_not_true": _function("nottrue"),
     "is_not_false": _function("notfalse"),
     "grouping_bit": lambda d, rex: f"bitwiseAnd(bitwiseShiftRight({d.text(rex.args[0])},{d.text(rex.args[1])}),1)",
+    "decimal_units": decimal_units,
     "in": _in,
     "case": _case,
     "coalesce": _coalesce,
+    "size": arrays.size,
+    "array_contains": arrays.contains,
     "cast": cast,
     "greatest": _any_null,
     "least": _any_null,

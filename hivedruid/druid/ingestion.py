@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
-from hivedruid.catalog.kafka_feed import METRICS, column_list, fields_of_columns, json_value
 from hivedruid.catalog.properties import AUTO_COMPACTION, is_fed
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import TYPES
 from hivedruid.errors import SemanticError
 from hivedruid.settings import SETTINGS
-
-if TYPE_CHECKING:
-    from hivedruid.jobs.load import Replaces
+from hivedruid.tables.kafka_feed import METRICS, column_list, fields_of_columns, json_value
 
 Json = dict[str, Any]
+Replaces = Literal["nothing", "intervals", "all"]
+"""INSERT INTO replaces nothing; INSERT OVERWRITE all rows, or those of the intervals that the spec names, else of those that new
+rows are in."""
 
 STAGING = "${staging}"
 """Stands in a spec for the staging folder, which exists only when the job runs."""

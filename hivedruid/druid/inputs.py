@@ -6,12 +6,12 @@ from itertools import count
 from typing import Any
 
 from hivedruid.druid import intervals
-from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type, may_be_negative_zero
+from hivedruid.druid.expressions import DruidColumn, DruidExpressions, Times, druid_type, may_be_negative_zero
 from hivedruid.druid.filters import to_filter
 from hivedruid.druid.intervals import IntervalSet
-from hivedruid.druid.sources import Render, narrowed, read_by, source_of
+from hivedruid.druid.sources import Render, elements_of, narrowed, read_by, settled, source_of
 from hivedruid.plan.nodes import DruidQuery
-from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs
 
 Json = dict[str, Any]
 
@@ -22,26 +22,40 @@ class Inputs:
     def __init__(self, query: DruidQuery, zone: str, render: Render) -> None:
         self.zone = zone
         self.condition = query.filter
-        source = source_of(narrowed(query.source, read_by(query)), render, zone)
+        below, terms = settled(narrowed(query.source, read_by(query)), conjuncts(query.filter))
+        source = source_of(below, render, zone)
+        self.elements = elements_of(below)
         self.data_source = source.data_source
         self.columns = source.columns
         self.time_id = source.time_id
-        self.expressions = DruidExpressions(self.columns, zone)
+        self.span, self._rest = (
+            intervals.of_conjuncts(terms, self.time_id, zone) if self.time_id else (intervals.ALL, terms)
+        )
+        self.expressions = DruidExpressions(self.columns, zone, Times(self.time_id, self.span))
         self.virtual: dict[tuple[str, str], str] = {}
+        taken = {column.name for column in self.columns.values()}
+        self._free_names = (name for i in count() if (name := f"vc{i}") not in taken)
 
     def filter(self) -> tuple[IntervalSet, Json | None]:
         """What the condition says about time as intervals, and the rest as a filter."""
-        terms = conjuncts(self.condition)
-        span, rest = intervals.of_conjuncts(terms, self.time_id, self.zone) if self.time_id else (intervals.ALL, terms)
-        condition = conjunction(rest)
-        native = self.to_filter(condition) if condition is not None else None
-        if not span:  # no time at all: the grand total still has its one row
+        condition = conjunction([t for t in self._rest if not refs(t) & self.elements])
+        natives = [self.to_filter(condition)] if condition is not None else []
+        natives += [self._as_expression(t) for t in self._rest if refs(t) & self.elements]
+        native = {"type": "and", "fields": natives} if len(natives) > 1 else next(iter(natives), None)
+        if not self.span:  # no time at all: the grand total still has its one row
             return intervals.ALL, {"type": "false"}
-        return span, native
+        return self.span, native
+
+    def _as_expression(self, term: Rex) -> Json:
+        """A condition that reads elements of an `unnest` and other columns, as a filter that Druid takes as it is.
+
+        Of other filters Druid 33 makes one below the unnest, and loses the rows that meet a NOT under OR.
+        """
+        return {"type": "expression", "expression": self.expressions.text(term)}
 
     def to_filter(self, condition: Rex) -> Json:
         """A condition over the source's rows."""
-        return to_filter(condition, self.columns, self.zone, self.time_id, self.computed)
+        return to_filter(condition, self.expressions, self.computed)
 
     def column(self, rex: Rex) -> DruidColumn:
         """A column of the source, or a virtual column for an expression."""
@@ -58,9 +72,7 @@ class Inputs:
     def computed(self, text: str, type_: str) -> DruidColumn:
         """The virtual column of an expression's text; the same text twice is one column."""
         if (text, type_) not in self.virtual:
-            taken = {c.name for c in self.columns.values()}
-            taken |= set(self.virtual.values())
-            self.virtual[(text, type_)] = next(n for n in (f"vc{i}" for i in count()) if n not in taken)
+            self.virtual[(text, type_)] = next(self._free_names)
         return DruidColumn(self.virtual[(text, type_)], type_)
 
     def virtual_columns(self) -> Json:

@@ -30,12 +30,22 @@ def _round(d: DruidExpressions, rex: Call) -> str:
     """HALF_UP as Hive; beyond 2^52 nothing is behind the point, and Druid would answer 0 for NaN."""
     digits = int_constant(rex.args[1], "the digits of round()") if len(rex.args) > 1 else 0
     value = rex.args[0]
-    if value.type.name in ("decimal", "float") or (digits < 0 and value.type.is_integer):
+    if value.type.name in ("decimal", "float"):
         raise NotExact(f"round() of {value.type} to {digits} digits")
     text = d.text(value)
     if value.type.is_integer:
-        return text
+        return text if digits >= 0 else _round_whole(d, rex, text, -digits)
     return f"if(abs({text}) < 4503599627370496,round({text}{f',{digits}' if digits else ''}),{text})"
+
+
+def _round_whole(d: DruidExpressions, rex: Call, text: str, zeros: int) -> str:
+    """A whole number to a power of ten, halves away from zero; beyond its type it wraps, as in Hive."""
+    if zeros > 18:
+        raise NotExact(f"round() of {rex.type} to more digits than it has")
+    unit = 10**zeros
+    rest = f"({text} % {unit})"
+    nearest = f"({text} - {rest} + case_searched({rest} >= {unit // 2},{unit},{rest} <= {-unit // 2},{-unit},0))"
+    return d.fit(rex.type, nearest)
 
 
 def _whole(name: str) -> Translate:
@@ -58,6 +68,11 @@ def _log(d: DruidExpressions, rex: Call) -> str:
     return f"({value} / log({float(base.value)!r}))"
 
 
+def _arc(d: DruidExpressions, rex: Call) -> str:
+    """NULL outside of -1 to 1, where Druid has NaN."""
+    return f"if(abs({d.double(rex.args[0])}) > 1,null,{_math(rex.op)(d, rex)})"
+
+
 def _bround(d: DruidExpressions, rex: Call) -> str:
     """HALF_EVEN."""
     if len(rex.args) > 1 or rex.args[0].type.name != "double":
@@ -66,7 +81,7 @@ def _bround(d: DruidExpressions, rex: Call) -> str:
 
 
 def _pmod(d: DruidExpressions, rex: Call) -> str:
-    """The remainder that is not negative."""
+    """((a % b) + b) % b, with the rounding of the sum where it is of doubles."""
     value, by = rex.args
     if not isinstance(by, Literal) or not isinstance(by.value, int | float) or not 0 < by.value < 1 << 31:
         raise NotExact("pmod() by other than a positive constant")
@@ -76,8 +91,7 @@ def _pmod(d: DruidExpressions, rex: Call) -> str:
         a, b = d.text(value), d.text(by)
         return d.fit(rex.type, f"((({a} % {b}) + {b}) % {b})")
     a, b = d.double(value) if value.type.is_integer else d.text(value), repr(float(by.value))
-    rest = f"({a} % {b})"
-    return f"case_searched({rest} < 0,({rest} + {b}) % {b},{rest})"
+    return f"((({a} % {b}) + {b}) % {b})"
 
 
 def _bitwise(name: str) -> Translate:
@@ -109,8 +123,8 @@ MATH: dict[str, Translate] = {
     "sin": _math("sin"),
     "cos": _math("cos"),
     "tan": _math("tan"),
-    "asin": _math("asin"),
-    "acos": _math("acos"),
+    "asin": _arc,
+    "acos": _arc,
     "atan": _math("atan"),
     "cbrt": _math("cbrt"),
     "degrees": _math("todegrees"),

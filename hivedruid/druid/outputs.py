@@ -108,7 +108,7 @@ class Outputs:
         """The field that holds an expression over the groups."""
         if isinstance(rex, Ref) and rex.id in self.by_id:
             return self.by_id[rex.id].name
-        text = DruidExpressions(self._columns(), self.zone).text(substitute(rex, self.bucket_keys))
+        text = self._expressions().text(substitute(rex, self.bucket_keys))
         same = next((p["name"] for p in self.posts if p.get("expression") == text), None)
         if same is not None:
             return str(same)
@@ -121,7 +121,7 @@ class Outputs:
         """The `having` part, empty where there is no condition on the groups."""
         if self.query.having is None:
             return {}
-        return {"having": {"type": "filter", "filter": to_filter(self.query.having, self._columns(), self.zone)}}
+        return {"having": {"type": "filter", "filter": to_filter(self.query.having, self._expressions())}}
 
     def limit_spec(self) -> Json:
         """The `limitSpec` part, empty where neither order nor limit is asked for."""
@@ -135,8 +135,9 @@ class Outputs:
         spec |= {"limit": query.fetch} if query.fetch is not None else {}
         return {"limitSpec": spec}
 
-    def _columns(self) -> dict[str, DruidColumn]:
-        return {k: DruidColumn(o.name, o.type) for k, o in self.by_id.items()}
+    def _expressions(self) -> DruidExpressions:
+        columns = {k: DruidColumn(o.name, o.type) for k, o in self.by_id.items()}
+        return DruidExpressions(columns, self.zone, self.inputs.expressions.times)
 
     # --- order -------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from hivedruid.catalog.types import DATE
+from hivedruid.catalog.types import DATE, STRING
+from hivedruid.druid.clocks import disturbance
 from hivedruid.druid.interval_sets import MIN, IntervalSet
 from hivedruid.plan import literals
 from hivedruid.plan.rex import Call, Literal, Rex
@@ -21,15 +22,15 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _FORMATS = {"yyyy": "year", "yyyy-MM": "month", "yyyyMM": "month", "yyyy-MM-dd": "day", "yyyyMMdd": "day"}
 """Patterns of date_format whose texts sort as times do, and what they cut a time to."""
 _TRUNC = {
-    **dict.fromkeys(("month", "mon", "mm"), "month"),
-    **dict.fromkeys(("year", "yyyy", "yy"), "year"),
-    **dict.fromkeys(("quarter", "q"), "quarter"),
+    **dict.fromkeys(("MONTH", "MON", "MM"), "month"),
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
+    **dict.fromkeys(("QUARTER", "Q"), "quarter"),
 }
 
 
 def trunc_unit(pattern: object) -> str | None:
-    """What trunc() of a date cuts to (GenericUDFTrunc), None for what it does not know."""
-    return _TRUNC.get(pattern.lower()) if isinstance(pattern, str) else None
+    """What trunc() of a date cuts to (GenericUDFTrunc: capital letters only), None for what it does not know."""
+    return _TRUNC.get(pattern) if isinstance(pattern, str) else None
 
 
 Found = tuple[str, Rex, Decimal]
@@ -43,8 +44,49 @@ def constant_of(op: str, left: Rex, right: Literal) -> Found | None:
     if isinstance(value, date) and left.type.is_time:
         return op, left, Decimal(literals.to_micros(value)) / 1000
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and left.type.is_integer:
-        return op, left, Decimal(value)
+        return _of_digits(op, left, value) or (op, left, Decimal(value))
     return None
+
+
+def _of_digits(op: str, left: Rex, value: int | float | Decimal) -> Found | None:
+    """A comparison of the digits of a time as one number: `CAST(date_format(t, 'yyyyMM') AS INT)`, `year(t) * 100 + month(t)`."""
+    if not isinstance(left, Call) or not isinstance(value, int) or value < 0:
+        return None
+    if left.op == "cast" and left.type.name in ("int", "bigint") and isinstance(left.args[0], Call):
+        text = left.args[0]
+        return _of_text(op, text, str(value)) if text.op == "date_format" else None
+    day = _numbered(left)
+    if day is None:
+        return None
+    moment, pattern = day
+    return _of_text(op, Call(STRING, "date_format", (moment, Literal(STRING, pattern))), str(value))
+
+
+def _numbered(rex: Call) -> tuple[Rex, str] | None:
+    """The time and the pattern of `year * 100 + month`, or of `year * 10000 + month * 100 + day`."""
+    shares: dict[str, tuple[int, Rex]] = {}
+    stack: list[Rex] = [rex]
+    while stack:
+        term = stack.pop()
+        if isinstance(term, Call) and term.op == "+" and term.type.is_integer:
+            stack += term.args
+            continue
+        times, part = 1, term
+        if isinstance(term, Call) and term.op == "*":
+            part, by = term.args if isinstance(term.args[1], Literal) else term.args[::-1]
+            times = by.value if isinstance(by, Literal) else 0
+        if not isinstance(part, Call) or not part.op.startswith("extract_") or part.op in shares:
+            return None
+        shares[part.op] = (times, part.args[0])
+    moments = {moment for _, moment in shares.values()}
+    pattern = _NUMBERED.get(tuple(sorted((op[8:], times) for op, (times, _) in shares.items())))
+    return (moments.pop(), pattern) if pattern is not None and len(moments) == 1 else None
+
+
+_NUMBERED = {
+    (("month", 1), ("year", 100)): "yyyyMM",
+    (("day", 1), ("month", 100), ("year", 10_000)): "yyyyMMdd",
+}
 
 
 def _of_text(op: str, left: Rex, text: str) -> Found | None:
@@ -122,15 +164,27 @@ def below(rex: Call, edge: int, session: tzinfo | None, is_utc: bool) -> Below |
         and value.type.is_time
         and (unit in _FIXED or unit in _MONTHS or unit in ("day", "week"))
     ):
-        start = bucket(edge if kind == "floor" else edge - 1, unit, calendar)
-        if kind == "ceil":
-            return _up_to(value, start + 1)
-        return _up_to(value, edge if start == edge else next_bucket(start, unit, calendar))
+        return _below_bucket(value, kind, unit, edge, calendar)
     if rex.op == "extract_year" and value.type.is_time:
-        return _up_to(value, _instant(datetime(edge, 1, 1), calendar))
+        return value, _before_wall_clock(datetime(edge, 1, 1), calendar)
     if rex.op == "unix_timestamp" and len(rex.args) == 1 and (value.type.name.endswith("zone") or is_utc):
         return _up_to(value, edge * 1000) if value.type.is_time else None
     return _below_shift(rex, edge)
+
+
+def _below_bucket(value: Rex, kind: str, unit: str, edge: int, calendar: tzinfo) -> Below | None:
+    """A time rounded down, or up, to a unit."""
+    last = edge if kind == "floor" else edge - 1
+    if unit in _FIXED:
+        near = (last - 2 * DAY_MILLIS, last + 2 * DAY_MILLIS)
+        if disturbance(calendar, unit, (near,)):
+            return None  # one bucket may begin before the one that precedes it has ended
+        start = bucket(last, unit, calendar)
+        return _up_to(value, start + 1 if kind == "ceil" else edge if start == edge else start + _FIXED[unit])
+    wall = _local_floor(_from_millis(last, calendar), unit)
+    if kind == "ceil":
+        return value, _before_wall_clock(wall + timedelta(milliseconds=1), calendar)
+    return value, _before_wall_clock(wall if _instant(wall, calendar) == edge else _next(wall, unit), calendar)
 
 
 def _up_to(value: Rex, edge: int) -> Below:
@@ -142,7 +196,7 @@ def _below_cast(rex: Call, edge: int, calendar: tzinfo, is_utc: bool) -> Below |
     if to.name == "date" and value.type.is_time:
         day = _from_millis(edge, UTC)
         midnight = day.replace(hour=0, minute=0, second=0, microsecond=0)
-        return _up_to(value, _instant(midnight if midnight == day else midnight + timedelta(days=1), calendar))
+        return value, _before_wall_clock(midnight if midnight == day else midnight + timedelta(days=1), calendar)
     if to.name == "bigint" and value.type.is_timestamp and (value.type.name.endswith("zone") or is_utc):
         return _up_to(value, edge * 1000)
     if not to.is_timestamp or not value.type.is_time:
@@ -219,12 +273,16 @@ def next_bucket(start: int, unit: str, calendar: tzinfo) -> int:
     """The end of the bucket that starts there."""
     if unit in _FIXED:
         return start + _FIXED[unit]
-    local = _local_floor(_from_millis(start, calendar), unit)
+    return _instant(_next(_local_floor(_from_millis(start, calendar), unit), unit), calendar)
+
+
+def _next(wall: datetime, unit: str) -> datetime:
+    """The beginning of the next day, week, month …"""
     if unit in ("day", "week"):
-        return _instant(local + timedelta(days=7 if unit == "week" else 1), calendar)
-    moved = literals.add_months(local, _MONTHS[unit])
+        return wall + timedelta(days=7 if unit == "week" else 1)
+    moved = literals.add_months(wall, _MONTHS[unit])
     assert isinstance(moved, datetime)
-    return _instant(moved, calendar)
+    return moved
 
 
 def _local_floor(local: datetime, unit: str) -> datetime:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import intervals
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import PERIODS, druid_type
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.outputs import Outputs
 from hivedruid.plan.bounds import bounded_values
+from hivedruid.plan.fold import refold
 from hivedruid.plan.nodes import DruidQuery
 from hivedruid.plan.physical import DruidRead, Field
-from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, walk
+from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjunction, conjuncts, substitute, walk
 
 Json = dict[str, Any]
 
@@ -32,6 +35,8 @@ def native_query(query: DruidQuery, zone: str) -> DruidRead:
     inputs = Inputs(query, zone, lambda inner: native_query(inner, zone))
     if query.grouped is None:
         return _scan(query, inputs)
+    if query.total is not None:
+        return replace(_group_by(query, inputs), over_nothing=_total_of_nothing(query, query.total, zone))
     if query.grouping_sets is not None:
         return _group_by(query, inputs)
     if _is_grand_total(query):
@@ -40,6 +45,37 @@ def native_query(query: DruidQuery, zone: str) -> DruidRead:
     if bucket is not None:
         return _timeseries(query, inputs, bucket)
     return _top_n(query, inputs) if is_top_n(query, inputs) else _group_by(query, inputs)
+
+
+def _total_of_nothing(query: DruidQuery, total: tuple[Literal, ...], zone: str) -> DruidRead | None:
+    """The row of the set without keys, for where there are no rows: a timeseries has it where a groupBy has not.
+
+    Asked where rows were there, but HAVING let none pass, it answers nothing: its row is the one that did not pass.
+    """
+    if query.offset:
+        return None
+    grouped = query.grouped or ()
+    width = len(query.keys)
+    calls, extra = grouped[width : width + len(query.calls)], grouped[width + len(query.calls) :]
+    keys: dict[str, Rex] = dict(zip([c.id for c in (*grouped[:width], *extra)], total, strict=False))
+    exprs = tuple(substitute(e, keys) for e in query.exprs)
+    no_sort = replace(
+        query, having=None, grouped=calls, keys=(), sort=(), fetch=None, grouping_sets=None, total=None,
+        filter=_only_total(query, total),
+    )  # fmt: skip
+    having = refold(substitute(query.having, keys), zone) if query.having is not None else Literal(BOOLEAN, True)
+    if isinstance(having, Literal):
+        return native_query(replace(no_sort, exprs=exprs), zone) if having.value else None
+    below = replace(no_sort, columns=calls, exprs=tuple(c.ref for c in calls))
+    return native_query(DruidQuery(query.columns, below, exprs, having), zone)
+
+
+def _only_total(query: DruidQuery, total: tuple[Literal, ...]) -> Rex | None:
+    """The condition of the rows that make the total: all of them, unless the sets are in the query below."""
+    if query.grouping_sets is not None:
+        return query.filter
+    marked = [(key, value) for key, value in zip(query.keys, total, strict=True) if value.value is not None]
+    return conjunction([*conjuncts(query.filter), *(Call(BOOLEAN, "=", pair) for pair in marked)])
 
 
 # --- scan ------------------------------------------------------------------------------------------------------------
@@ -84,6 +120,8 @@ def _rises_with_time(rex: Rex, inputs: Inputs) -> bool:
     rises = (kind in ("floor", "ceil") and unit in PERIODS) or (rex.op == "cast" and rex.type.name == "date")
     # a wall clock goes back once a year, unless it is that of UTC
     rises |= rex.op == "cast" and rex.type.is_timestamp and inputs.expressions.is_utc
+    # a bucket that begins twice is left and comes again
+    rises &= not inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0]).repeated
     return rises and _rises_with_time(rex.args[0], inputs)
 
 
@@ -138,7 +176,9 @@ def _bucket(query: DruidQuery, inputs: Inputs) -> Call | None:
     sorts = query.sort
     if len(sorts) > 1 or (sorts and sorts[0].rex != key) or _is_too_fine(rex, inputs):
         return None
-    return rex if is_floor else Call(rex.args[0].type, "floor_day", rex.args)
+    bucket = rex if is_floor else Call(rex.args[0].type, "floor_day", rex.args)
+    # a timeseries goes on from a bucket that begins late, and two that begin alike are two
+    return None if inputs.expressions.disturbance(bucket.op[6:], bucket.args[0]) else bucket
 
 
 def _is_too_fine(rex: Call, inputs: Inputs) -> bool:
@@ -148,8 +188,7 @@ def _is_too_fine(rex: Call, inputs: Inputs) -> bool:
     """
     if rex.op != "floor_second":
         return False
-    span, _ = inputs.filter()
-    return sum(end - start for start, end in span) // 1000 > MAX_SECONDS
+    return sum(end - start for start, end in inputs.span) // 1000 > MAX_SECONDS
 
 
 def _computes_with(rex: Rex, key: Ref) -> bool:

@@ -10,17 +10,19 @@ from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import HiveType
+from hivedruid.druid.arrays import elements
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.filters import to_filter
 from hivedruid.druid.syntax import millis
-from hivedruid.plan.nodes import DruidJoin, DruidQuery, DruidUnion, PlanColumn, TableScan, Values
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, DruidUnion, DruidUnnest, PlanColumn, TableScan, Values
 from hivedruid.plan.physical import DruidRead, Field
-from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjuncts, refs
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs
 
 Render = Callable[[DruidQuery], DruidRead]
 """How a query below this one becomes native JSON."""
 
-Below = TableScan | DruidUnion | DruidJoin | DruidQuery
+Below = TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
 Json = dict[str, Any]
 
 
@@ -39,6 +41,8 @@ def source_of(source: Below, render: Render, zone: str) -> Source:
         return _table(source)
     if isinstance(source, DruidUnion):
         return _union(source)
+    if isinstance(source, DruidUnnest):
+        return _unnest(source, render, zone)
     if isinstance(source, DruidJoin):
         return _join(source, render, zone)
     return _query(source, render)
@@ -63,7 +67,10 @@ def _union(union: DruidUnion) -> Source:
 
 
 def _query(query: DruidQuery, render: Render) -> Source:
-    inner = _timeless(render(query))
+    read = render(query)
+    if read.over_nothing is not None:
+        raise NotExact("a query over grouping sets whose total is a row over no rows, too")
+    inner = _timeless(read)
     columns: dict[str, DruidColumn] = {}
     for column, field in zip(query.columns, inner.fields, strict=True):
         name = TIME_COLUMN if field.name == "timestamp" and inner.query["queryType"] == "timeseries" else field.name
@@ -106,6 +113,48 @@ def _stored_type(column: PlanColumn) -> str:
     return druid_type(column.type)
 
 
+def _as_json(data_source: Any) -> Json:
+    return data_source if isinstance(data_source, dict) else {"type": "table", "name": data_source}
+
+
+# --- unnest ----------------------------------------------------------------------------------------------------------
+
+
+def _unnest(unnest: DruidUnnest, render: Render, zone: str) -> Source:
+    base = source_of(unnest.input, render, zone)
+    text = elements(DruidExpressions(base.columns, zone), unnest.array, outer=unnest.outer)
+    taken = {c.field_name for scan in unnest.walk() if isinstance(scan, TableScan) for c in scan.table.columns}
+    taken |= {c.name for c in base.columns.values()}
+    name = next(n for i in count() if (n := unnest.element.name + (f"_{i}" if i else "")) not in taken)
+    column = DruidColumn(name, "STRING")
+    virtual = {"type": "expression", "name": name, "expression": text, "outputType": "ARRAY<STRING>"}
+    data_source: Json = {"type": "unnest", "base": _as_json(base.data_source), "virtualColumn": virtual}
+    if unnest.condition is not None:
+        data_source["unnestFilter"] = to_filter(unnest.condition, DruidExpressions({unnest.element.id: column}, zone))
+    return Source(data_source, {**base.columns, unnest.element.id: column}, base.time_id)
+
+
+def settled(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
+    """The source with the conditions on elements alone at the `unnest` that makes them, and the other conditions."""
+    if isinstance(source, DruidJoin):
+        left, terms = settled(source.left, terms)
+        return replace(source, left=left), terms
+    if not isinstance(source, DruidUnnest):
+        return source, terms
+    mine = [t for t in terms if refs(t) == {source.element.id}]
+    rest = [t for t in terms if refs(t) != {source.element.id}]
+    below, rest = settled(source.input, rest)
+    assert isinstance(below, TableScan | DruidUnion | DruidUnnest)
+    return replace(source, input=below, condition=conjunction(mine)), rest
+
+
+def elements_of(source: Below) -> set[str]:
+    """Ids of the columns that an `unnest` makes."""
+    if isinstance(source, DruidJoin):
+        return elements_of(source.left)
+    return {source.element.id} | elements_of(source.input) if isinstance(source, DruidUnnest) else set()
+
+
 # --- joins -----------------------------------------------------------------------------------------------------------
 
 
@@ -117,7 +166,7 @@ def _join(join: DruidJoin, render: Render, zone: str) -> Source:
     prefixed = {i: DruidColumn(prefix + c.name, c.type) for i, c in right.columns.items()}
     data_source = {
         "type": "join",
-        "left": left.data_source if isinstance(left.data_source, dict) else {"type": "table", "name": left.data_source},
+        "left": _as_json(left.data_source),
         "right": right.data_source,
         "rightPrefix": prefix,
         "condition": _condition(join.condition, left.columns, prefixed, zone),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hivedruid.druid.arrays import array
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.syntax import int_constant, str_constant, string_literal
 from hivedruid.plan.rex import Call, Literal, Rex, refs
@@ -28,9 +29,33 @@ def _empty(text: str) -> str:
     return f"if(notnull({text}),'',null)"
 
 
+_ASTRAL = string_literal(r"[\x{10000}-\x{10FFFF}]")
+"""Characters beyond U+FFFF. Java's positions count two units for each, a high and a low surrogate."""
+_HALVES = string_literal(r"[\x{D800}-\x{DFFF}]")
+"""One of the two without the other, which Druid cannot even send; Hive writes a question mark."""
+
+
+def _characters(text: str) -> str:
+    """The number of characters of a text."""
+    return f"strlen(regexp_replace({text},{_ASTRAL},'.'))"
+
+
 def _length(d: DruidExpressions, rex: Call) -> str:
-    """Hive counts characters, Druid UTF-16 units: a character beyond the basic plane is made one unit first."""
-    return f"strlen(regexp_replace({d.text(rex.args[0])},'[\\\\x{{10000}}-\\\\x{{10FFFF}}]','.'))"
+    return _characters(d.text(rex.args[0]))
+
+
+def _cut(text: str, rex: Rex) -> str:
+    """A text that was cut at some unit of `rex`, and so maybe within a character."""
+    is_ascii = isinstance(rex, Call) and (
+        rex.op in ("date_format", "from_unixtime") or (rex.op == "cast" and not rex.args[0].type.is_string)
+    )
+    return text if is_ascii else f"regexp_replace({text},{_HALVES},'?')"
+
+
+def characters_left(text: str, count: int) -> str:
+    """The first characters of a text."""
+    pattern = string_literal(rf"^([\s\S]{{0,{count}}})")
+    return f"regexp_extract({text},{pattern},1)"
 
 
 def _substring(d: DruidExpressions, rex: Call) -> str:
@@ -45,10 +70,11 @@ def _substring(d: DruidExpressions, rex: Call) -> str:
     if len(rex.args) > 2 and length < 1:
         return _empty(text)
     if start < 0:
-        found = f"substring({text},strlen({text}) - {-start},{length})"
+        found = _cut(f"substring({text},strlen({text}) - {-start},{length})", rex.args[0])
         return f"case_searched(strlen({text}) >= {-start},{found},notnull({text}),'')"
     start = max(start - 1, 0)
-    return f"case_searched(strlen({text}) > {start},substring({text},{start},{length}),notnull({text}),'')"
+    found = _cut(f"substring({text},{start},{length})", rex.args[0])
+    return f"case_searched(strlen({text}) > {start},{found},notnull({text}),'')"
 
 
 def _computed_substring(d: DruidExpressions, rex: Call) -> str:
@@ -62,7 +88,8 @@ def _computed_substring(d: DruidExpressions, rex: Call) -> str:
     nothing = f"{length} < 1,''," if length else ""
     behind = f"{start} > strlen({text}) || {start} < 0 - strlen({text}),''"
     place = f"case_searched({start} > 0,{start} - 1,{start} < 0,strlen({text}) + {start},0)"
-    return f"case_searched(!({known}),null,{nothing}{behind},nvl(substring({text},{place},{many}),''))"
+    found = _cut(f"substring({text},{place},{many})", rex.args[0])
+    return f"case_searched(!({known}),null,{nothing}{behind},nvl({found},''))"
 
 
 def _pad(d: DruidExpressions, rex: Call) -> str:
@@ -73,7 +100,10 @@ def _pad(d: DruidExpressions, rex: Call) -> str:
     if not fill:
         raise NotExact(f"{rex.op}() with nothing")
     text = d.text(rex.args[0])
-    return f"{rex.op}({text},{length},{string_literal(fill)})" if length > 0 else _empty(text)
+    if length <= 0:
+        return _empty(text)
+    padded = f"{rex.op}({text},{length},{string_literal(fill)})"
+    return _cut(padded, rex.args[0]) if fill.isascii() else f"regexp_replace({padded},{_HALVES},'?')"
 
 
 def _repeat(d: DruidExpressions, rex: Call) -> str:
@@ -88,12 +118,24 @@ def _replace(d: DruidExpressions, rex: Call) -> str:
     return f"replace({','.join(d.text(a) for a in rex.args)})"
 
 
+def _instr(d: DruidExpressions, rex: Call) -> str:
+    if len(rex.args) > 2 or not str_constant(rex.args[1], "what instr() seeks"):
+        raise NotExact("instr() of the empty text, or from a position")
+    return f"(strpos({d.text(rex.args[0])},{d.text(rex.args[1])}) + 1)"
+
+
 def _locate(d: DruidExpressions, rex: Call) -> str:
-    """locate(sought, text, from)."""
-    sought, start = str_constant(rex.args[0], "what locate() seeks"), int_constant(rex.args[2], "the start of locate()")
+    """locate(sought, text, from): `from` counts units, the answer characters (seen on Hive 4.0.1)."""
+    sought, start = str_constant(rex.args[0], "what locate() seeks"), 1
+    if len(rex.args) > 2:
+        start = int_constant(rex.args[2], "the start of locate()")
     if not sought or start < 1:
         raise NotExact("locate() of the empty text, or from before the text")
-    return f"(strpos({d.text(rex.args[1])},{string_literal(sought)},{start - 1}) + 1)"
+    text = d.text(rex.args[1])
+    if start == 1 and max(sought) < "\ud800":  # what it seeks is as far from the start in characters of one unit
+        return f"(strpos(regexp_replace({text},{_ASTRAL},{string_literal(chr(0xFFFF))}),{string_literal(sought)}) + 1)"
+    found = f"strpos({text},{string_literal(sought)},{start - 1})"
+    return f"case_searched({found} < 0,0,{found} == 0,1,{_characters(f'substring({text},0,{found})')} + 1)"
 
 
 def _concat_ws(d: DruidExpressions, rex: Call) -> str:
@@ -140,10 +182,12 @@ def _substring_index(d: DruidExpressions, rex: Call) -> str:
 
 
 def _element(d: DruidExpressions, rex: Call) -> str:
-    """split(text, 'delimiter')[n]; NULL where there are fewer parts."""
+    """split(text, 'delimiter')[n], or an element of an array column; NULL where there are fewer."""
     parts, n = rex.args[0], int_constant(rex.args[1], "the position of an element")
-    if not isinstance(parts, Call) or parts.op != "split" or n < 0:
-        raise NotExact("elements of arrays")
+    if n < 0:
+        raise NotExact("an element before the first one")
+    if not isinstance(parts, Call) or parts.op != "split":
+        return f"array_offset({array(d, parts)},{n})"
     pattern = str_constant(parts.args[1], "the delimiter of split()")
     escaped = re.fullmatch(r"\\([^a-zA-Z0-9])|\[([^\]^\\])\]|([^.$|()\[{^?*+\\])", pattern)
     if escaped is None:
@@ -161,6 +205,8 @@ _SAFE_REGEX = re.compile(r"(?:[^\\(]|\((?!\?)|\\[dDwWsSbnt.\\\[\](){}*+?|^$/-])*
 def regex_of(rex: Rex) -> str:
     """A constant regular expression in the subset that all regular expression engines agree on."""
     pattern = str_constant(rex, "the regular expression")
+    if not pattern:
+        raise NotExact("the empty regular expression")
     if not _SAFE_REGEX.fullmatch(pattern) or re.search(r"[*+?}]\+|&&|\[\[|\[:", pattern):
         raise NotExact("a regular expression with look-around, back references or possessive parts")
     return pattern
@@ -224,7 +270,7 @@ STRINGS: dict[str, Translate] = {
     "rpad": _pad,
     "repeat": _repeat,
     "replace": _replace,
-    "instr": lambda d, rex: f"(strpos({d.text(rex.args[0])},{d.text(rex.args[1])}) + 1)",
+    "instr": _instr,
     "locate": _locate,
     "concat_ws": _concat_ws,
     "translate": _translate,

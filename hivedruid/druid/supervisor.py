@@ -6,7 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hivedruid.catalog.kafka_feed import (
+from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, Section
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, rolls_up
+from hivedruid.secrets import masked, referenced
+from hivedruid.tables.kafka_feed import (
     field_list,
     fields_of_columns,
     is_true,
@@ -14,10 +18,6 @@ from hivedruid.catalog.kafka_feed import (
     record_format,
     transformed,
 )
-from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, Section
-from hivedruid.catalog.table import TIME_COLUMN, Column, Table
-from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, rolls_up
-from hivedruid.secrets import masked, referenced
 
 DYNAMIC_PROVIDER = "druid.dynamic.config.provider"
 """The consumer property by which Druid's tasks look up others when they start (KafkaRecordSupplier)."""

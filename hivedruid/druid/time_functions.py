@@ -9,7 +9,7 @@ from hivedruid.druid.casts import day_of_trunc, whole_text
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.syntax import DAY_MILLIS, int_constant, str_constant, string_literal
 from hivedruid.plan import literals
-from hivedruid.plan.literals import UNIX_PATTERN, unix_shape
+from hivedruid.plan.literals import unix_shape
 from hivedruid.plan.rex import Call
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ def _is_safe(pattern: str) -> bool:
     if re.search(r"[^-/:. ,_a-zA-Z']", re.sub("'[^']+'", "", pattern)):
         return False
     return all(match[0] in _LETTERS for match in re.finditer(r"([a-zA-Z'])\1*", re.sub("'[^']+'", "", pattern)))
-
-
-_DAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def _text(day: str, zone: str = "UTC") -> str:
@@ -64,8 +60,7 @@ def _add_months(d: DruidExpressions, rex: Call) -> str:
 
 
 def _next_day(d: DruidExpressions, rex: Call) -> str:
-    name = str_constant(rex.args[1], "the day of next_day()").lower()
-    number = next((n for n, full in enumerate(_DAY_NAMES, 1) if name in (full, full[:3], _DAYS[n - 1])), None)
+    number = literals.day_number(str_constant(rex.args[1], "the day of next_day()"))
     if number is None or not rex.args[0].type.is_time:
         raise NotExact(f"next_day() of {rex.args[0].type}, or with an unknown day")
     day = d.text(rex.args[0]) if rex.args[0].type.name == "date" else d.day(rex.args[0])
@@ -82,8 +77,10 @@ def _zone_shift(d: DruidExpressions, rex: Call) -> str:
 
 
 def _text_to_seconds(d: DruidExpressions, rex: Call) -> str:
-    """A text in exactly this pattern (UNIX_PATTERN in plan.spark_rex) as a time of the session's zone."""
-    pattern = str_constant(rex.args[1], "the pattern of unix_timestamp()") if len(rex.args) > 1 else UNIX_PATTERN
+    """A text in exactly this pattern as a time of the session's zone."""
+    if len(rex.args) < 2:
+        raise NotExact("unix_timestamp() of a text without a pattern reads many forms")
+    pattern = str_constant(rex.args[1], "the pattern of unix_timestamp()")
     shape = unix_shape(pattern)
     if shape is None:
         raise NotExact("unix_timestamp() of a text with other letters")

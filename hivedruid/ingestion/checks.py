@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from hivedruid.druid.supervisor import extensions
 from hivedruid.errors import HiveDruidError
-from hivedruid.ingestion.model import ParseError, Slots, TopicOffsets
+from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
 
 Mode = Literal["WARN", "REFUSE"]
 
@@ -25,7 +25,7 @@ class Sample:
 
     records: int
     rows: int
-    errors: tuple[ParseError, ...] = ()
+    errors: tuple[UnparseableRecord, ...] = ()
 
 
 @dataclass(frozen=True)

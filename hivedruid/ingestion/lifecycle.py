@@ -64,7 +64,7 @@ class IngestionFacts:
 
 
 @dataclass(frozen=True)
-class Call:
+class Request:
     """One request to the overlord that changes something; said twice it does no more than once."""
 
     path: str
@@ -115,7 +115,7 @@ class MoveOffsets:
         return f"POST {self.path} {json.dumps({str(p): offset for p, offset in self.offsets.items()})}"
 
 
-Step = Call | Await | MoveOffsets
+Step = Request | Await | MoveOffsets
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class IngestionChange:
     @property
     def is_submitted(self) -> bool:
         """Whether a supervisor is to stay that is sent now."""
-        return self.started and any(isinstance(step, Call) and step.path == SUPERVISOR for step in self.steps)
+        return self.started and any(isinstance(step, Request) and step.path == SUPERVISOR for step in self.steps)
 
     @property
     def ends_tasks(self) -> bool:
@@ -224,7 +224,7 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     if facts.running is None or found:
         steps = _submitted(table, sent, facts)
     elif facts.is_suspended:
-        steps = (Call(path(table, "resume")),)
+        steps = (Request(path(table, "resume")),)
     return IngestionChange(
         table,
         "START",
@@ -246,7 +246,7 @@ def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", 
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = ()
     if facts.running is not None or any(not task.is_complete for task in facts.tasks):
-        steps = (*_suspended(table, spec, facts), Call(path(table, "terminate")), Await("stopped"))
+        steps = (*_suspended(table, spec, facts), Request(path(table, "terminate")), Await("stopped"))
     return IngestionChange(table, verb, steps, started=False)
 
 
@@ -254,7 +254,7 @@ def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """STOP, and Druid forgets the offsets: only a supervisor can do that, so that one is made where there is none."""
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = (
-        *_suspended(table, spec, facts), Call(path(table, "reset")), Call(path(table, "terminate")), Await("stopped"),
+        *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")), Await("stopped"),
     )  # fmt: skip
     again = f"DROP TABLE {table.full_name} PURGE"
     return IngestionChange(table, "DROP", steps, started=False, pending={"again": again})
@@ -262,13 +262,13 @@ def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
 
 def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
     _require(table, facts, "SUSPEND")
-    calls = () if facts.is_suspended else (Call(path(table, "suspend")),)
+    calls = () if facts.is_suspended else (Request(path(table, "suspend")),)
     return IngestionChange(table, "SUSPEND", (*calls, Await("suspended")), started=True)
 
 
 def resume(table: Table, facts: IngestionFacts) -> IngestionChange:
     _require(table, facts, "RESUME")
-    calls = (Call(path(table, "resume")),) if facts.is_suspended else ()
+    calls = (Request(path(table, "resume")),) if facts.is_suspended else ()
     return IngestionChange(table, "RESUME", (*calls, _runs(facts, anew=bool(calls))), started=True)
 
 
@@ -279,7 +279,7 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
         raise SemanticError(f"the ingestion of {table.full_name} is suspended: everything that was read is handed off")
     running = tuple(task.id for task in facts.reading)
     count = task_groups(spec_part(facts.running, "ioConfig"), facts.status.partitions if facts.status else None)
-    call = Call(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
+    call = Request(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
     return IngestionChange(
         table, "HANDOFF", (call, Await("handed off", running), _runs(facts, anew=True)), started=True
     )
@@ -351,9 +351,9 @@ def reset(
         )
     if was == "RUNNING":
         resumes = not is_moved or facts.is_suspended
-        steps += (*((Call(path(table, "resume")),) if resumes else ()), _runs(facts, anew=resumes))
+        steps += (*((Request(path(table, "resume")),) if resumes else ()), _runs(facts, anew=resumes))
     elif was == "STOPPED":
-        steps += (Call(path(table, "terminate")), Await("stopped"))
+        steps += (Request(path(table, "terminate")), Await("stopped"))
     return IngestionChange(
         table, "RESET", steps, started=was != "STOPPED", moves=planned,
         needs_consent=not all(move.is_harmless for move in planned),
@@ -372,8 +372,8 @@ def _submitted(table: Table, sent: Json, facts: IngestionFacts) -> tuple[Step, .
     (SeekableStreamSupervisor.discoverTasks).
     """
     if facts.running is None or facts.is_suspended:
-        return (Call(SUPERVISOR, sent),)
-    return Call(path(table, "suspend")), Await("suspended"), Call(SUPERVISOR, sent)
+        return (Request(SUPERVISOR, sent),)
+    return Request(path(table, "suspend")), Await("suspended"), Request(SUPERVISOR, sent)
 
 
 def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:
@@ -381,8 +381,8 @@ def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, .
     if facts.running is None:
         io = {**spec["spec"]["ioConfig"], "startDelay": "PT0S"}
         sent = owned({**spec, "spec": {**spec["spec"], "ioConfig": io}}, table, facts.home, suspended=True)
-        return Call(SUPERVISOR, sent), Await("suspended")
-    return (Await("suspended"),) if facts.is_suspended else (Call(path(table, "suspend")), Await("suspended"))
+        return Request(SUPERVISOR, sent), Await("suspended")
+    return (Await("suspended"),) if facts.is_suspended else (Request(path(table, "suspend")), Await("suspended"))
 
 
 def _runs(facts: IngestionFacts, *, anew: bool) -> Await:

@@ -176,9 +176,8 @@ class TopicOffsets:
 
 
 @dataclass(frozen=True)
-class ParseError:
+class UnparseableRecord:
     """A record that could not be parsed, as the task kept it."""
 
     input: str
     details: str
-    time_ms: int

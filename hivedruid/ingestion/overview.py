@@ -16,7 +16,15 @@ from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.model import ParseError, RowCounts, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.model import (
+    RowCounts,
+    Slots,
+    Supervisor,
+    SupervisorStatus,
+    Task,
+    TopicOffsets,
+    UnparseableRecord,
+)
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, task_groups
 from hivedruid.redaction import redact
 from hivedruid.settings import PERIOD, seconds
@@ -59,7 +67,7 @@ class Ingestion:
     tasks: tuple[Task, ...] = ()
     status: SupervisorStatus | None = None
     counts: RowCounts | None = None
-    parse_errors: tuple[ParseError, ...] = ()
+    parse_errors: tuple[UnparseableRecord, ...] = ()
     started: bool = False
     pending: str = ""
     again: str = ""
@@ -239,7 +247,7 @@ def task_row(task: Task, table: str, now: datetime) -> Row:
 
 
 def task_details(
-    task: Task, table: str, now: datetime, report: tuple[RowCounts, tuple[ParseError, ...]] | None, log: str
+    task: Task, table: str, now: datetime, report: tuple[RowCounts, tuple[UnparseableRecord, ...]] | None, log: str
 ) -> tuple[tuple[str, str], ...]:
     """SHOW TASK: names and values; a line for each record that could not be parsed, and for each of the end of the log."""
     names = ("id", "type", "table", "state", "created", "duration", "location", "error")
@@ -262,7 +270,7 @@ def task_details(
     return (*rows, *_log_rows(task, log))
 
 
-def parse_error_text(error: ParseError) -> str:
+def parse_error_text(error: UnparseableRecord) -> str:
     return redact(
         f"{error.details}: {error.input}" if error.input and error.input not in error.details else error.details
     )

@@ -1,0 +1,52 @@
+"""Functions of ARRAY<STRING> columns: of texts with several values, and of Druid's own arrays.
+
+`mv_to_array` gives of both what a scan gives: NULL for a text without values, where Druid does not tell an empty
+array, one with a single NULL, and NULL apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import STRING, array_of
+from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.syntax import quote
+from hivedruid.plan.rex import Call, Literal, Ref, Rex
+
+if TYPE_CHECKING:
+    from hivedruid.druid.expressions import DruidExpressions
+
+
+def array(d: DruidExpressions, rex: Rex) -> str:
+    """A column's array in Druid's expression language."""
+    return f"mv_to_array({quote(array_column(d, rex))})"
+
+
+def array_column(d: DruidExpressions, rex: Rex) -> str:
+    """The column that holds an array; NotExact for other arrays than a column of strings."""
+    if not isinstance(rex, Ref) or rex.type != array_of(STRING):
+        raise NotExact(f"{rex.type} is no column of strings with several values")
+    column = d.columns.get(rex.id)
+    if column is None or not column.type.startswith("ARRAY"):
+        raise NotExact(f"column {rex.id} is no array of this Druid query")
+    return column.name
+
+
+def elements(d: DruidExpressions, rex: Rex, *, outer: bool) -> str:
+    """The array to make rows of; with `outer` one that is never empty."""
+    text = array(d, rex)
+    return f"if(array_length({text}) > 0,{text},ARRAY<STRING>[null])" if outer else text
+
+
+def size(d: DruidExpressions, rex: Call) -> str:
+    """-1 of NULL."""
+    return f"nvl(array_length({array(d, rex.args[0])}),-1)"
+
+
+def contains(d: DruidExpressions, rex: Call) -> str:
+    """False where the array or the value is NULL."""
+    text, value = array(d, rex.args[0]), rex.args[1]
+    if value.type != STRING:
+        raise NotExact(f"array_contains() of {value.type}")
+    found = f"nvl(scalar_in_array({d.text(value)},{text}),0)"
+    return found if isinstance(value, Literal) else f"if(isnull({d.text(value)}),0,{found})"

@@ -1,0 +1,21 @@
+"""What a Druid refuses beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DruidLimits:
+    """What a Druid refuses beyond; None where it has no such limit, or does not tell.
+
+    `subquery_rows`: rows of an inner query (druid.server.http.maxSubqueryRows). `merge_buffers`: groupBys that one
+    query may nest (druid.processing.numMergeBuffers). `sketches`: whether it has the extension druid-datasketches.
+    """
+
+    subquery_rows: int | None = None
+    merge_buffers: int | None = None
+    sketches: bool = True
+
+
+NO_LIMITS = DruidLimits()
