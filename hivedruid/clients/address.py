@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, UsageError
+from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 from hivedruid.settings import seconds
 
@@ -101,10 +102,19 @@ def secret(key: str, reference: str) -> str:
         if value is None:
             raise UsageError(f"{key} names the environment variable {name}, which is not set")
     else:
-        value = readable(key, reference.removeprefix("file:")).read_text(encoding="utf-8")
+        try:
+            value = readable(key, reference.removeprefix("file:")).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"{key} names a file that is not UTF-8 text") from None
     value = value.strip("\r\n")
     if not value or "\n" in value or "\r" in value:
         raise UsageError(f"{key} names a secret that is {'empty' if not value else 'more than one line'}")
+    if key.endswith("token") and not (value.isascii() and value.isprintable()):
+        raise UsageError(
+            f"{key} names a token with characters that an HTTP header cannot hold",
+            hint="a token is of printable ASCII characters: see whether the variable or file holds something else",
+        )
+    remember([value])
     return value
 
 

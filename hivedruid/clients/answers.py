@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from hivedruid.clients.instants import millis
-from hivedruid.clients.stream import JsonStream
+from hivedruid.clients.stream import JsonStream, MalformedError
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
 
@@ -21,27 +22,50 @@ def sent(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
-    """The rows of a native query, from the bytes of its answer."""
+    """The rows of a native query, from the bytes of its answer. Raises MalformedError for what is no such answer."""
     kind = str(read.query.get("queryType"))
     if kind not in _EVENTS and kind != "scan":
         raise DruidError(f"queries of type '{kind}' have no rows")
     stream = JsonStream(chunks)
     found = _scan(stream, read.fields) if kind == "scan" else _events(stream, kind, read.fields)
-    floats = [place for place, field in enumerate(read.fields) if field.type.name in ("float", "double")]
-    yield from _with_floats(found, floats) if floats else found
+    readers = {
+        place: _READERS[field.type.name] for place, field in enumerate(read.fields) if field.type.name in _READERS
+    }
+    yield from _with_numbers(found, readers) if readers else found
     stream.end()
 
 
-def _with_floats(found: Iterator[Row], places: Sequence[int]) -> Iterator[Row]:
-    """Jackson writes NaN and the infinities as strings, which float() reads."""
+def _with_numbers(found: Iterator[Row], readers: Mapping[int, Callable[[Any], Any]]) -> Iterator[Row]:
+    """Jackson writes NaN and the infinities as strings; whatever else is no number in a field of numbers is malformed."""
+    places = tuple(readers)
     for row in found:
         for place in places:
-            if isinstance(row[place], str):
-                row = tuple(  # noqa: PLW2901
-                    [float(v) if n in places and isinstance(v, str) else v for n, v in enumerate(row)]
-                )
+            if type(row[place]) not in _NUMBERS:
+                row = tuple([_number(readers[n], v) if n in readers else v for n, v in enumerate(row)])  # noqa: PLW2901
                 break
         yield row
+
+
+_NUMBERS = frozenset({int, float, bool, type(None)})
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("float", "double", "decimal"), float),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), int),
+    **dict.fromkeys(("date", "timestamp", "timestamp with local time zone"), int),
+}
+"""What reads a number that comes as a text, by the name of the field's Hive type."""
+
+
+def _number(reader: Callable[[Any], Any], value: Any) -> Any:
+    if type(value) in _NUMBERS:
+        return value
+    try:
+        return reader(value)
+    except (ValueError, TypeError):
+        raise _malformed("a field of numbers holds something else", value) from None
+
+
+def _malformed(why: str, value: Any) -> MalformedError:
+    return MalformedError(why, json.dumps(value, ensure_ascii=False))
 
 
 def _scan(stream: JsonStream, fields: Sequence[Field]) -> Iterator[Row]:
@@ -54,11 +78,20 @@ def _scan(stream: JsonStream, fields: Sequence[Field]) -> Iterator[Row]:
         for key in stream.object():
             if key == "columns":
                 columns = stream.value()
+                if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+                    raise _malformed("the columns of rows are no list of names", columns)
             elif key == "events":
-                yield from map(_picked(columns, names), stream.array())
+                yield from map(_picked(columns, names), _lists(stream.array(), len(columns)))
             else:
                 stream.value()
     stream.expect("]")
+
+
+def _lists(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    for item in items:
+        if type(item) is not list or len(item) != size:
+            raise _malformed(f"a row is not a list of {size} values", item)
+        yield item
 
 
 def _picked(columns: list[str], names: list[str]) -> Callable[[list[Any]], Row]:
@@ -83,8 +116,11 @@ def _events(stream: JsonStream, kind: str, fields: Sequence[Field]) -> Iterator[
             _check(names, [*event, TIMESTAMP])
             checked = True
         if TIMESTAMP in names and TIMESTAMP not in event:
-            event[TIMESTAMP] = None if stamp is None else millis(stamp)
-        yield tuple([event[name] for name in names])
+            event[TIMESTAMP] = None if stamp is None else _instant(stamp)
+        try:
+            yield tuple([event[name] for name in names])
+        except KeyError:
+            raise _malformed("a row lacks a field", event) from None
 
 
 def _check(names: Iterable[str], present: Sequence[str]) -> None:
@@ -96,21 +132,45 @@ def _check(names: Iterable[str], present: Sequence[str]) -> None:
 Events = Iterator[tuple[str | None, dict[str, Any]]]
 
 
+def _part(item: Any, name: str, kind: type) -> Any:
+    """A part of an item of the answer."""
+    part = item.get(name) if type(item) is dict else None
+    if type(part) is not kind:
+        raise _malformed(f"an item without '{name}'", item)
+    return part
+
+
+def _instant(text: Any) -> int:
+    try:
+        return millis(text)
+    except (DruidError, TypeError):
+        raise _malformed("no instant", text) from None
+
+
 def _timeseries(items: Iterator[Any]) -> Events:
-    return ((item["timestamp"], item["result"]) for item in items)
+    for item in items:
+        event = _part(item, "result", dict)
+        yield item.get("timestamp"), event
 
 
 def _top_n(items: Iterator[Any]) -> Events:
-    return ((item["timestamp"], event) for item in items for event in item["result"])
+    for item in items:
+        for event in _part(item, "result", list):
+            if type(event) is not dict:
+                raise _malformed("an item that is no object", event)
+            yield item.get("timestamp"), event
 
 
 def _group_by(items: Iterator[Any]) -> Events:
-    return ((item["timestamp"], item["event"]) for item in items)
+    for item in items:
+        event = _part(item, "event", dict)
+        yield item.get("timestamp"), event
 
 
 def _time_boundary(items: Iterator[Any]) -> Events:
     for item in items:
-        yield item["timestamp"], {name: millis(text) for name, text in item["result"].items()}
+        result = _part(item, "result", dict)
+        yield item.get("timestamp"), {name: _instant(text) for name, text in result.items()}
 
 
 _EVENTS: dict[str, Callable[[Iterator[Any]], Events]] = {

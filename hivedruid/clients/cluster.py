@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from hivedruid.clients import answers
+from hivedruid.clients import answers, wire
 from hivedruid.clients.address import DruidAddress, Service
-from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.druid import QUERY, DruidClient
+from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.segments import wait_until
-from hivedruid.clients.stream import JsonStream, TruncatedError
-from hivedruid.druid.engine import DruidLimits, ListedSegment, StoredSegment
+from hivedruid.clients.stream import JsonStream, MalformedError, TruncatedError
+from hivedruid.druid.limits import DruidLimits
+from hivedruid.engine.segments import ListedSegment, StoredSegment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
 from hivedruid.kept_secrets import KeptSecrets
 
@@ -72,7 +75,7 @@ class DruidCluster:
         self._checked = False
         self._limits: DruidLimits | None = None
         self._has_sketches = False
-        self._analyses: dict[str, list[Any]] = {}
+        self._analyses: dict[str, list[wire.SegmentAnalysis]] = {}
         """What the last `schema` of a data source was answered with: segmentMetadata tells its statistics, too."""
 
     @property
@@ -94,12 +97,12 @@ class DruidCluster:
                 for row in answers.rows(read, chunks):
                     yield row
                     count += 1
+            except MalformedError as error:
+                raise self._malformed(error) from error
             except TruncatedError as error:
-                raise DruidError(
-                    f"Druid broke off its answer after {count} row(s): the query ran into druid.query.timeout, or a "
-                    "service died",
-                    hint="run it again, with more time: SET druid.query.timeout=PT1H",
-                ) from error
+                raise self._broken_off(f" after {count} row(s)") from error
+        if count == 0 and read.over_nothing is not None:
+            yield from self.rows(read.over_nothing)
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
         """What the broker reads of a data source now; see `DruidEngine.segments`."""
@@ -128,35 +131,55 @@ class DruidCluster:
     def data_sources(self) -> tuple[str, ...]:
         """The names of all data sources that the broker knows, sorted."""
         self._check()
-        return tuple(sorted(self.client.get("broker", "/druid/v2/datasources")))
+        return tuple(sorted(self.client.get("broker", "/druid/v2/datasources", list[str])))
 
     def schema(self, data_source: str) -> Mapping[str, str]:
         """Druid type by column, as `DruidEngine.schema`; where segments differ, as in the newest of them."""
         self._check()
         found = self._metadata(data_source, merge=True)
-        if any(column.get("errorMessage") for analysis in found for column in analysis["columns"].values()):
+        if any(column.error_message for analysis in found for column in analysis.columns.values()):
             found = self._metadata(data_source, merge=False)
         self._analyses[data_source] = found
         types: dict[str, str] = {}
-        for analysis in sorted(found, key=lambda a: str(a["id"])):
-            for name, column in analysis["columns"].items():
-                several = column["hasMultipleValues"] or types.get(name) == "ARRAY<STRING>"
-                type_ = column.get("typeSignature") or column["type"]
+        for analysis in sorted(found, key=lambda a: a.id):
+            for name, column in analysis.columns.items():
+                several = column.has_multiple_values or types.get(name) == "ARRAY<STRING>"
+                type_ = column.druid_type
                 types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
         return {"__time": "LONG", **types} if types else {}
 
-    def _metadata(self, data_source: str, *, merge: bool) -> list[Any]:
+    def _metadata(self, data_source: str, *, merge: bool) -> list[wire.SegmentAnalysis]:
         query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
         query |= {"merge": merge, "analysisTypes": ["cardinality", "interval"], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
-        return self.answer(query)
+        return self.answer(query, wire.SegmentAnalysis)
 
-    def answer(self, query: Mapping[str, Any]) -> list[Any]:
-        """The whole answer of a native query, as the broker sends it."""
+    def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
+        """The whole answer of a native query: `shape` is what each of its items is."""
+        found: list[wire.Shape] = []
         with closing(self.client.query(self._with_context(query))) as chunks:
             stream = JsonStream(chunks)
-            found = list(stream.array())
-            stream.end()
-            return found
+            try:
+                for item in stream.array():
+                    try:
+                        found.append(wire.fitted(item, shape))
+                    except ValueError as error:
+                        raise MalformedError(str(error), json.dumps(item)) from None
+                stream.end()
+            except MalformedError as error:
+                raise self._malformed(error) from error
+            except TruncatedError as error:
+                raise self._broken_off("") from error
+        return found
+
+    def _broken_off(self, where: str) -> DruidError:
+        return DruidError(
+            f"Druid at {self.address.broker} broke off its answer{where}: the query ran into druid.query.timeout, or a "
+            "service died",
+            hint="run it again, with more time: SET druid.query.timeout=PT1H",
+        )
+
+    def _malformed(self, error: MalformedError) -> AnswerError:
+        return self.client.unexpected("POST", "broker", QUERY, error.text, error.message)
 
     def statistics(self, data_source: str) -> TableStatistics | None:
         """What Druid knows of the rows, as of the last `schema`; see `DruidEngine.statistics`."""
@@ -188,10 +211,12 @@ class DruidCluster:
 
     def _read_limits(self) -> DruidLimits:
         try:
-            properties = self.client.get("broker", "/status/properties", missing={})
+            properties = self.client.get("broker", "/status/properties", dict[str, str], missing={})
+        except AnswerError:
+            raise
         except DruidError:
             return DruidLimits(sketches=self._has_sketches)
-        if not isinstance(properties, dict) or "broker" not in properties.get("druid.service", ""):
+        if "broker" not in properties.get("druid.service", ""):
             return DruidLimits(sketches=self._has_sketches)
         buffers = _number(properties.get("druid.processing.numMergeBuffers"))
         threads = _number(properties.get("druid.processing.numThreads"))
@@ -208,13 +233,10 @@ class DruidCluster:
         for service in services:
             url = self.address.base(service)
             try:
-                answer = self.client.get(service, "/status")
-                modules = {module["artifact"] for module in answer["modules"] if module.get("artifact")}
-                found.append(ServiceStatus(service, url, str(answer["version"]), tuple(sorted(modules))))
+                status = self.client.get(service, "/status", wire.Status)
+                found.append(ServiceStatus(service, url, status.version, tuple(sorted(status.artifacts))))
             except ExecutionError as error:
                 found.append(ServiceStatus(service, url, problem=error.message))
-            except (TypeError, KeyError):
-                found.append(ServiceStatus(service, url, problem="it does not answer as Druid does"))
         return tuple(found)
 
     def _check(self) -> None:
@@ -223,11 +245,10 @@ class DruidCluster:
             return
         version = ""
         try:
-            status = self.client.get("broker", "/status")
-            status = status if isinstance(status, dict) else {}
-            version = str(status.get("version") or "")
-            self._has_sketches = any(m.get("artifact") == "druid-datasketches" for m in status.get("modules") or ())
-        except ConnectError:
+            status = self.client.get("broker", "/status", wire.Status)
+            version = status.version
+            self._has_sketches = "druid-datasketches" in status.artifacts
+        except (ConnectError, AnswerError):
             raise
         except DruidError:
             pass  # it may be closed to us, and queries open
@@ -256,9 +277,7 @@ class DruidCluster:
             "columns": ["v"],
             "resultFormat": "compactedList",
         }
-        with closing(self.client.query(self._with_context(probe))) as chunks:
-            found = list(JsonStream(chunks).array())
-        return bool(found[0]["events"] != [[""]])
+        return [result.events for result in self.answer(probe, wire.ScanResult)] != [[[""]]]
 
     # --- writing -----------------------------------------------------------------------------------------------
 

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from hivedruid.clients import wire
 from hivedruid.clients.failures import first_line
 from hivedruid.clients.instants import millis
 from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
-from hivedruid.clients.overlord import Overlord, task_path
+from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segment_list import listed, located
 from hivedruid.clients.segments import ETERNITY, Patience, Segment, Segments, interval, wait_until
 from hivedruid.clients.task_spec import task_of
-from hivedruid.druid.compaction import CONFIG, STATUS, TASK, config_path, over
+from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
-    from hivedruid.druid.engine import ListedSegment
+    from hivedruid.engine.segments import ListedSegment
 
 KNOWN = 60.0
 """Seconds in which the overlord knows a task that it has taken."""
@@ -71,33 +72,32 @@ def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any]
     if config is None:
         cluster.client.delete("coordinator", config_path(data_source))
     else:
-        cluster.client.post("coordinator", CONFIG, config)
+        cluster.client.post("coordinator", CONFIG, wire.Acknowledgement, config)
 
 
 def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
     """The data sources that are compacted automatically, by name."""
-    configs = cluster.client.get("coordinator", CONFIG, missing={}).get("compactionConfigs") or ()
-    status = cluster.client.get("coordinator", STATUS, missing={}).get("latestStatus") or ()
-    known = {str(item["dataSource"]): item for item in status}
-    return tuple(
-        automatic_of(name, known.get(name)) for name in sorted(str(config["dataSource"]) for config in configs)
-    )
+    configs = cluster.client.get("coordinator", CONFIG, wire.CompactionConfigs, missing=None)
+    if configs is None:
+        return ()
+    status = cluster.client.get("coordinator", STATUS, wire.CompactionStatuses, missing=None)
+    known = {item.data_source: item for item in (status.latest_status if status is not None else None) or ()}
+    names = sorted(config.data_source for config in configs.compaction_configs)
+    return tuple(automatic_of(name, known.get(name)) for name in names)
 
 
-def automatic_of(data_source: str, status: Mapping[str, Any] | None) -> Automatic:
-    """From AutoCompactionSnapshot; None where the coordinator, which looks every half hour, has not looked yet."""
+def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> Automatic:
+    """None where the coordinator, which looks every half hour, has not looked yet."""
     if status is None:
         return Automatic(data_source, "PENDING")
-
-    def amount(what: str) -> Amount:
-        return Amount(
-            int(status[f"segmentCount{what}"]), int(status[f"intervalCount{what}"]), int(status[f"bytes{what}"])
-        )
-
-    return Automatic(
-        data_source, str(status["scheduleStatus"]), amount("AwaitingCompaction"), amount("Compacted"),
-        amount("Skipped"), first_line(str(status.get("message") or "")),
+    awaiting = Amount(
+        status.segment_count_awaiting_compaction, status.interval_count_awaiting_compaction,
+        status.bytes_awaiting_compaction,
     )  # fmt: skip
+    compacted = Amount(status.segment_count_compacted, status.interval_count_compacted, status.bytes_compacted)
+    skipped = Amount(status.segment_count_skipped, status.interval_count_skipped, status.bytes_skipped)
+    message = first_line(status.message or "")
+    return Automatic(data_source, status.schedule_status, awaiting, compacted, skipped, message)
 
 
 def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Task, ...]:
@@ -170,7 +170,7 @@ class _Compaction:
         return found
 
     def _measure(self) -> None:
-        self.known = frozenset(str(item["identifier"]) for item in self._stored())
+        self.known = frozenset(item.identifier for item in self._stored())
         rolls_up = (self.task.get("granularitySpec") or {}).get("rollup") is not False
         descriptors = [part.descriptor for part in located(self.cluster, self.data_source) if part.historicals]
         self.measures = measures_of(self.cluster, self.data_source, descriptors, rolls_up=rolls_up)
@@ -180,16 +180,15 @@ class _Compaction:
         """Hand a task over once: where no answer came, its id tells whether the overlord has it."""
         self.cluster.progress(f"Druid: task {task['id']} is submitted")
         try:
-            self.client.post("overlord", TASK, task, repeatable=False)
+            self.overlord.submit(task, repeatable=False)
         except ConnectError:
             if self.overlord.task(str(task["id"])) is None:
                 raise
 
-    def _stored(self) -> Sequence[Mapping[str, Any]]:
+    def _stored(self) -> list[wire.StoredSegment]:
         """The segments that count, from the metadata store itself."""
         path = f"/druid/coordinator/v1/metadata/datasources/{quote(self.data_source, safe='')}/segments?full"
-        found: Sequence[Mapping[str, Any]] = self.client.post("coordinator", path, [interval(ETERNITY)])
-        return found
+        return self.client.post("coordinator", path, list[wire.StoredSegment], [interval(ETERNITY)])
 
     # --- the tasks ---------------------------------------------------------------------------------------------
 
@@ -201,7 +200,7 @@ class _Compaction:
             ends = " ".join(f"KILL TASK '{task_id}';" for task_id in self.ids)
             self.cluster.note(f"the compaction of {self.data_source} goes on in Druid; to end it: {ends}")
             raise
-        new = [item for item in self._stored() if item["identifier"] not in self.known and is_compacted(item)]
+        new = [item for item in self._stored() if item.identifier not in self.known and is_compacted(item)]
         self._wait_for(new, limits.load)
         self._verify(new)
 
@@ -233,7 +232,7 @@ class _Compaction:
             hint=f"SHOW TASK '{task.id}' tells more; no row has changed, and COMPACT can be said again",
         )
 
-    def _wait_for(self, new: Sequence[Mapping[str, Any]], patience: float) -> None:
+    def _wait_for(self, new: Sequence[wire.StoredSegment], patience: float) -> None:
         self.cluster.progress(f"Druid: waiting for {len(new)} segment(s) of {self.data_source} to be loaded")
         segments = Segments(self.client, self.data_source)
         if not segments.wait_for([Segment.of(item) for item in new], patience):
@@ -244,9 +243,9 @@ class _Compaction:
 
     # --- verification ------------------------------------------------------------------------------------------
 
-    def _verify(self, new: Sequence[Mapping[str, Any]]) -> None:
+    def _verify(self, new: Sequence[wire.StoredSegment]) -> None:
         """Raises DruidError where the new segments do not hold what the old ones held."""
-        names = {str(item["identifier"]) for item in new}
+        names = {item.identifier for item in new}
         parts = [part for part in located(self.cluster, self.data_source) if part.id in names]
         read, rows = self._reported()
         if len(parts) < len(names) or read != self.inputs:
@@ -268,19 +267,14 @@ class _Compaction:
         """The segments and rows that the tasks have read, by their reports."""
         segments = rows = 0
         for task_id in self.ids:
-            report = self.client.get("overlord", task_path(task_id, "reports"), missing={})
-            for name, part in report.items():
-                if name.startswith("ingestionStatsAndErrors"):
-                    payload = part.get("payload") or {}
-                    stats = payload.get("rowStats") or {}
-                    counts = stats.get("totals", stats).get("buildSegments") or {}
-                    segments += int(payload.get("segmentsRead") or 0)
-                    rows += int(counts.get("processed") or 0)
+            for name, part in self.overlord.reports(task_id).items():
+                if name.startswith(wire.INGESTION) and part.payload is not None:
+                    segments += part.payload.segments_read or 0
+                    rows += rows_in((part.payload.row_stats or wire.RowStats()).counts, "processed")
         return segments, rows
 
 
-def is_compacted(segment: Mapping[str, Any]) -> bool:
+def is_compacted(segment: wire.StoredSegment) -> bool:
     """Whether a task of compaction has written it. What others append meanwhile gets the same version, but not that state,
     or with the mark of an INSERT in it."""
-    is_tombstone = (segment.get("shardSpec") or {}).get("type") == "tombstone"
-    return bool(segment.get("lastCompactionState")) and not task_of(segment) and not is_tombstone
+    return segment.last_compaction_state is not None and not task_of(segment) and not segment.is_tombstone

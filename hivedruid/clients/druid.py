@@ -6,17 +6,24 @@ import json
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from time import sleep
-from typing import Any
+from typing import Any, TypeVar, overload
 from urllib.parse import urljoin, urlsplit
 
 import requests
+from msgspec import ValidationError
 from requests.auth import AuthBase, HTTPBasicAuth
 from urllib3.exceptions import HTTPError
 
 from hivedruid.clients.address import DruidAddress, Service, readable, secret
-from hivedruid.clients.failures import AwayError, is_busy, refusal
+from hivedruid.clients.failures import AnswerError, AwayError, is_busy, is_page, refusal, unexpected
+from hivedruid.clients.wire import Acknowledgement, JsonObject, fitted
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 
+T = TypeVar("T")
+M = TypeVar("M")
+_REFUSED = object()
+
+QUERY = "/druid/v2"
 CONNECT_TIMEOUT = 10.0
 CANCEL_TIMEOUT = 3.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
@@ -41,26 +48,38 @@ class DruidClient:
         self._open: requests.Session | None = None
         self._leaders: dict[Service, str] = {}
 
-    def get(self, service: Service, path: str, *, missing: Any = None) -> Any:
-        """The JSON (or text) at a path; `missing`, where given, is the answer for 404."""
+    @overload
+    def get(self, service: Service, path: str, shape: type[T]) -> T: ...
+    @overload
+    def get(self, service: Service, path: str, shape: type[T], *, missing: M) -> T | M: ...
+    def get(self, service: Service, path: str, shape: type[Any], *, missing: Any = _REFUSED) -> Any:
+        """The JSON at a path, as a type of `wire`; `missing`, where given, is the answer for 404."""
         response = self._send("GET", service, path)
-        if response.status_code == 404 and missing is not None:
+        if missing is not _REFUSED and response.status_code == 404 and not is_page(response.content):
             return missing
-        return self._value(service, response)
+        return self._value("GET", service, path, response, shape)
 
-    def post(
-        self, service: Service, path: str, body: Any = None, *, repeatable: bool = True, missing: Any = None
-    ) -> Any:
-        """What the service answers; `missing`, where given, for 404. `repeatable`: whether doing it twice is doing it once."""
+    def text(self, service: Service, path: str) -> str:
+        """The text at a path; "" where there is none."""
+        response = self._send("GET", service, path)
+        if is_page(response.content):
+            raise self.unexpected("GET", service, path, response.content, "a page of HTML")
+        if response.status_code == 404:
+            return ""
+        if not response.ok:
+            raise self._refusal(service, response)
+        return response.content.decode("utf-8", "replace")
+
+    def post(self, service: Service, path: str, shape: type[T], body: Any = None, *, repeatable: bool = True) -> T:
+        """What the service answers, as a type of `wire`. `repeatable`: whether doing it twice is doing it once."""
         response = self._send("POST", service, path, body, repeatable=repeatable)
-        if response.status_code == 404 and missing is not None:
-            return missing
-        return self._value(service, response)
+        return self._value("POST", service, path, response, shape)
 
     def delete(self, service: Service, path: str) -> None:
+        """Also where there is nothing to delete."""
         response = self._send("DELETE", service, path)
-        if response.status_code != 404:
-            self._value(service, response)
+        if response.status_code != 404 or is_page(response.content):
+            self._value("DELETE", service, path, response, Acknowledgement)
 
     def query(self, query: Mapping[str, Any]) -> Generator[bytes, None, None]:
         """The bytes of a native query's answer as they come; its context needs a `queryId`.
@@ -70,7 +89,7 @@ class DruidClient:
         finished = False
         response: requests.Response | None = None
         try:
-            response = self._send("POST", "broker", "/druid/v2", query, stream=True, silence=self._patience())
+            response = self._send("POST", "broker", QUERY, query, stream=True, silence=self._patience())
             if not response.ok:
                 raise self._refusal("broker", response)
             yield from response.raw.stream(CHUNK, decode_content=True)
@@ -208,13 +227,28 @@ class DruidClient:
 
     # --- what comes back ---------------------------------------------------------------------------------------
 
-    def _value(self, service: Service, response: requests.Response) -> Any:
+    def _value(self, method: str, service: Service, path: str, response: requests.Response, shape: type[T]) -> T:
+        """The answer as its type. Raises AnswerError where it is something else, and what `refusal` makes of a refusal."""
         if not response.ok:
             raise self._refusal(service, response)
+        body = response.content
+        is_acknowledged = shape is Acknowledgement
+        if is_acknowledged and not body.strip():
+            return shape()
         try:
-            return response.json()
-        except ValueError:
-            return response.text
+            found = json.loads(body)
+            if is_acknowledged:
+                fitted(found, JsonObject)
+                return shape()
+            return fitted(found, shape)
+        except (ValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, ValidationError) else "no JSON"
+            raise self.unexpected(method, service, path, body, why) from None
+
+    def unexpected(self, method: str, service: Service, path: str, body: bytes | str, why: str) -> AnswerError:
+        """The error for an answer to this request that is not Druid's; `body` is what it begins with."""
+        base = self._leaders.get(service) or self.address.base(service)
+        return unexpected(f"{method} {base}{path}", body, why)
 
     def _refusal(self, service: Service, response: requests.Response) -> ExecutionError:
         try:

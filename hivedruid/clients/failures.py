@@ -9,6 +9,8 @@ from http import HTTPStatus
 from typing import Any
 
 from hivedruid.errors import DruidError, ExecutionError, ResourceError
+from hivedruid.redaction import redact
+from hivedruid.terminal import printable
 
 RESOURCE_LIMIT = "Resource limit exceeded"
 """QueryException.RESOURCE_LIMIT_EXCEEDED_ERROR_CODE: merge buffers, dictionaries, rows of a subquery, rows queued for
@@ -18,12 +20,20 @@ TOO_MUCH = ("Exceeded memory usage when aggregating", "java.lang.Integer cannot 
 """Refusals that have no code of their own: a text too long for an aggregator, and times of early 1970 in the rows of an
 ordered inner scan."""
 
-ACCUMULATOR = "Exceeded memory usage when aggregating"
-"""ExpressionLambdaBufferAggregator: a value is longer than `maxSizeBytes`, which comes as an error like any other."""
 
 TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"
 MESSAGE_LENGTH = 400
+SHOWN = 80
+"""Characters of an answer that are shown where it is not Druid's."""
+
+
+class AnswerError(DruidError):
+    """A service answers with success, and with something that Druid does not say."""
+
+
+class MissingError(DruidError):
+    """Druid does not have what is asked for (404)."""
 
 
 class AwayError(DruidError):
@@ -47,10 +57,32 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
         return DruidError(f"the query took longer{limit}", hint="SET druid.query.timeout=PT1H gives queries more time")
     if code == CAPACITY:
         return DruidError(f"{where} runs as many queries as it may: {message or code}", hint="try again later")
+    said = f"{where} answers {name}{f': {message}' if message else ''}"
     if not found:
-        kind = AwayError if status in (502, 503) else DruidError
-        return kind(f"{where} answers {name}{f': {message}' if message else ''}", hint=_hint(status))
-    return DruidError(message or f"{where} answers {name}", hint=_hint(status))
+        kind = AwayError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
+        return kind(said, hint=_hint(status))
+    return (MissingError if status == 404 else DruidError)(said, hint=_hint(status))
+
+
+def unexpected(request: str, body: bytes | str, why: str) -> AnswerError:
+    """The error for an answer that is not what `request` (method and URL) is answered with."""
+    text = body if isinstance(body, str) else body[: 4 * SHOWN].decode("utf-8", "replace")
+    begins = printable(redact(text.strip())[:SHOWN])
+    shown = f"it begins with '{begins}'" if begins else "it is empty"
+    return AnswerError(
+        f"the answer to {request} is not Druid's ({why}): {shown}",
+        hint="a proxy, a login page or another program may answer in Druid's place: see hivedruid doctor",
+    )
+
+
+def _not_found(body: bytes) -> type[DruidError]:
+    """With a page, it is not Druid that does not have it, or not the service that was meant."""
+    return AnswerError if is_page(body) else MissingError
+
+
+def is_page(body: bytes) -> bool:
+    """Whether it is HTML, which Druid's services answer with to no request of ours."""
+    return body[:500].lstrip().lower().startswith((b"<!doctype", b"<html"))
 
 
 def _hint(status: int) -> str | None:

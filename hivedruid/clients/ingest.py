@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.clients import task_spec
+from hivedruid.clients import task_spec, wire
 from hivedruid.clients.instants import millis
 from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
 from hivedruid.clients.segments import ETERNITY, Segment, Segments
@@ -47,9 +47,7 @@ def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
     needed = EXTENSIONS.get(kind)
     if needed is None:
         return
-    status = cluster.client.get("overlord", "/status")
-    modules = status.get("modules") or () if isinstance(status, dict) else ()
-    if needed not in {module.get("artifact") for module in modules}:
+    if needed not in cluster.client.get("overlord", "/status", wire.Status).artifacts:
         raise DruidError(
             f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
             hint=f"add {needed} to druid.extensions.loadList, or SET hivedruid.staging.root to a folder that Druid's "
@@ -167,8 +165,8 @@ class Ingestion:
             "ioConfig": {"type": "index", **{key: io[key] for key in ("inputSource", "inputFormat")}},
         }
         sampler = {"type": "index", "spec": spec, "samplerConfig": {"numRows": 1, "timeoutMs": 30_000}}
-        sampled = self._cluster.client.post("overlord", SAMPLER, sampler)
-        if not isinstance(sampled, dict) or not sampled.get("numRowsRead"):
+        sampled = self._cluster.client.post("overlord", SAMPLER, wire.Sampled, sampler)
+        if not sampled.num_rows_read:
             raise DruidError(
                 f"Druid cannot read the staged rows: {self._load.staged.folder} is not there on its machines",
                 hint="choose a --home, or SET hivedruid.staging.root, on a file system that Druid's machines share",

@@ -155,6 +155,8 @@ class Kafka:
             raise self._unreachable(_words(error)) from error
         except errors.RequestTimedOutError as error:
             raise self._unreachable("no answer in time") from error
+        except errors.KafkaProtocolError as error:
+            raise _no_kafka(self.bootstrap, error) from error
         except errors.KafkaError as error:
             raise KafkaError(f"Kafka at {self.bootstrap} refuses: {_words(error)}") from error
 
@@ -186,6 +188,8 @@ class Kafka:
                     f"Kafka at {broker} does not answer to {protocol}",
                     hint=f"security.protocol has to be what the brokers listen for{credentials}",
                 ) from error
+            if isinstance(error, kafka.errors.KafkaProtocolError):
+                raise _no_kafka(broker, error) from error
             raise KafkaError(f"Kafka at {broker} refuses: {_words(error)}") from error
 
     def _first_answering(self, context: ssl.SSLContext | None) -> str:
@@ -255,6 +259,13 @@ def _net_client(given: Mapping[str, Any]) -> Any:
     config = {**given, "socket_connection_setup_timeout_ms": CONNECT_TIMEOUT * 1000}
     net = NetworkSelector(**config)
     return KafkaNetClient(net=net, manager=Manager(net, **config), **config)
+
+
+def _no_kafka(server: str, error: Exception) -> ConnectError:
+    return ConnectError(
+        f"what listens at {server} is not a Kafka broker, or speaks TLS: {_words(error)}",
+        hint="see kafka.bootstrap.servers, and security.protocol",
+    )
 
 
 def _words(error: Exception) -> str:

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hivedruid.clients.failures import AwayError
+from hivedruid.clients import wire
+from hivedruid.clients.failures import AwayError, MissingError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.lifecycle import (
     Await,
-    Call,
     IngestionChange,
     IngestionFacts,
     MoveOffsets,
+    Request,
     check_owner,
 )
 from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets
@@ -153,13 +154,13 @@ class IngestionRunner:
         self.data_source = change.table.data_source
         try:
             for step in change.steps:
-                if isinstance(step, Call):
+                if isinstance(step, Request):
                     self.cluster.kept.filled(step.body)  # a secret that is missing is told before anything is done
             if change.ends_tasks:
                 self._patiently(self._active)
             for number, step in enumerate(change.steps):
                 self._more = any(not isinstance(later, Await) for later in change.steps[number + 1 :])
-                if isinstance(step, Call):
+                if isinstance(step, Request):
                     self._call(step)
                 elif isinstance(step, MoveOffsets):
                     self._move(step)
@@ -173,15 +174,16 @@ class IngestionRunner:
 
     # --- calls -------------------------------------------------------------------------------------------------
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: Request) -> None:
         """Whether an answer that did not come means that it was done nobody knows: all calls may be repeated."""
         ends = call.path.endswith("/terminate")
         body = self.cluster.kept.filled(call.body)
-        missing: Any = {} if ends else None
+        shape: type[Any] = wire.SupervisorId if call.path == SUPERVISOR else wire.Acknowledgement
         try:
-            self._patiently(lambda: self.cluster.client.post("overlord", call.path, body, missing=missing))
+            self._patiently(lambda: self.cluster.client.post("overlord", call.path, shape, body))
         except DruidError as error:
-            if not error.message.endswith(_DONE):
+            is_gone = ends and isinstance(error, MissingError)
+            if not is_gone and not error.message.endswith(_DONE):
                 if call.path == SUPERVISOR and self.change.ends_tasks and self.change.started:
                     self._resume()
                 raise
@@ -191,7 +193,8 @@ class IngestionRunner:
     def _resume(self) -> None:
         """Druid has refused a spec: what ran before goes on."""
         with suppress(DruidError, ConnectError):
-            self.cluster.client.post("overlord", supervisor_path(self.data_source, "resume"))
+            path = supervisor_path(self.data_source, "resume")
+            self.cluster.client.post("overlord", path, wire.Acknowledgement)
 
     def _check_owner(self) -> None:
         """Two homes may submit at once: the last one wins, and the other one is told, at once or at the end."""
@@ -213,7 +216,7 @@ class IngestionRunner:
             "partitionOffsetMap": {str(p): o for p, o in offsets.items()},
         }
         body: dict[str, Any] = {"type": "kafka", "partitions": partitions}
-        self._call(Call(step.path, body))
+        self._call(Request(step.path, body))
         self.moved = planned
 
     def _left_off(self) -> dict[int, int]:

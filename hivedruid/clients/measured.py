@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.clients import wire
 from hivedruid.druid.syntax import quote
 from hivedruid.jobs.staged import NumberType, Sum
 
@@ -64,15 +65,17 @@ def measures_of(
         "queryType": "segmentMetadata", "dataSource": data_source, "intervals": _only(segments), "merge": True,
         "lenientAggregatorMerge": True, "analysisTypes": ["aggregators", "rollup"],
     }  # fmt: skip
-    found = cluster.answer(query)
-    analysis = found[0] if found else {"columns": {}}
-    merges = rolls_up and analysis.get("rollup") is True
-    aggregators = analysis.get("aggregators") or {}
+    found = cluster.answer(query, wire.SegmentAnalysis)
+    if not found:
+        return Measures({}, merges=False)
+    analysis = found[0]
+    merges = rolls_up and analysis.rollup is True
     fields: dict[str, NumberType] = {}
-    for name, column in sorted(analysis["columns"].items()):
-        kind = NUMBERS.get(str(column.get("typeSignature") or column.get("type")))
-        is_sum = (aggregators.get(name) or {}).get("type") in SUMS
-        if kind and not column.get("errorMessage") and (is_sum or not merges):
+    for name, column in sorted(analysis.columns.items()):
+        kind = NUMBERS.get(column.druid_type)
+        aggregator = (analysis.aggregators or {}).get(name)
+        is_sum = aggregator is not None and aggregator.type in SUMS
+        if kind and not column.error_message and (is_sum or not merges):
             fields[name] = kind
     return Measures(fields, merges)
 
@@ -93,8 +96,8 @@ def measured(
         "queryType": "timeseries", "dataSource": data_source, "granularity": "all", "intervals": _only(segments),
         "aggregations": aggregations,
     }  # fmt: skip
-    found = cluster.answer(query)
-    result = found[0]["result"] if found else {}
+    found = cluster.answer(query, wire.Timeseries)
+    result = found[0].result if found else {}
     sums = {
         field: Sum(
             _number(result.get(f"sum{number}"), kind), float(_number(result.get(f"size{number}"), "DOUBLE"))
@@ -111,4 +114,4 @@ def _only(segments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _number(value: Any, kind: NumberType) -> int | float:
     """Sums of no rows are null; NaN and infinities come as text."""
-    return int(value or 0) if kind == "LONG" else float(value or 0)
+    return (int(value) if isinstance(value, int | float) else 0) if kind == "LONG" else float(value or 0)

@@ -13,6 +13,7 @@ from hivedruid.catalog.ingestions import IngestionRecord
 from hivedruid.catalog.table import Table
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
@@ -94,10 +95,12 @@ class Observer:
         supervisors = tried("Druid's overlord", overlord.supervisors)
         tasks = tried("Druid's overlord", overlord.tasks)
         slots = tried("Druid's overlord", lambda: Slots.of(overlord.workers()))
-        unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS))
-        found = match(known.tables, supervisors or (), tasks or ())
-        found = self._with_status(tuple(_remembered(one, known.records) for one in found))
-        found, kafkas = _with_offsets(self._with_parse_errors(found))
+        unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS, dict[str, int]))
+        matched = match(known.tables, supervisors or (), tasks or ())
+        found = tuple(_remembered(one, known.records) for one in matched)
+        found = tried("Druid's overlord", lambda: self._with_status(found)) or found
+        found = tried("Druid's overlord", lambda: self._with_parse_errors(found)) or found
+        found, kafkas = _with_offsets(found)
         return Overview(
             datetime.now(UTC), known.home, found, tasks or (), slots, unavailable or {},
             (*unreachable.values(), *kafkas), has_supervisors=supervisors is not None,
@@ -123,6 +126,8 @@ class Observer:
             def run(client: DruidClient) -> Ingestion:
                 try:
                     return ask(Overlord(client), one)
+                except AnswerError:
+                    raise
                 except (DruidError, ConnectError):  # it has ended meanwhile, or its tasks are out of reach
                     return one
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import first_line
 from hivedruid.ingestion.model import (
-    ParseError,
     ReadingTask,
     RowCounts,
     Supervisor,
     SupervisorError,
     SupervisorStatus,
     Task,
+    UnparseableRecord,
     Worker,
 )
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 BASE = "/druid/indexer/v1"
+TASK = f"{BASE}/task"
 MOST_TASKS = 1000
 """Completed tasks that are asked for at a time."""
 
@@ -34,55 +37,73 @@ class Overlord:
 
     def supervisors(self) -> tuple[Supervisor, ...]:
         """Every supervisor with its spec, by id; one request. One that ends just then is listed without its state, and left out."""
-        found = [item for item in self.client.get("overlord", f"{SUPERVISOR}?full") if "state" in item]
-        return tuple(sorted(map(_supervisor, found), key=lambda s: s.id))
+        path = f"{SUPERVISOR}?full"
+        found = self.client.get("overlord", path, list[wire.Supervisor])
+        for place, item in enumerate(found):
+            self._check_spec(path, item.spec or {"type": ""}, f"$[{place}].spec")
+        return tuple(sorted((_supervisor(item) for item in found if item.state), key=lambda s: s.id))
 
     def spec(self, data_source: str) -> Mapping[str, Any] | None:
         """What runs, with Druid's defaults filled in; None where no supervisor does."""
-        found = self.client.get("overlord", supervisor_path(data_source), missing="")
-        return found if isinstance(found, dict) else None
+        path = supervisor_path(data_source)
+        found = self.client.get("overlord", path, wire.JsonObject, missing=None)
+        if found is not None:
+            self._check_spec(path, found, "$")
+        return found
+
+    def _check_spec(self, path: str, spec: Mapping[str, Any], place: str) -> None:
+        """A spec is kept as it is, and what is read of it has to be there."""
+        try:
+            wire.fitted(spec, wire.SupervisorSpec)
+        except ValueError as error:
+            raise self.client.unexpected("GET", "overlord", path, json.dumps(spec), f"{error}, in {place}") from None
 
     def status(self, data_source: str) -> SupervisorStatus | None:
-        found = self.client.get("overlord", supervisor_path(data_source, "status"), missing="")
-        return _status(found["payload"]) if isinstance(found, dict) else None
+        path = supervisor_path(data_source, "status")
+        found = self.client.get("overlord", path, wire.SupervisorStatus, missing=None)
+        return None if found is None else _status(found.payload)
 
     def counts(self, data_source: str) -> RowCounts:
         """Rows of the tasks that run now: the overlord asks each of them."""
-        found = self.client.get("overlord", supervisor_path(data_source, "stats"), missing="")
-        return _counts(found if isinstance(found, dict) else {})
+        path = supervisor_path(data_source, "stats")
+        groups = self.client.get("overlord", path, dict[str, dict[str, wire.RowStats]], missing=None) or {}
+        return _counts({task_id: stats for tasks in groups.values() for task_id, stats in tasks.items()})
 
-    def parse_errors(self, data_source: str) -> tuple[ParseError, ...]:
+    def parse_errors(self, data_source: str) -> tuple[UnparseableRecord, ...]:
         """The records that the tasks which run now could not parse, newest first: as many as each of them keeps."""
-        found = self.client.get("overlord", supervisor_path(data_source, "parseErrors"), missing="")
-        return tuple(map(_parse_error, found)) if isinstance(found, list) else ()
+        path = supervisor_path(data_source, "parseErrors")
+        return tuple(map(_parse_error, self.client.get("overlord", path, list[wire.ParseExceptionReport], missing=())))
 
     def tasks(
         self, data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS
     ) -> tuple[Task, ...]:
         """Tasks, newest first; of the completed ones the newest `most`. `state` is running, waiting, pending or complete."""
-        found = self.client.get("overlord", tasks_path(data_source, state, most))
+        found = self.client.get("overlord", tasks_path(data_source, state, most), list[wire.Task])
         return tuple(sorted(map(_task, found), key=lambda t: t.created, reverse=True))
 
     def task(self, task_id: str) -> Task | None:
-        found = self.client.get("overlord", task_path(task_id, "status"), missing="")
-        return _task(found["status"]) if isinstance(found, dict) else None
+        found = self.client.get("overlord", task_path(task_id, "status"), wire.TaskStatus, missing=None)
+        return None if found is None else _task(found.status)
 
     def log(self, task_id: str, characters: int) -> str:
         """The end of a task's log; empty where there is none: an indexer's tasks write into the indexer's own."""
-        return str(
-            self.client.get("overlord", f"{task_path(task_id, 'log')}?offset=-{characters}", missing=" ")
-        ).strip()
+        return self.client.text("overlord", f"{task_path(task_id, 'log')}?offset=-{characters}").strip()
 
-    def report(self, task_id: str) -> tuple[RowCounts, tuple[ParseError, ...]] | None:
+    def report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
         """What a task says of its rows, while it runs and afterwards; None where it left no report."""
-        found = self.client.get("overlord", task_path(task_id, "reports"), missing="")
-        payload = found.get("ingestionStatsAndErrors", {}).get("payload") if isinstance(found, dict) else None
-        if not isinstance(payload, dict):
+        payload = self.ingestion_report(task_id)
+        if payload is None:
             return None
-        errors = (payload.get("unparseableEvents") or {}).get("buildSegments") or ()
-        stats = payload.get("rowStats") or {}
-        live = stats if "totals" in stats else {"totals": stats}
-        return _counts({"": {task_id: live}}), tuple(map(_parse_error, errors))
+        errors = (payload.unparseable_events or {}).get("buildSegments") or ()
+        return _counts({task_id: payload.row_stats or wire.RowStats()}), tuple(map(_parse_error, errors))
+
+    def reports(self, task_id: str) -> wire.Reports:
+        """By name; none where the task left none."""
+        return self.client.get("overlord", task_path(task_id, "reports"), wire.Reports, missing=None) or {}
+
+    def ingestion_report(self, task_id: str) -> wire.IngestionPayload | None:
+        found = self.reports(task_id).get(wire.INGESTION)
+        return None if found is None else found.payload
 
     def left_off(self, task: Task) -> dict[int, int]:
         """Where each partition was read to by a task that has ended, and its records kept; of one that failed, where it began.
@@ -91,29 +112,32 @@ class Overlord:
         a topic with gaps (transactions, compaction), and for several partitions with records that cannot be parsed, it is
         a little less.
         """
-        found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", missing="")
-        io = found["payload"].get("ioConfig") or {} if isinstance(found, dict) else {}
-        began = _offsets((io.get("startSequenceNumbers") or {}).get("partitionSequenceNumberMap"))
+        found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", wire.TaskDefinition, missing=None)
+        io = found.payload.io_config if found is not None else None
+        start = io.start_sequence_numbers if io is not None else None
+        began = _offsets(start.partition_sequence_number_map if start is not None else None)
         if task.state != "SUCCESS":
             return began
-        report = self.client.get("overlord", task_path(task.id, "reports"), missing="")
-        payload = report["ingestionStatsAndErrors"]["payload"] if isinstance(report, dict) else {}
-        taken = {_partition(key): int(count) for key, count in (payload.get("recordsProcessed") or {}).items()}
+        payload = self.ingestion_report(task.id) or wire.IngestionPayload()
+        taken = {_partition(key): count for key, count in (payload.records_processed or {}).items()}
         if len(began) == 1:
-            stats = (payload.get("rowStats") or {}).get("buildSegments") or {}
-            counts = (stats.get(name, 0) for name in ("processed", "processedWithError", "thrownAway", "unparseable"))
-            taken = {partition: max(sum(map(int, counts)), taken.get(partition, 0)) for partition in began}
+            stats = (payload.row_stats or wire.RowStats()).counts
+            read = sum(
+                rows_in(stats, name) for name in ("processed", "processedWithError", "thrownAway", "unparseable")
+            )
+            taken = {partition: max(read, taken.get(partition, 0)) for partition in began}
         return {partition: offset + taken.get(partition, 0) for partition, offset in began.items()}
 
     def workers(self) -> tuple[Worker, ...]:
-        found = self.client.get("overlord", f"{BASE}/workers")
-        return tuple(
-            Worker(item["worker"]["host"], int(item["worker"]["capacity"]), int(item["currCapacityUsed"]))
-            for item in found
-        )
+        found = self.client.get("overlord", f"{BASE}/workers", list[wire.Worker])
+        return tuple(Worker(item.worker.host, item.worker.capacity, item.curr_capacity_used) for item in found)
+
+    def submit(self, task: Mapping[str, Any], *, repeatable: bool = True) -> None:
+        """Hand a task over."""
+        self.client.post("overlord", TASK, wire.TaskId, task, repeatable=repeatable)
 
     def kill(self, task_id: str) -> None:
-        self.client.post("overlord", task_path(task_id, "shutdown"))
+        self.client.post("overlord", task_path(task_id, "shutdown"), wire.TaskId)
 
 
 def tasks_path(data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS) -> str:
@@ -125,68 +149,72 @@ def task_path(task_id: str, part: str) -> str:
     return f"{BASE}/task/{quote(task_id, safe='')}/{part}"
 
 
-def _supervisor(item: Mapping[str, Any]) -> Supervisor:
-    spec = item.get("spec") or {}
+def _supervisor(item: wire.Supervisor) -> Supervisor:
+    spec = item.spec or {}
     return Supervisor(
-        item["id"], item["state"], item["detailedState"], bool(item["healthy"]), bool(spec.get("suspended")),
+        item.id, item.state or "", item.detailed_state or "", bool(item.healthy), bool(spec.get("suspended")),
         str(spec.get("type") or ""), spec,
     )  # fmt: skip
 
 
-def _status(payload: Mapping[str, Any]) -> SupervisorStatus:
+def _status(report: wire.SupervisorReport) -> SupervisorStatus:
     errors = (
-        SupervisorError(
-            str(e.get("timestamp") or ""), first_line(str(e.get("message") or e.get("exceptionClass") or ""))
-        )
-        for e in payload.get("recentErrors") or ()
+        SupervisorError(e.timestamp or "", first_line(e.message or e.exception_class or ""))
+        for e in report.recent_errors or ()
     )
     return SupervisorStatus(
-        state=payload["state"],
-        detailed_state=payload["detailedState"],
-        suspended=bool(payload["suspended"]),
-        healthy=bool(payload["healthy"]),
-        partitions=payload.get("partitions"),
-        active=tuple(map(_reading_task, payload.get("activeTasks") or ())),
-        publishing=tuple(map(_reading_task, payload.get("publishingTasks") or ())),
-        latest_offsets=_offsets(payload.get("latestOffsets")),
-        lag=_offsets(payload.get("minimumLag")),
-        total_lag=payload.get("aggregateLag"),
-        offsets_updated=payload.get("offsetsLastUpdated"),
+        state=report.state,
+        detailed_state=report.detailed_state,
+        suspended=report.suspended,
+        healthy=report.healthy,
+        partitions=report.partitions,
+        active=tuple(map(_reading_task, report.active_tasks or ())),
+        publishing=tuple(map(_reading_task, report.publishing_tasks or ())),
+        latest_offsets=_offsets(report.latest_offsets),
+        lag=_offsets(report.minimum_lag),
+        total_lag=report.aggregate_lag,
+        offsets_updated=report.offsets_last_updated,
         errors=tuple(errors),
     )
 
 
-def _reading_task(item: Mapping[str, Any]) -> ReadingTask:
+def _reading_task(item: wire.ReadingTask) -> ReadingTask:
     return ReadingTask(
-        item["id"], _offsets(item.get("startingOffsets")), _offsets(item.get("currentOffsets")),
-        item.get("startTime"), item.get("remainingSeconds"),
+        item.id, _offsets(item.starting_offsets), _offsets(item.current_offsets), item.start_time,
+        item.remaining_seconds,
     )  # fmt: skip
 
 
-def _offsets(found: Mapping[str, Any] | None) -> dict[int, int]:
+def _offsets(found: wire.Offsets | None) -> dict[int, int]:
     """Of several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then no key."""
-    pairs = ((str(name).rpartition(":")[2], value) for name, value in (found or {}).items())
-    return {int(name): int(value) for name, value in pairs if name.isdecimal() and value is not None}
+    pairs = ((name.rpartition(":")[2], value) for name, value in (found or {}).items())
+    return {int(name): value for name, value in pairs if name.isdecimal() and value is not None}
 
 
 def _partition(key: str) -> int:
     """`KafkaTopicPartition{partition=0, topic='null', …}`, or the number alone."""
     found = re.search(r"partition=(\d+)", key)
-    return int(found[1]) if found else int(key)
+    number = found[1] if found else key
+    return int(number) if number.isdecimal() else -1
 
 
-def _counts(groups: Mapping[str, Mapping[str, Any]]) -> RowCounts:
+def rows_in(counts: wire.Counts, name: str) -> int:
+    value = counts.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts:
     totals: dict[str, int] = {}
     bad: dict[str, int] = {}
     per_second = 0.0
-    for tasks in groups.values():
-        for task_id, stats in tasks.items():
-            rows = (stats.get("totals") or {}).get("buildSegments") or {}
-            for name, value in rows.items():
-                totals[name] = totals.get(name, 0) + int(value)
-            bad[task_id] = int(rows.get("unparseable") or 0) + int(rows.get("processedWithError") or 0)
-            averages = (stats.get("movingAverages") or {}).get("buildSegments") or {}
-            per_second += float((averages.get("1m") or {}).get("processed") or 0)
+    for task_id, stats in tasks.items():
+        rows = stats.counts
+        for name in rows:
+            totals[name] = totals.get(name, 0) + rows_in(rows, name)
+        bad[task_id] = rows_in(rows, "unparseable") + rows_in(rows, "processedWithError")
+        averages = (stats.moving_averages.build_segments if stats.moving_averages is not None else None) or {}
+        speed = averages.get("1m", {}).get("processed")
+        per_second += float(speed) if isinstance(speed, int | float) else 0.0
     worst = max(bad, key=lambda task_id: bad[task_id], default="")
     return RowCounts(
         totals.get("processed", 0), totals.get("unparseable", 0), totals.get("processedWithError", 0),
@@ -194,29 +222,22 @@ def _counts(groups: Mapping[str, Mapping[str, Any]]) -> RowCounts:
     )  # fmt: skip
 
 
-def _parse_error(item: Mapping[str, Any]) -> ParseError:
-    details: Iterable[Any] = item.get("details") or ()
-    return ParseError(
-        str(item.get("input") or ""), "; ".join(map(str, details)), int(item.get("timeOfExceptionMillis") or 0)
-    )
+def _parse_error(item: wire.ParseExceptionReport) -> UnparseableRecord:
+    return UnparseableRecord(str(item.input or ""), "; ".join(item.details or ()))
 
 
-def _task(item: Mapping[str, Any]) -> Task:
+def _task(item: wire.Task) -> Task:
     """A task of the list or of its own status; RUNNING is split by what the runner says."""
-    state = str(item.get("statusCode") or item.get("status"))
-    runner = item.get("runnerStatusCode")
-    location = item.get("location") or {}
-    host, port = (
-        location.get("host"),
-        location.get("tlsPort") if (location.get("tlsPort") or -1) > 0 else location.get("port"),
-    )
+    state, runner = item.status_code or item.status or "", item.runner_status_code
+    location = item.location or wire.TaskLocation()
+    port = location.tls_port if (location.tls_port or -1) > 0 else location.port
     return Task(
-        id=item["id"],
-        type=str(item.get("type") or ""),
-        data_source=str(item.get("dataSource") or ""),
-        state=str(runner) if state == "RUNNING" and runner in ("PENDING", "WAITING") else state,
-        created=str(item.get("createdTime") or ""),
-        duration=int(item["duration"]) if item.get("duration") is not None else -1,
-        location=f"{host}:{port}" if host else "",
-        error=first_line(str(item.get("errorMsg") or "")),
+        id=item.id,
+        type=item.type or "",
+        data_source=item.data_source or "",
+        state=runner if state == "RUNNING" and runner in ("PENDING", "WAITING") else state,
+        created=item.created_time or "",
+        duration=-1 if item.duration is None else item.duration,
+        location=f"{location.host}:{port}" if location.host else "",
+        error=first_line(item.error_msg or ""),
     )

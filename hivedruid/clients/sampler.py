@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.failures import AnswerError
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.checks import Sample
 from hivedruid.ingestion.feed import feed_of
-from hivedruid.ingestion.model import ParseError
+from hivedruid.ingestion.model import UnparseableRecord
 from hivedruid.redaction import redact
 
 SAMPLER = "/druid/indexer/v1/sampler"
@@ -54,9 +56,8 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
         answer = _ask(client, {**inner, "ioConfig": io}, max(1, rows), READ_TIMEOUT if rows else 1)
     except DruidError as error:
         raise _explained(client, spec, error) from error
-    data = answer.get("data") or ()
-    errors = tuple(_parse_error(row) for row in data if row.get("unparseable"))
-    return Sample(int(answer.get("numRowsRead") or 0), int(answer.get("numRowsIndexed") or 0), errors)
+    errors = tuple(_parse_error(row) for row in answer.data if row.unparseable)
+    return Sample(answer.num_rows_read, answer.num_rows_indexed, errors)
 
 
 def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...]:
@@ -83,21 +84,23 @@ def _is_set(client: DruidClient, variable: str) -> bool:
     }
     try:
         _ask(client, {"dataSchema": schema, "ioConfig": io}, 1, 1)
+    except AnswerError:
+        raise
     except DruidError as error:
         return _NO_SUPPLIER not in error.message
     return True
 
 
-def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> Mapping[str, Any]:
-    body = {"type": "kafka", "spec": {**spec, "type": "kafka"}}
-    answer = client.post("overlord", SAMPLER, {**body, "samplerConfig": {"numRows": rows, "timeoutMs": timeout}})
-    if not isinstance(answer, dict):
-        raise DruidError("Druid's sampler does not answer as it should")
-    return answer
+def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> wire.Sampled:
+    config = {"numRows": rows, "timeoutMs": timeout}
+    body = {"type": "kafka", "spec": {**spec, "type": "kafka"}, "samplerConfig": config}
+    return client.post("overlord", SAMPLER, wire.Sampled, body)
 
 
 def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) -> DruidError:
     """The error with what it means, where that is known."""
+    if isinstance(error, AnswerError):
+        return error
     feed = feed_of(spec)
     if _NO_SUPPLIER in error.message and (unset := unset_variables(client, feed.variables)):
         is_or_are = "variable {} is" if len(unset) == 1 else "variables {} are"
@@ -112,12 +115,12 @@ def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) 
     return DruidError(f"Druid cannot read the topic: {redact(error.message)}", hint=error.hint)
 
 
-def _parse_error(row: Mapping[str, Any]) -> ParseError:
-    details = str(row.get("error") or "")
+def _parse_error(row: wire.SampledRow) -> UnparseableRecord:
+    details = row.error or ""
     if found := re.search(r"exceptions: \[(.*)\]\Z", details, re.S):
         details = found[1]
     details = re.sub(r" Event: \{.*\Z", "", details, flags=re.S)
-    given = row.get("input")
+    given = row.input
     unread = re.search(r"row \[(.*)\] into", details, re.S)
     text = json.dumps(given, ensure_ascii=False) if given is not None else unread[1] if unread else ""
-    return ParseError(text, details, 0)
+    return UnparseableRecord(text, details)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from hivedruid.clients.instants import millis
+from hivedruid.clients import wire
 from hivedruid.clients.measured import COUNT, measured
 from hivedruid.clients.segments import ETERNITY, interval
-from hivedruid.druid.engine import ListedSegment, SegmentState
+from hivedruid.engine.segments import ListedSegment, SegmentState
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -52,23 +52,22 @@ class Located:
 
 def located(cluster: DruidCluster, data_source: str) -> tuple[Located, ...]:
     """What queries read of a data source now."""
-    found = cluster.client.get("broker", CANDIDATES.format(quote(data_source, safe="")), missing=())
-    return tuple(_located(data_source, item) for item in found if item.get("locations"))
+    path = CANDIDATES.format(quote(data_source, safe=""))
+    found = cluster.client.get("broker", path, list[wire.Candidate], missing=())
+    return tuple(_located(data_source, item) for item in found if item.locations)
 
 
-def _located(data_source: str, item: Mapping[str, Any]) -> Located:
-    kinds = [location.get("type") for location in item["locations"]]
-    historicals = sum(kind in ("historical", "broker") for kind in kinds)
-    start, end = map(millis, item["interval"].split("/"))
+def _located(data_source: str, item: wire.Candidate) -> Located:
+    historicals = sum(kind in ("historical", "broker") for kind in item.kinds)
     return Located(
-        data_source, (start, end), item["interval"], item["version"], int(item["partitionNumber"]), int(item.get("size") or 0),
-        historicals, len(kinds) - historicals,
+        data_source, item.interval.span, item.interval.text, item.version, item.partition_number, item.size or 0,
+        historicals, len(item.kinds) - historicals,
     )  # fmt: skip
 
 
 def listed(cluster: DruidCluster, data_source: str) -> tuple[ListedSegment, ...]:
     """All segments of a data source; see `DruidEngine.listed_segments`."""
-    stored = cluster.client.get("coordinator", METADATA + quote(data_source, safe=""))
+    stored = cluster.client.get("coordinator", METADATA + quote(data_source, safe=""), list[wire.StoredSegment])
     seen = located(cluster, data_source)
     return combined(stored, seen, _rows(cluster, data_source, seen))
 
@@ -79,7 +78,7 @@ def _rows(cluster: DruidCluster, data_source: str, seen: Iterable[Located]) -> d
         "queryType": "segmentMetadata", "dataSource": data_source, "intervals": [interval(ETERNITY)],
         "analysisTypes": [], "toInclude": {"type": "none"},
     }  # fmt: skip
-    rows = {item["id"]: int(item["numRows"]) for item in cluster.answer(query)}
+    rows = {item.id: item.num_rows for item in cluster.answer(query, wire.SegmentAnalysis)}
     for part in seen:
         if not part.historicals and part.id not in rows:
             rows[part.id] = measured(cluster, data_source, [part.descriptor], COUNT).rows
@@ -87,7 +86,7 @@ def _rows(cluster: DruidCluster, data_source: str, seen: Iterable[Located]) -> d
 
 
 def combined(
-    stored: Iterable[Mapping[str, Any]], seen: Iterable[Located], rows: Mapping[str, int]
+    stored: Iterable[wire.StoredSegment], seen: Iterable[Located], rows: Mapping[str, int]
 ) -> tuple[ListedSegment, ...]:
     """Each segment once: those of the metadata store, and those that queries read and it does not have, or not yet."""
     by_key: dict[tuple[str, int], list[Located]] = {}
@@ -99,25 +98,24 @@ def combined(
 
 
 def _stored(
-    item: Mapping[str, Any], seen: dict[tuple[str, int], list[Located]], rows: Mapping[str, int]
+    item: wire.StoredSegment, seen: dict[tuple[str, int], list[Located]], rows: Mapping[str, int]
 ) -> ListedSegment:
-    """A DataSegment of the metadata store. What of it is seen is taken out of `seen`."""
-    start, end = map(millis, item["interval"].split("/"))
-    shard = item.get("shardSpec") or {}
-    key = (str(item["version"]), int(shard.get("partitionNum") or 0))
+    """A segment of the metadata store. What of it is seen is taken out of `seen`."""
+    start, end = item.interval.span
+    key = (item.version, item.number)
     mine = [part for part in seen.get(key, ()) if start <= part.span[0] and part.span[1] <= end]
     seen[key] = [part for part in seen.get(key, ()) if part not in mine]
     replicas = max((part.historicals for part in mine), default=0)
-    if shard.get("type") == "tombstone":
+    if item.is_tombstone:
         return ListedSegment(start, end, *key, 0, 0, "tombstone", replicas)
     state: SegmentState
     if replicas:
         state = "available"
-    elif item.get("overshadowed"):
+    elif item.overshadowed:
         state = "overshadowed"
     else:  # the retention rules keep it from the historicals, or they are at it
-        state = "unavailable" if item.get("replicationFactor") == 0 else "loading"
-    return ListedSegment(start, end, *key, rows.get(item["identifier"]), int(item.get("size") or 0), state, replicas)
+        state = "unavailable" if item.replication_factor == 0 else "loading"
+    return ListedSegment(start, end, *key, rows.get(item.identifier), item.size or 0, state, replicas)
 
 
 def _seen(part: Located, rows: Mapping[str, int]) -> ListedSegment:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from hivedruid.clients.instants import millis
+from hivedruid.clients import wire
 from hivedruid.clients.task_spec import task_of
-from hivedruid.druid.engine import StoredSegment
 from hivedruid.druid.intervals import iso
+from hivedruid.engine.segments import StoredSegment
 from hivedruid.errors import DruidError
 
 if TYPE_CHECKING:
@@ -45,20 +45,16 @@ class Segment:
     task: str = field(default="", compare=False)
 
     @classmethod
-    def of(cls, item: Mapping[str, Any]) -> Segment:
-        """A DataSegment of the coordinator."""
-        start, end = map(millis, item["interval"].split("/"))
-        shard = item.get("shardSpec") or {}
-        number = int(shard.get("partitionNum") or 0)
-        is_tombstone = shard.get("type") == "tombstone"
-        size = int(item.get("size") or 0)
-        return cls(item["identifier"], start, end, item["version"], number, is_tombstone, size, task_of(item))
+    def of(cls, item: wire.StoredSegment) -> Segment:
+        start, end = item.interval.span
+        return cls(
+            item.identifier, start, end, item.version, item.number, item.is_tombstone, item.size or 0, task_of(item)
+        )
 
     @classmethod
-    def seen(cls, item: Mapping[str, Any]) -> Segment:
-        """A LocatedSegmentDescriptor of the broker: of a segment that is hidden in part, what is not hidden."""
-        start, end = map(millis, item["interval"].split("/"))
-        return cls("", start, end, item["version"], item["partitionNumber"])
+    def seen(cls, item: wire.Candidate) -> Segment:
+        """What the broker reads: of a segment that is hidden in part, what is not hidden."""
+        return cls("", *item.interval.span, item.version, item.partition_number)
 
     def overlaps(self, other: Segment) -> bool:
         return self.start < other.end and other.start < self.end
@@ -81,12 +77,14 @@ class Segments:
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
         """All segments that count in spans of time, hidden ones among them, from the metadata store itself."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
-        return [Segment.of(item) for item in self._client.post("coordinator", path, [*map(interval, spans)])]
+        found = self._client.post("coordinator", path, list[wire.StoredSegment], [*map(interval, spans)])
+        return [Segment.of(item) for item in found]
 
     def unused(self, span: tuple[int, int]) -> list[Segment]:
         """Those that count no more, and are still known."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/unusedSegments?interval={interval(span)}"
-        return [Segment.of(item["dataSegment"]) for item in self._client.get("coordinator", path, missing=())]
+        found = self._client.get("coordinator", path, list[wire.UnusedSegment], missing=())
+        return [Segment.of(item.data_segment) for item in found]
 
     def seen(self, around: Sequence[Segment]) -> list[Segment]:
         """What the broker's queries would read between the first and the last of these segments; no tombstones."""
@@ -94,19 +92,17 @@ class Segments:
             return []
         span = interval((min(s.start for s in around), max(s.end for s in around)))
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
-        return [Segment.seen(item) for item in self._client.get("broker", path) if item.get("locations")]
+        return [Segment.seen(item) for item in self._client.get("broker", path, list[wire.Candidate]) if item.locations]
 
     def stored(self) -> tuple[StoredSegment, ...]:
         """What the broker's queries read, tombstones left out; a segment that is only on tasks is still growing."""
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={interval(ETERNITY)}"
         found = []
-        for item in self._client.get("broker", path, missing=()):
-            if not item.get("locations"):
-                continue
-            start, end = map(millis, item["interval"].split("/"))
-            kinds = {location.get("type") for location in item["locations"]}
-            name = f"{item['version']}_{item['partitionNumber']}"
-            found.append(StoredSegment(start, end, name, growing=not kinds & {"historical", "broker"}))
+        for item in self._client.get("broker", path, list[wire.Candidate], missing=()):
+            if item.locations:
+                name = f"{item.version}_{item.partition_number}"
+                growing = not {"historical", "broker"}.intersection(item.kinds)
+                found.append(StoredSegment(*item.interval.span, name, growing=growing))
         return tuple(sorted(found, key=lambda s: (s.start, s.end, s.id)))
 
     def wait_for(
@@ -138,8 +134,9 @@ class Segments:
 
     def has_historical(self) -> bool:
         """Whether anything could load a segment."""
-        servers = self._client.get("coordinator", "/druid/coordinator/v1/servers?simple", missing=())
-        return not isinstance(servers, list) or any(server.get("type") == "historical" for server in servers)
+        path = "/druid/coordinator/v1/servers?simple"
+        servers = self._client.get("coordinator", path, list[wire.Server], missing=None)
+        return servers is None or any(server.type == "historical" for server in servers)
 
     def restore(self, before: Sequence[Segment], seen: Sequence[Segment], new: Sequence[Segment]) -> bool:
         """Take the new segments back, and give back what they replaced: the broker sees again what it had seen.
@@ -162,7 +159,8 @@ class Segments:
 
     def mark_unused(self, segments: Sequence[Segment]) -> None:
         if segments:
-            self._client.post("coordinator", f"{COORDINATOR}/{self._source}/markUnused", _ids(segments))
+            path = f"{COORDINATOR}/{self._source}/markUnused"
+            self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
     def _mark_used(self, segments: Sequence[Segment]) -> None:
         """Druid 33's overlord does it, and then answers 500 for want of a writer for its answer; in Druid 32 it is the
@@ -170,11 +168,13 @@ class Segments:
         if not segments:
             return
         with suppress(DruidError):
-            self._client.post("overlord", f"{OVERLORD}/{self._source}/markUsed", _ids(segments))
+            path = f"{OVERLORD}/{self._source}/markUsed"
+            self._client.post("overlord", path, wire.Acknowledgement, _ids(segments))
             return
         with suppress(DruidError):
             if not set(segments) <= set(self.used()):
-                self._client.post("coordinator", f"{COORDINATOR}/{self._source}/markUsed", _ids(segments))
+                path = f"{COORDINATOR}/{self._source}/markUsed"
+                self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
 
 COORDINATOR, OVERLORD = "/druid/coordinator/v1/datasources", "/druid/indexer/v1/datasources"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.types import BIGINT, DOUBLE
-from hivedruid.errors import ExecutionError
+from hivedruid.clients.segment_list import located
+from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
 from hivedruid.plan.physical import DruidRead, Field
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def of_analyses(found: Iterable[Mapping[str, Any]]) -> TableStatistics | None:
+def of_analyses(found: Iterable[SegmentAnalysis]) -> TableStatistics | None:
     """segmentMetadata's analyses of the segments, merged or not, as one; None for no segments.
 
     A merged analysis has the largest cardinality of a segment, and so has this: an estimate, no bound.
@@ -28,25 +27,25 @@ def of_analyses(found: Iterable[Mapping[str, Any]]) -> TableStatistics | None:
     analyses = list(found)
     if not analyses:
         return None
-    spans = sorted({span for analysis in analyses for span in analysis.get("intervals") or ()})
+    spans = sorted({span.text for analysis in analyses for span in analysis.intervals or ()})
     edges = [_millis(edge) for span in spans for edge in span.split("/")]
     columns: dict[str, ColumnStatistics] = {}
     for analysis in analyses:
-        for name, column in analysis["columns"].items():
+        for name, column in analysis.columns.items():
             columns[name] = _column(column, columns.get(name))
-    rows = sum(analysis["numRows"] for analysis in analyses)
+    rows = sum(analysis.num_rows for analysis in analyses)
     return TableStatistics(
         rows, None, min(edges, default=None), max(edges, default=None), columns, f"{rows} rows of {' '.join(spans)}"
     )
 
 
-def _column(analysis: Mapping[str, Any], other: ColumnStatistics | None) -> ColumnStatistics:
-    is_text = analysis.get("type") == "STRING" and not analysis.get("errorMessage")
-    counts = [c for c in (analysis.get("cardinality") if is_text else None, other and other.distinct) if c]
+def _column(analysis: ColumnAnalysis, other: ColumnStatistics | None) -> ColumnStatistics:
+    is_text = analysis.type == "STRING" and not analysis.error_message
+    counts = [c for c in (analysis.cardinality if is_text else None, other and other.distinct) if c]
     return ColumnStatistics(
         max(counts, default=None),
-        bool(analysis.get("hasNulls")) or bool(other and other.has_nulls),
-        bool(analysis.get("hasMultipleValues")) or bool(other and other.has_multiple_values),
+        bool(analysis.has_nulls) or bool(other and other.has_nulls),
+        analysis.has_multiple_values or bool(other and other.has_multiple_values),
     )
 
 
@@ -76,12 +75,9 @@ def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]
     return replace(found, columns={**found.columns, **looked_at})
 
 
-def _bytes(cluster: DruidCluster, data_source: str) -> int | None:
-    """The size of its segments; unknown where the coordinator cannot be asked."""
-    with suppress(ExecutionError, TypeError, KeyError, ValueError):
-        path = f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}?simple"
-        return int(cluster.client.get("coordinator", path)["segments"]["size"])
-    return None
+def _bytes(cluster: DruidCluster, data_source: str) -> int:
+    """The size of the segments that queries read, overshadowed ones left out."""
+    return sum(max(0, part.size) for part in located(cluster, data_source))
 
 
 _EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from hivedruid.errors import DruidError
 
+MOST_SHOWN = 400
 _ENDS = tuple(",]} \t\r\n")
 
 
@@ -16,8 +17,16 @@ class TruncatedError(DruidError):
     """The text ended before the JSON did."""
 
 
+class MalformedError(DruidError):
+    """What has come is not what Druid sends; `text` is what stands there."""
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
+
+
 class JsonStream:
-    """A JSON text that arrives in chunks of bytes. Raises TruncatedError where it ends too early, DruidError where it is no JSON.
+    """A JSON text that arrives in chunks of bytes. Raises TruncatedError where it ends too early, MalformedError where it is no JSON.
 
     Druid ends HTTP 200 answers cleanly when a query fails on its way: only the missing `]` tells.
     """
@@ -42,7 +51,7 @@ class JsonStream:
             while True:  # the fast way: an item, and what follows it, have come
                 try:
                     item, end = decode(text, place)
-                except ValueError:
+                except (ValueError, RecursionError):  # what is nested too deeply, `value` tells
                     break
                 if text[end : end + 1] != ",":
                     break
@@ -87,6 +96,8 @@ class JsonStream:
             except ValueError:
                 self._need_more()
                 continue
+            except RecursionError:
+                raise self._malformed() from None
             is_over = isinstance(value, (list, dict, str)) or self._text[end : end + 1] in _ENDS
             if not is_over:  # a number may go on
                 self._need_more()
@@ -132,10 +143,11 @@ class JsonStream:
         try:
             self._text = self._text[self._place :] + self._utf8.decode(chunk or b"", self._ended)
         except UnicodeDecodeError:
-            raise (TruncatedError if self._ended else DruidError)("the answer is no UTF-8") from None
+            if self._ended:
+                raise TruncatedError("the answer ends within a character of UTF-8") from None
+            raise MalformedError("no UTF-8", (chunk or b"").decode("utf-8", "replace")) from None
         self._place = 0
         return not self._ended
 
-    def _malformed(self) -> DruidError:
-        found = self._text[self._place : self._place + 40]
-        return DruidError(f"the answer is not the JSON that Druid sends: '{found}'")
+    def _malformed(self) -> MalformedError:
+        return MalformedError("not the JSON of rows", self._text[self._place : self._place + MOST_SHOWN])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from hivedruid.clients.wire import StoredSegment
 from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import merged, to_json
@@ -45,11 +46,13 @@ def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:
     return {**task, "id": load.task, "spec": spec, "context": context}
 
 
-def task_of(segment: Mapping[str, Any]) -> str:
-    """The id of the task that a DataSegment of the coordinator is marked with; "" where it is from elsewhere."""
-    transform = (segment.get("lastCompactionState") or {}).get("transformSpec") or {}
-    fields = (transform.get("filter") or {}).get("fields") or ()
-    return next((str(f.get("value") or "") for f in fields if f.get("dimension") == _MARK), "")
+def task_of(segment: StoredSegment) -> str:
+    """The id of the task that a segment of the coordinator is marked with; "" where it is from elsewhere."""
+    state = segment.last_compaction_state
+    transform = state.transform_spec if state is not None else None
+    mark = transform.filter if transform is not None else None
+    fields = (mark.fields if mark is not None else None) or ()
+    return next((str(f.value or "") for f in fields if f.dimension == _MARK), "")
 
 
 def _mark(task: str) -> dict[str, Any]:

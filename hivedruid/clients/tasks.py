@@ -8,8 +8,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
-from hivedruid.clients.failures import first_line
-from hivedruid.clients.overlord import BASE, Overlord, task_path
+from hivedruid.clients import wire
+from hivedruid.clients.failures import AnswerError, first_line
+from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.ingestion.model import Task
 
-TASKS = f"{BASE}/task"
 ALL_TIME = "0000-01-01T00:00:00Z/5000-01-01T00:00:00Z"
 """What a kill task may be given: of an interval without end the overlord counts the days."""
 LOST_WORKER = 20.0
@@ -67,7 +67,7 @@ class IngestionTask:
         self._cluster.progress(f"Druid: task {self.id} is submitted")
         for attempt in range(self._client.address.tries):
             try:
-                self._client.post("overlord", TASKS, task, repeatable=False)
+                self._overlord.submit(task, repeatable=False)
             except (ConnectError, DruidError) as error:
                 if self.status() is not None:
                     return
@@ -138,7 +138,7 @@ class IngestionTask:
         """Slots in use and slots in all, by worker; None where it is not for us to see."""
         try:
             return {worker.host: (worker.used, worker.capacity) for worker in self._overlord.workers()}
-        except (DruidError, ConnectError, TypeError, KeyError):
+        except (DruidError, ConnectError):
             return None
 
     def _raise_not_begun(self, task: Task, workers: Mapping[str, tuple[int, int]] | None) -> NoReturn:
@@ -157,7 +157,7 @@ class IngestionTask:
             return f"waiting for {waits_for} to ingest into {self._data_source} ({seconds:.0f} s)"
         try:
             counts = self._overlord.report(self.id)
-        except (DruidError, ConnectError, TypeError, KeyError, AttributeError):
+        except (DruidError, ConnectError):
             counts = None
         done = counts[0].processed if counts is not None else 0
         if not done:
@@ -170,11 +170,12 @@ class IngestionTask:
     def report(self) -> TaskReport:
         """Empty where it left none: not every task does."""
         try:
-            found = self._client.get("overlord", task_path(self.id, "reports"), missing={})
-            payload = found["ingestionStatsAndErrors"]["payload"]
-        except (DruidError, TypeError, KeyError):
+            payload = self._overlord.ingestion_report(self.id)
+        except AnswerError:
+            raise
+        except DruidError:
             return TaskReport()
-        return _report(payload) if isinstance(payload, dict) else TaskReport()
+        return TaskReport() if payload is None else _report(payload)
 
     def failure(self, task: Task) -> DruidError:
         """Why it failed, in Druid's own words."""
@@ -182,20 +183,15 @@ class IngestionTask:
         return DruidError(f"the ingestion task failed: {reason}", hint=f"task {self.id}; nothing was changed")
 
 
-def _report(payload: Mapping[str, Any]) -> TaskReport:
-    stats = payload.get("rowStats") or {}
-    counts = stats.get("totals", stats).get("buildSegments") or {}
-    lost = {name: int(counts.get(name, 0)) for name in ("processedWithError", "unparseable", "thrownAway")}
-    problem = first_line(str(payload.get("errorMsg") or ""))
-    unparseable = (payload.get("unparseableEvents") or {}).values()
-    bad = [event for events in unparseable if isinstance(events, list) for event in events if isinstance(event, dict)]
+def _report(payload: wire.IngestionPayload) -> TaskReport:
+    counts = (payload.row_stats or wire.RowStats()).counts
+    lost = {name: rows_in(counts, name) for name in ("processedWithError", "unparseable", "thrownAway")}
+    problem = first_line(payload.error_msg or "")
+    bad = [event for events in (payload.unparseable_events or {}).values() for event in events or ()]
     if bad:
-        problem = f"a row cannot be stored: {first_line(str((bad[0].get('details') or [''])[0]))}"
-    published = payload.get("segmentsPublished")
-    return TaskReport(
-        int(counts.get("processed", 0)) if counts else None, {name: n for name, n in lost.items() if n},
-        int(published) if published is not None else None, problem,
-    )  # fmt: skip
+        problem = f"a row cannot be stored: {first_line((bad[0].details or [''])[0])}"
+    processed = rows_in(counts, "processed") if counts else None
+    return TaskReport(processed, {name: n for name, n in lost.items() if n}, payload.segments_published, problem)
 
 
 def _has_worker(task: Task, workers: Mapping[str, tuple[int, int]] | None) -> bool:
@@ -218,7 +214,7 @@ def delete_unused(cluster: DruidCluster, data_source: str) -> None:
     overlord = Overlord(cluster.client)
     task_id = f"hivedruid_kill_{uuid4().hex}"
     task = {"type": "kill", "id": task_id, "dataSource": data_source, "interval": ALL_TIME}
-    cluster.client.post("overlord", TASKS, task)
+    overlord.submit(task)
     end = monotonic() + cluster.patience
     while True:
         found = overlord.task(task_id)

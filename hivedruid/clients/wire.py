@@ -1,0 +1,420 @@
+"""What Druid's services answer, as types: one for each endpoint, of which it holds what is read here and no more.
+
+An answer is fitted to its type once, in `DruidClient`. What does not fit (a login page, `null`, a number where a list is
+expected) is an `AnswerError` that names the URL. A field with a default is one that some Druid or some kind of task leaves out.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from hivedruid.clients.instants import millis
+from hivedruid.errors import DruidError
+
+Shape = TypeVar("Shape")
+JsonObject = dict[str, Any]
+Number = int | float
+Special = Literal["NaN", "Infinity", "-Infinity"]
+"""As Jackson writes what JSON has no number for."""
+Counts = dict[str, Number | Special | None]
+"""Rows by what became of them."""
+Offsets = dict[str, int | None]
+"""By partition."""
+
+
+class Acknowledgement:
+    """The answer to a request that changes something, in which nothing is read: a JSON object, or nothing at all."""
+
+
+class Interval:
+    """`start/end` in milliseconds; the end is not part of it."""
+
+    def __init__(self, text: str) -> None:
+        start, _, end = text.partition("/")
+        self.text = text
+        self.span = millis(start), millis(end)
+
+
+_one_at_a_time = Lock()
+"""msgspec (0.22) prepares a type when it first meets it, and crashes the process where two threads do that at once."""
+
+
+def fitted(value: Any, shape: type[Shape]) -> Shape:
+    """A JSON value as the type. Raises ValueError, which says what was expected and where."""
+    with _one_at_a_time:
+        return msgspec.convert(value, shape, dec_hook=_interval)
+
+
+def _interval(shape: type, value: Any) -> Any:
+    if shape is not Interval or not isinstance(value, str):
+        raise ValueError("Expected an interval")
+    try:
+        return Interval(value)
+    except DruidError as error:
+        raise ValueError(error.message) from None
+
+
+class _Answer(msgspec.Struct, frozen=True, rename="camel"):
+    pass
+
+
+# --- all services ------------------------------------------------------------------------------------------------
+
+
+class Module(_Answer, frozen=True):
+    artifact: str | None = None
+
+
+class Status(_Answer, frozen=True):
+    version: str
+    modules: list[Module] = []
+
+    @property
+    def artifacts(self) -> set[str]:
+        return {module.artifact for module in self.modules if module.artifact}
+
+
+# --- broker ------------------------------------------------------------------------------------------------------
+
+
+class Location(_Answer, frozen=True):
+    type: str | None = None
+
+
+class Candidate(_Answer, frozen=True):
+    """LocatedSegmentDescriptor: a segment that queries read, or the part of one that nothing hides."""
+
+    interval: Interval
+    version: str
+    partition_number: int
+    size: int | None = None
+    locations: list[Location] | None = None
+
+    @property
+    def kinds(self) -> list[str | None]:
+        """Of the servers that have it."""
+        return [location.type for location in self.locations or ()]
+
+
+class ColumnAnalysis(_Answer, frozen=True):
+    type: str | None = None
+    type_signature: str | None = None
+    has_multiple_values: bool = False
+    has_nulls: bool | None = None
+    cardinality: int | None = None
+    error_message: str | None = None
+
+    @property
+    def druid_type(self) -> str:
+        return self.type_signature or self.type or ""
+
+
+class AggregatorAnalysis(_Answer, frozen=True):
+    type: str | None = None
+
+
+class SegmentAnalysis(_Answer, frozen=True):
+    """Of one segment, or of several as one."""
+
+    id: str
+    columns: dict[str, ColumnAnalysis]
+    num_rows: int
+    intervals: list[Interval] | None = None
+    aggregators: dict[str, AggregatorAnalysis | None] | None = None
+    rollup: bool | None = None
+
+
+class Timeseries(_Answer, frozen=True):
+    result: dict[str, Number | Special | None]
+
+
+class ScanResult(_Answer, frozen=True):
+    events: list[list[Any]]
+
+
+# --- coordinator -------------------------------------------------------------------------------------------------
+
+
+class ShardSpec(_Answer, frozen=True):
+    type: str | None = None
+    partition_num: int | None = None
+
+
+class MarkField(_Answer, frozen=True):
+    dimension: str | None = None
+    value: Any = None
+
+
+class MarkFilter(_Answer, frozen=True):
+    fields: list[MarkField] | None = None
+
+
+class TransformSpec(_Answer, frozen=True):
+    filter: MarkFilter | None = None
+
+
+class CompactionState(_Answer, frozen=True):
+    transform_spec: TransformSpec | None = None
+
+
+class StoredSegment(_Answer, frozen=True):
+    """DataSegment, also with its status (DataSegmentPlus is one around it)."""
+
+    identifier: str
+    interval: Interval
+    version: str
+    shard_spec: ShardSpec | None = None
+    size: int | None = None
+    last_compaction_state: CompactionState | None = None
+    overshadowed: bool = False
+    replication_factor: int | None = None
+
+    @property
+    def number(self) -> int:
+        return (self.shard_spec and self.shard_spec.partition_num) or 0
+
+    @property
+    def is_tombstone(self) -> bool:
+        return self.shard_spec is not None and self.shard_spec.type == "tombstone"
+
+
+class UnusedSegment(_Answer, frozen=True):
+    data_segment: StoredSegment
+
+
+class Server(_Answer, frozen=True):
+    type: str
+
+
+class CompactionConfig(_Answer, frozen=True):
+    data_source: str
+
+
+class CompactionConfigs(_Answer, frozen=True):
+    compaction_configs: list[CompactionConfig]
+
+
+class CompactionStatus(_Answer, frozen=True):
+    """AutoCompactionSnapshot."""
+
+    data_source: str
+    schedule_status: str
+    message: str | None = None
+    segment_count_awaiting_compaction: int = 0
+    interval_count_awaiting_compaction: int = 0
+    bytes_awaiting_compaction: int = 0
+    segment_count_compacted: int = 0
+    interval_count_compacted: int = 0
+    bytes_compacted: int = 0
+    segment_count_skipped: int = 0
+    interval_count_skipped: int = 0
+    bytes_skipped: int = 0
+
+
+class CompactionStatuses(_Answer, frozen=True):
+    latest_status: list[CompactionStatus] | None
+
+
+# --- overlord: supervisors ---------------------------------------------------------------------------------------
+
+
+class DataSchema(_Answer, frozen=True):
+    data_source: str | None = None
+
+
+class IoConfig(_Answer, frozen=True):
+    """`stream` is the topic, too."""
+
+    topic: str | None = None
+    topic_pattern: str | None = None
+    stream: str | None = None
+    task_count: int | None = None
+    replicas: int | None = None
+    consumer_properties: JsonObject | None = None
+    auto_scaler_config: JsonObject | None = None
+
+
+class InnerSpec(_Answer, frozen=True):
+    data_schema: DataSchema | None = None
+    io_config: IoConfig | None = None
+    tuning_config: JsonObject | None = None
+
+
+class SupervisorSpec(_Answer, frozen=True):
+    """The parts of a spec that are read. Of older clients, Hive among them, they stand at the top level."""
+
+    type: str
+    spec: InnerSpec | None = None
+    data_schema: DataSchema | None = None
+    io_config: IoConfig | None = None
+    tuning_config: JsonObject | None = None
+    context: JsonObject | None = None
+    suspended: bool | None = None
+
+
+class SupervisorId(_Answer, frozen=True):
+    id: str
+
+
+class Supervisor(_Answer, frozen=True):
+    """One that ends while it is listed comes without its state."""
+
+    id: str
+    state: str | None = None
+    detailed_state: str | None = None
+    healthy: bool | None = None
+    spec: JsonObject | None = None
+
+
+class SupervisorError(_Answer, frozen=True):
+    timestamp: str | None = None
+    message: str | None = None
+    exception_class: str | None = None
+
+
+class ReadingTask(_Answer, frozen=True):
+    id: str
+    starting_offsets: Offsets | None = None
+    current_offsets: Offsets | None = None
+    start_time: str | None = None
+    remaining_seconds: int | None = None
+
+
+class SupervisorReport(_Answer, frozen=True):
+    state: str
+    detailed_state: str
+    suspended: bool
+    healthy: bool
+    partitions: int | None = None
+    active_tasks: list[ReadingTask] | None = None
+    publishing_tasks: list[ReadingTask] | None = None
+    latest_offsets: Offsets | None = None
+    minimum_lag: Offsets | None = None
+    aggregate_lag: int | None = None
+    offsets_last_updated: str | None = None
+    recent_errors: list[SupervisorError] | None = None
+
+
+class SupervisorStatus(_Answer, frozen=True):
+    payload: SupervisorReport
+
+
+class Phase(_Answer, frozen=True):
+    build_segments: Counts | None = None
+
+
+class AveragesOfPhase(_Answer, frozen=True):
+    build_segments: dict[str, Counts] | None = None
+
+
+class RowStats(_Answer, frozen=True):
+    """`totals` where the task runs, or has several phases; else the counts themselves."""
+
+    totals: Phase | None = None
+    moving_averages: AveragesOfPhase | None = None
+    build_segments: Counts | None = None
+
+    @property
+    def counts(self) -> Counts:
+        return (self.totals.build_segments if self.totals is not None else self.build_segments) or {}
+
+
+class ParseExceptionReport(_Answer, frozen=True):
+    """ParseExceptionReport."""
+
+    input: Any = None
+    details: list[str] | None = None
+
+
+# --- overlord: tasks and workers ---------------------------------------------------------------------------------
+
+
+class TaskLocation(_Answer, frozen=True):
+    host: str | None = None
+    port: int | None = None
+    tls_port: int | None = None
+
+
+class Task(_Answer, frozen=True):
+    """TaskStatusPlus."""
+
+    id: str
+    type: str | None = None
+    data_source: str | None = None
+    status_code: str | None = None
+    status: str | None = None
+    runner_status_code: str | None = None
+    created_time: str | None = None
+    duration: int | None = None
+    location: TaskLocation | None = None
+    error_msg: str | None = None
+
+
+class TaskStatus(_Answer, frozen=True):
+    status: Task
+
+
+class TaskId(_Answer, frozen=True):
+    task: str
+
+
+class SequenceNumbers(_Answer, frozen=True):
+    partition_sequence_number_map: Offsets | None = None
+
+
+class TaskIo(_Answer, frozen=True):
+    start_sequence_numbers: SequenceNumbers | None = None
+
+
+class TaskPayload(_Answer, frozen=True):
+    io_config: TaskIo | None = None
+
+
+class TaskDefinition(_Answer, frozen=True):
+    payload: TaskPayload
+
+
+class IngestionPayload(_Answer, frozen=True):
+    """IngestionStatsAndErrors; of other reports none of these is there."""
+
+    row_stats: RowStats | None = None
+    unparseable_events: dict[str, list[ParseExceptionReport] | None] | None = None
+    error_msg: str | None = None
+    records_processed: dict[str, int] | None = None
+    segments_read: int | None = None
+    segments_published: int | None = None
+
+
+class Report(_Answer, frozen=True):
+    task_id: str
+    payload: IngestionPayload | None = None
+
+
+Reports = dict[str, Report]
+INGESTION = "ingestionStatsAndErrors"
+"""The report of a task about its rows."""
+
+
+class WorkerAddress(_Answer, frozen=True):
+    host: str
+    capacity: int
+
+
+class Worker(_Answer, frozen=True):
+    worker: WorkerAddress
+    curr_capacity_used: int
+
+
+class SampledRow(_Answer, frozen=True):
+    input: Any = None
+    unparseable: bool | None = None
+    error: str | None = None
+
+
+class Sampled(_Answer, frozen=True):
+    num_rows_read: int
+    num_rows_indexed: int
+    data: list[SampledRow] = []
