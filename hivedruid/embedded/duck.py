@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import duckdb
 
@@ -44,20 +45,20 @@ class Duck:
 
     def rows(self, sql: str) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a SELECT in batches. Raises DruidError."""
-        with failures(), self._connection.cursor() as cursor:
+        with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
             cursor.execute(sql)
             while batch := cursor.fetchmany(BATCH):
                 yield batch
 
     def all(self, sql: str) -> list[tuple[Any, ...]]:
-        with failures(), self._connection.cursor() as cursor:
+        with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
             rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
             return rows
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        with failures(), self._connection.cursor() as cursor:
+        with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
             cursor.execute(sql, parameters)
 
@@ -66,14 +67,38 @@ class Duck:
 
 
 @contextmanager
-def failures() -> Iterator[None]:
-    """DuckDB's and the file system's errors as one-line DruidErrors."""
+def failures(sql: str = "") -> Iterator[None]:
+    """DuckDB's and the file system's errors as one-line DruidErrors; a damaged file among those that `sql` reads is named."""
     try:
         yield
     except duckdb.Error as error:
+        if _hint(str(error)) is None and _UNREADABLE.search(str(error)) and (damaged := _damaged(sql)):
+            raise DruidError(
+                f"a segment file of data source {unquote(damaged.parent.parent.name)} is damaged: {damaged}",
+                hint="bring the file back from a copy of the home folder, or replace the table's rows with INSERT OVERWRITE",
+            ) from error
         raise DruidError(_message(str(error)), hint=_hint(str(error))) from error
     except OSError as error:
         raise DruidError(f"the embedded store failed: {error}", hint=_hint(str(error))) from error
+
+
+_UNREADABLE = re.compile(
+    r"TProtocolException|magic bytes|too small to be a Parquet|[Pp]arquet|[Dd]ecompress|Snappy|ZSTD", re.ASCII
+)
+_FILE = re.compile(r"'((?:[^']|'')+\.parquet)'")
+
+
+def _damaged(sql: str) -> Path | None:
+    """The first Parquet file of a SELECT that cannot be read by itself, to its last row."""
+    with duckdb.connect() as connection:
+        for name in dict.fromkeys(_FILE.findall(sql)):
+            try:
+                connection.execute(
+                    "SELECT count(COLUMNS(*)), max(hash(COLUMNS(*))) FROM read_parquet(?)", [name.replace("''", "'")]
+                )
+            except duckdb.Error:
+                return Path(name.replace("''", "'"))
+    return None
 
 
 def _message(text: str) -> str:

@@ -26,6 +26,7 @@ from hivedruid.embedded.sql import (
     common_type,
     double,
     long,
+    multi_value,
     refuse_constant_division,
     string,
     wrapped,
@@ -77,8 +78,8 @@ def translate_node(node: Node, resolve: Resolve) -> Sql:
             return string(node.value)
         case "identifier":
             value = resolve(node.value)
-            if value.type == "ARRAY<STRING>":  # to an expression a multi-value without any value is null
-                return combine(f"(CASE WHEN len({value.text}) > 0 THEN {value.text} END)", value.type, value)
+            if value.type == "ARRAY<STRING>":
+                return combine(multi_value(value.text), value.type, value)
             return as_double(value) if value.type == "FLOAT" else value
         case "array":
             elements = [cast(translate_node(child, resolve), node.value).text for child in node.children]

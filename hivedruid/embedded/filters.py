@@ -22,7 +22,7 @@ from hivedruid.embedded.matching import (
     text_equals_number,
     text_of,
 )
-from hivedruid.embedded.relations import Scope
+from hivedruid.embedded.relations import Relation, Scope
 from hivedruid.embedded.sql import Sql, all_of, any_of, as_condition, as_double, as_long, as_string, combine, string
 from hivedruid.errors import DruidError
 
@@ -281,3 +281,10 @@ _FILTERS: dict[str, Callable[[Filter, Scope], Sql]] = {
     "expression": _expression,
     "arrayContainsElement": _array_contains,
 }
+
+
+def filtered(rows: Relation, spec: Mapping[str, Any]) -> Relation:
+    """The rows that a filter keeps."""
+    kept = condition(spec, Scope(rows.columns))
+    sql = f"SELECT * FROM ({rows.sql}) AS f WHERE {kept.text}"
+    return Relation(sql, rows.columns, rows.spans, is_in_time=rows.is_in_time)

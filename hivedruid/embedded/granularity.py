@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hivedruid.druid.syntax import PERIODS
 from hivedruid.embedded import periods
 from hivedruid.embedded.intervals import parse_instant
 from hivedruid.errors import DruidError
@@ -25,6 +26,8 @@ NAMED = {
     "quarter": "P3M",
     "year": "P1Y",
 }
+
+_UNITS = {period: unit for unit, period in PERIODS.items()}
 
 
 class Granularity:
@@ -74,6 +77,11 @@ class Granularity:
         if self._period is None:
             return f"({start} + {self._duration or 1})"
         return periods.shift(start, self._period, "1", self.zone)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the calendar that each bucket is one of; None for others."""
+        return _UNITS.get(self._period.text.upper()) if self._period is not None and self._origin is None else None
 
     @property
     def step(self) -> int:

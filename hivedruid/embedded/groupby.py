@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hivedruid.embedded.aggregators import aggregate
+from hivedruid.embedded.buckets import bucketed
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
@@ -27,7 +28,10 @@ def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
     check_buckets(granularity, relation, spans)
     dimensions = [dimension(spec, scope) for spec in query.get("dimensions") or ()]
     _check_output_names(query, dimensions)
-    bucket = [] if granularity.is_all else [Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG"))]
+    bucket = []
+    if not granularity.is_all:
+        relation, start, _ = bucketed(granularity, relation, spans)
+        bucket = [Key("timestamp", Sql(start, "LONG"))]
     filtered = where(query, scope, spans, relation)
     columns = {key.name: key.type for key in bucket + dimensions}
     sets = query.get("subtotalsSpec")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import merged
 from hivedruid.embedded import coercion, joda, periods
 from hivedruid.embedded.duck import Duck, failures
@@ -19,7 +20,7 @@ from hivedruid.embedded.remainders import cut_segments, remainders
 from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
 from hivedruid.errors import DruidError
-from hivedruid.jobs.load import Journal, Load, LoadReport, Replaces
+from hivedruid.jobs.load import Journal, Load, LoadReport
 from hivedruid.jobs.staged import Interval
 
 TYPES = {"string": "STRING", "long": "LONG", "float": "FLOAT", "double": "DOUBLE"}

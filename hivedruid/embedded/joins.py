@@ -8,8 +8,9 @@ from typing import Any
 from hivedruid.embedded import intervals as time
 from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.embedded.expressions import translate_node
+from hivedruid.embedded.filters import filtered
 from hivedruid.embedded.relations import TIME, Relation, Scope, Tables
-from hivedruid.embedded.sources import Spans, filtered, relation
+from hivedruid.embedded.sources import Spans, relation
 from hivedruid.embedded.sql import Sql, as_condition, as_double, as_long, as_string, combine, identifier
 from hivedruid.errors import DruidError
 
@@ -82,17 +83,13 @@ def _condition(text: str, left: Relation, right: Mapping[str, str], renamed: Map
         if name in right:
             raise _not_joinable(text)
         value = mine.resolve(name)
-        if value.type == "ARRAY<STRING>":
-            raise DruidError("Joining against a multi-value dimension is not supported.")
         return value if name not in left.columns else Sql(f"{_LEFT}.{value.text}", value.type)
 
     def of_right(node: Node) -> Sql | None:
         if node.kind != "identifier" or node.value not in right:
             return None
         type_ = right[node.value]
-        if type_ == "ARRAY<STRING>":
-            raise DruidError("Joining against a multi-value dimension is not supported.")
-        return Sql(f"{_RIGHT}.{identifier(renamed[node.value])}", type_)
+        return _single(Sql(f"{_RIGHT}.{identifier(renamed[node.value])}", type_))
 
     terms = list(_conjuncts(parse(text)))
     if len(terms) == 1 and not _reads_columns(terms[0]):
@@ -121,7 +118,14 @@ def _equality(term: Node, of_left: Any, of_right: Any, text: str) -> str:
         a, theirs = b, of_right(a)
     if theirs is None:
         raise _not_joinable(text)
-    return _matches(translate_node(a, of_left), theirs, "=" if is_equal else "IS NOT DISTINCT FROM").text
+    return _matches(_single(translate_node(a, of_left)), theirs, "=" if is_equal else "IS NOT DISTINCT FROM").text
+
+
+def _single(value: Sql) -> Sql:
+    """Raises DruidError for a key with several values."""
+    if value.is_array:
+        raise DruidError("Joining against a multi-value dimension is not supported.")
+    return value
 
 
 def _matches(left: Sql, right: Sql, operator: str) -> Sql:

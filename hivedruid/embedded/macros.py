@@ -100,25 +100,30 @@ MACROS: dict[str, str] = {
         CASE WHEN strlen(s) = length(s) THEN length(s)
              ELSE length(s) + length(regexp_replace(s, '[^\x{10000}-\x{10FFFF}]', '', 'g')) END""",
     "druid_units(s)": """
-        flatten(list_transform(string_split(s, ''), lambda c: CASE WHEN c > chr(65535) THEN [c, ''] ELSE [c] END))""",
+        flatten(list_transform(string_split(s, ''),
+            lambda c: CASE WHEN c > chr(65535) THEN [c, chr(65535)] ELSE [c] END))""",
+    # Half of a character has no UTF-8: a question mark, as Java writes it.
+    "druid_joined(units)": r"""
+        replace(regexp_replace(regexp_replace(array_to_string(units, ''), '^\x{FFFF}', '?'),
+                               '[\x{10000}-\x{10FFFF}]$', '?'), chr(65535), '')""",
     "druid_substring(s, a, b)": """
         CASE WHEN s IS NULL OR a IS NULL OR b IS NULL THEN NULL
              WHEN a >= druid_strlen(s) THEN NULL
              WHEN a < 0 THEN error('begin ' || a || ', length ' || druid_strlen(s))
              WHEN druid_plain(s) THEN CASE WHEN b < 0 THEN substring(s, a + 1) ELSE substring(s, a + 1, b) END
-             ELSE array_to_string(list_slice(druid_units(s), a + 1,
-                      CASE WHEN b < 0 THEN druid_strlen(s) ELSE a + b END), '') END""",
+             ELSE druid_joined(list_slice(druid_units(s), a + 1,
+                      CASE WHEN b < 0 THEN druid_strlen(s) ELSE a + b END)) END""",
     "druid_left(s, n)": """
         CASE WHEN n < 0 THEN error('Function[left] needs a positive integer as the second argument')
              WHEN s IS NULL OR n IS NULL THEN NULL WHEN n = 0 THEN ''
              WHEN druid_plain(s) THEN left(s, n)
-             ELSE array_to_string(list_slice(druid_units(s), 1, n), '') END""",
+             ELSE druid_joined(list_slice(druid_units(s), 1, n)) END""",
     "druid_right(s, n)": """
         CASE WHEN n < 0 THEN error('Function[right] needs a positive integer as the second argument')
              WHEN s IS NULL OR n IS NULL THEN NULL WHEN n = 0 THEN ''
              WHEN druid_plain(s) THEN right(s, n)
-             ELSE array_to_string(list_slice(druid_units(s), greatest(druid_strlen(s) - n, 0) + 1,
-                                             druid_strlen(s)), '') END""",
+             ELSE druid_joined(list_slice(druid_units(s), greatest(druid_strlen(s) - n, 0) + 1,
+                                          druid_strlen(s))) END""",
     "druid_strpos(s, x)": """
         CASE WHEN x = '' THEN CASE WHEN s IS NOT NULL THEN 0 END WHEN strpos(s, x) = 0 THEN -1
              WHEN strlen(s) = length(s) THEN strpos(s, x) - 1

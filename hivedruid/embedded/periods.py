@@ -103,8 +103,10 @@ def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
             unit = "month" if period.months == 1 else "year"
             return zone.instant(f"epoch_ms(date_trunc('{unit}', epoch_ms({wall})))", t)
         return zone.instant(_floor_months(wall, period.months, zone.wall(origin) if origin else "0"), t)
+    if period.is_week and not (period.months or period.millis) and origin is None:
+        return _floor_week(t, zone)
     if period.days and not period.millis:
-        start = str(MONDAY if period.is_week else 0) if origin is None else zone.wall(origin)
+        start = "0" if origin is None else zone.wall(origin)
         return zone.instant(_floor_to(zone.wall(t), period.days * DAY, start), t)
     size = period.days * DAY + period.millis
     if origin is None and size in (HOUR, MINUTE, SECOND, 1):
@@ -115,6 +117,18 @@ def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
         # Hours before an origin that is not after 1970 round up: so does Druid (PeriodGranularity.truncate).
         floored = f"(CASE WHEN {t} < {start} AND {start} <= 0 THEN {t} - ({t} - {start}) % {size} ELSE {floored} END)"
     return floored
+
+
+def _floor_week(t: str, zone: Zone) -> str:
+    """The day begins, then that hour of its Monday: late where the clocks skip the beginning of the day."""
+
+    def monday(days: Sequence[str]) -> str:
+        wall = zone.wall(days[0])
+        return zone.instant(f"({wall} - druid_floor_mod({wall} - ({MONDAY}), {7 * DAY}) // {DAY} * {DAY})", days[0])
+
+    if zone.name is None:
+        return zone.instant(_floor_to(zone.wall(t), 7 * DAY, str(MONDAY)), t)
+    return once([zone.instant(_floor_to(zone.wall(t), DAY, "0"), t)], monday)
 
 
 def _refuse_mixed(period: Period, zone: Zone) -> None:

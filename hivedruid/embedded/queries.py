@@ -7,6 +7,7 @@ from typing import Any
 
 from hivedruid.embedded import intervals as time
 from hivedruid.embedded.aggregators import Aggregate, aggregate, post_aggregate
+from hivedruid.embedded.buckets import bucketed
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.keys import Key, dimension, grouped, ordered_dimension
 from hivedruid.embedded.plan import Plan
@@ -98,15 +99,18 @@ def _timeseries(query: Query, tables: Tables) -> Plan:
     computed = aggregates(query, scope)
     columns = {"timestamp": "LONG", **{agg.name: agg.type for agg in computed}}
     aggregated = "".join(f", {agg.sql} AS {identifier(agg.name)}" for agg in computed)
+    buckets = None if granularity.is_all else bucketed(granularity, relation, spans)
+    relation = buckets.rows if buckets else relation
     rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans, relation)}"
-    if granularity.is_all:
+    if buckets is None:
         start = all_bucket_start(relation, spans)
         having = " HAVING count(*) > 0" if _skips_empty(query) else ""
         sql = f'SELECT {start} AS "timestamp"{aggregated or ", count(*) AS rows"} {rows}{having}'
     else:
-        sql = f'SELECT {granularity.floor(identifier(TIME))} AS "timestamp"{aggregated} {rows} GROUP BY 1'
+        sql = f'SELECT {buckets.start} AS "timestamp"{aggregated} {rows} GROUP BY 1'
         if not _skips_empty(query):
-            sql = _with_empty_buckets(sql, computed, granularity, relation, spans)
+            listed = buckets.listed or _listed(granularity, relation, spans)
+            sql = _with_empty_buckets(sql, computed, listed) if listed else sql
     sql = post_aggregated(sql, columns, query.get("postAggregations"))
     direction = "DESC" if query.get("descending") else "ASC"
     return Plan(sql, columns, order=(f'"timestamp" {direction}',), limit=query.get("limit") or None)
@@ -119,21 +123,15 @@ def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> 
     return f"coalesce({first}, CAST({start} AS BIGINT))"
 
 
-def _with_empty_buckets(
-    sql: str,
-    computed: list[Aggregate],
-    granularity: Granularity,
-    relation: Relation,
-    spans: tuple[tuple[int, int], ...],
-) -> str:
-    """Adds the buckets without rows: those between the first and last instant of each segment.
+def _listed(granularity: Granularity, relation: Relation, spans: tuple[tuple[int, int], ...]) -> str | None:
+    """SQL for the buckets between the first and last instant of each segment.
 
     Rows without segments are one segment as long as the intervals.
     """
     lone = (f"SELECT CAST({start} AS BIGINT) AS lo, CAST({end - 1} AS BIGINT) AS hi" for start, end in spans)
     segments = relation.spans or " UNION ALL ".join(lone)
     if not segments:
-        return sql
+        return None
     if granularity.is_none:
         raise DruidError(
             "a timeseries with granularity 'none' has a bucket for every millisecond",
@@ -144,13 +142,17 @@ def _with_empty_buckets(
         low, high = f"greatest(lo, {start})", f"least(hi, {end - 1})"
         steps = f"unnest(list_append(range({low}, {high}, {granularity.step}), {high}))"
         lows.append(f"SELECT {steps} AS t FROM ({segments}) AS s WHERE {low} <= {high}")
-    buckets = f'SELECT DISTINCT {granularity.floor("t")} AS "timestamp" FROM ({" UNION ALL ".join(lows)}) AS u'
+    return f'SELECT DISTINCT {granularity.floor("t")} AS "timestamp" FROM ({" UNION ALL ".join(lows)}) AS u'
+
+
+def _with_empty_buckets(sql: str, computed: list[Aggregate], listed: str) -> str:
+    """Adds the buckets without rows."""
     items = "".join(
         f', CASE WHEN g."timestamp" IS NULL THEN {agg.of_nothing} ELSE g.{identifier(agg.name)} END'
         f" AS {identifier(agg.name)}"
         for agg in computed
     )
-    return f'SELECT b."timestamp"{items} FROM ({buckets}) AS b LEFT JOIN ({sql}) AS g USING ("timestamp")'
+    return f'SELECT b."timestamp"{items} FROM ({listed}) AS b LEFT JOIN ({sql}) AS g USING ("timestamp")'
 
 
 def _top_n(query: Query, tables: Tables) -> Plan:
@@ -167,7 +169,8 @@ def _top_n(query: Query, tables: Tables) -> Plan:
         if agg.type == "FLOAT":  # a topN gives float metrics as the doubles they are
             agg.sql, agg.type = f"CAST({agg.sql} AS DOUBLE)", "DOUBLE"
     if not granularity.is_all:
-        keys.insert(0, Key("timestamp", Sql(granularity.floor(identifier(TIME)), "LONG")))
+        relation, start, _ = bucketed(granularity, relation, spans)
+        keys.insert(0, Key("timestamp", Sql(start, "LONG")))
     sql = grouped(relation, where(query, scope, spans, relation), keys, computed)
     columns = {key.name: key.type for key in keys} | {agg.name: agg.type for agg in computed}
     sql = post_aggregated(sql, columns, query.get("postAggregations"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.embedded.sql import DUCKDB_TYPES, NULL, Sql, cast, constant, identifier
@@ -143,5 +144,12 @@ def aligned(part: Relation, columns: Mapping[str, str]) -> str:
     return f"(SELECT {', '.join(items)} FROM ({part.sql}) AS p)"
 
 
-Tables = Callable[[str, tuple[tuple[int, int], ...]], Relation]
-"""Gives the rows of a data source within intervals; a superset of them, the query filters by time itself."""
+@dataclass(frozen=True)
+class Tables:
+    """Where the rows of a query come from: `stored` gives those of a data source within intervals, `answered` those of a query.
+
+    More rows than those of the intervals are fine: the query filters by time itself.
+    """
+
+    stored: Callable[[str, tuple[tuple[int, int], ...]], Relation]
+    answered: Callable[[Mapping[str, Any]], Relation]

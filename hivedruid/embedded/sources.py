@@ -27,19 +27,19 @@ def source(query: Query, tables: Tables) -> tuple[Relation, Spans]:
 def relation(spec: Any, spans: Spans, tables: Tables) -> Relation:
     """The rows of a data source; `spans` are the intervals of the query above it."""
     if isinstance(spec, str):
-        return tables(spec, spans)
+        return tables.stored(spec, spans)
     match spec.get("type"):
         case "table":
-            return tables(spec["name"], spans)
+            return tables.stored(spec["name"], spans)
         case "query":
-            from hivedruid.embedded.queries import plan
-
-            return plan(spec["query"], tables).as_relation()
+            return tables.answered(spec["query"])
         case "union":
             return union([relation(_table(member), spans, tables) for member in spec["dataSources"]])
         case "inline":
             return inline(spec)
         case "filter":
+            from hivedruid.embedded.filters import filtered
+
             return filtered(relation(spec["base"], spans, tables), spec["filter"])
         case "join":
             from hivedruid.embedded.joins import join
@@ -57,15 +57,6 @@ def _table(member: Any) -> Any:
     if isinstance(member, Mapping) and member.get("type") not in (None, "table", "inline"):
         raise DruidError("a union data source reads tables only")
     return member
-
-
-def filtered(rows: Relation, spec: Query) -> Relation:
-    """The rows that a filter keeps."""
-    from hivedruid.embedded.filters import condition
-
-    kept = condition(spec, Scope(rows.columns))
-    sql = f"SELECT * FROM ({rows.sql}) AS f WHERE {kept.text}"
-    return Relation(sql, rows.columns, rows.spans, is_in_time=rows.is_in_time)
 
 
 def where(query: Query, scope: Scope, spans: Spans, rows: Relation) -> str:

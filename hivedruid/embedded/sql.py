@@ -64,6 +64,11 @@ def identifier(name: str) -> str:
     return plain_identifier(f"{name}^{'.'.join(capitals)}" if capitals else name)
 
 
+def multi_value(text: str) -> str:
+    """SQL of a multi-value column as scans and expressions see it: one without any value, or with a single null, is null."""
+    return f"(CASE WHEN len({text}) > 1 OR {text}[1] IS NOT NULL THEN {text} END)"
+
+
 def plain_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits, ListedSegment, StoredSegment
+from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
+from hivedruid.engine.segments import ListedSegment, StoredSegment
 from hivedruid.errors import DruidError, UnsupportedError
+from hivedruid.settings import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 class EmbeddedStore:
     """A Druid of one process: a `druid.engine.DruidEngine`. All methods raise DruidError."""
 
-    url = "embedded:"
+    url = EMBEDDED
 
     def __init__(self, home: Path, connection: sqlite3.Connection) -> None:
         self._manifest = Manifest(connection)
@@ -91,13 +94,17 @@ class EmbeddedStore:
                 plan.field(field.name)
             items = [item(field.name, plan.columns[field.name]) for field in read.fields]
             multiple = [field.name in plan.multiple for field in read.fields]
+            is_empty = True
             for batch in duck.rows(plan.select(items or ["1"])):
+                is_empty = is_empty and not batch
                 if not items:
                     yield from (() for _ in batch)
                 elif any(multiple):
                     yield from (tuple(map(value, row, multiple)) for row in batch)
                 else:
                     yield from batch
+        if is_empty and read.over_nothing is not None:
+            yield from self.rows(read.over_nothing)
 
     def answer(self, query: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The JSON that a Druid broker sends for a native query."""
@@ -117,8 +124,10 @@ class EmbeddedStore:
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
         from hivedruid.embedded.answer import item
-        from hivedruid.embedded.sql import identifier, plain_identifier, string_literal
+        from hivedruid.embedded.sql import identifier, multi_value, plain_identifier, string_literal
 
+        if read.over_nothing is not None and next(self.rows(replace(read, over_nothing=None)), None) is None:
+            read = read.over_nothing
         duck = self._open()
         with self._storage.reading():
             plan = self._plan(read.query)
@@ -126,6 +135,7 @@ class EmbeddedStore:
             for field, column in zip(read.fields, columns, strict=True):
                 plan.field(field.name)
                 source = item(field.name, plan.columns[field.name]).rpartition(" AS ")[0] or identifier(field.name)
+                source = multi_value(source) if field.name in plan.multiple else source
                 items.append(f"{source} AS {plain_identifier(column)}")
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
@@ -184,9 +194,11 @@ class EmbeddedStore:
 
     def _plan(self, query: Mapping[str, Any]) -> Plan:
         from hivedruid.embedded.queries import plan
+        from hivedruid.embedded.relations import Tables
 
+        tables = Tables(self._tables, lambda inner: plan(inner, tables).as_relation())
         try:
-            return plan(query, self._tables)
+            return plan(query, tables)
         except KeyError as error:
             raise DruidError(f"the native query lacks {error}") from error
 

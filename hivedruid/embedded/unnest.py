@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hivedruid.embedded.filters import filtered
 from hivedruid.embedded.relations import Relation, Scope
-from hivedruid.embedded.sources import filtered
 from hivedruid.embedded.sql import cast, identifier
-from hivedruid.errors import DruidError
 
 
 def unnest(spec: Mapping[str, Any], base: Relation) -> Relation:
-    """The rows of `base` with a column more; those without elements have no row.
+    """The rows of `base` with a column more, which hides one of its name; those without elements have no row.
 
     A multi-value column by its bare name has a row with null there: it is no array to Druid, its emptiness is null.
     """
     virtual = spec["virtualColumn"]
     name = virtual["name"]
-    if name in base.columns:
-        raise DruidError(f"unnest: the column '{name}' is there already")
     value = Scope(base.columns, [{**virtual, "outputType": None}]).resolve(name)
     if not value.is_array:
         value = cast(value, f"ARRAY<{virtual.get('outputType') or value.type}>")
@@ -27,6 +24,7 @@ def unnest(spec: Mapping[str, Any], base: Relation) -> Relation:
     if virtual["expression"].strip().strip('"') in base.columns:
         elements = f"CASE WHEN {elements} IS NULL OR len({elements}) = 0 THEN [NULL] ELSE {elements} END"
     columns = {**base.columns, name: value.type[len("ARRAY<") : -1]}
-    sql = f"SELECT *, unnest({elements}) AS {identifier(name)} FROM ({base.sql}) AS b"
+    kept = ", ".join(identifier(column) for column in base.columns if column != name)
+    sql = f"SELECT {kept}, unnest({elements}) AS {identifier(name)} FROM ({base.sql}) AS b"
     rows = Relation(sql, columns, base.spans, is_in_time=base.is_in_time)
     return filtered(rows, spec["unnestFilter"]) if spec.get("unnestFilter") is not None else rows
