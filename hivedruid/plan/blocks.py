@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, Sort, TableScan
+from hivedruid.plan.nodes import Aggregate, Filter, Join, LateralView, Node, Project, SetOp, Sort, TableScan, Values
 from hivedruid.plan.rex import (
     Agg,
     Over,
@@ -85,7 +85,7 @@ def definition_of(node: Node) -> Definition | str:
         mapping = {key: substitute(rex, below) for key, rex in mapping.items()}
         node = node.input
     if not isinstance(node, Aggregate):
-        return f"its query has {_WHAT.get(type(node).__name__, 'more')} above the tables"
+        return f"its query has {_WHAT.get(type(node), 'more')} above the tables"
     if node.grouping_sets is not None:
         return "its query has GROUPING SETS, ROLLUP or CUBE"
     block = block_of(node.input)
@@ -97,14 +97,14 @@ def definition_of(node: Node) -> Definition | str:
     return Definition(block, keys, tuple(substitute(mapping[c.id], made) for c in columns))
 
 
-_WHAT = {
-    "Filter": "HAVING",
-    "Sort": "LIMIT",
-    "SetOp": "UNION, INTERSECT or EXCEPT",
-    "Join": "an outer or semi join",
-    "LateralView": "LATERAL VIEW",
-    "Project": "a window function or a subquery",
-    "Values": "no table",
+_WHAT: dict[type[Node], str] = {
+    Filter: "HAVING",
+    Sort: "LIMIT",
+    SetOp: "UNION, INTERSECT or EXCEPT",
+    Join: "an outer or semi join",
+    LateralView: "LATERAL VIEW",
+    Project: "a window function or a subquery",
+    Values: "no table",
 }
 
 

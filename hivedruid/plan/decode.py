@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from hivedruid.catalog.types import HiveType
+from hivedruid.errors import DruidError
 from hivedruid.plan.literals import EPOCH, zone_of
 from hivedruid.plan.physical import Field
 
@@ -21,7 +22,23 @@ def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone
         yield from rows
         return
     for row in rows:
-        yield tuple([v if v is None or d is None else d(v) for v, d in zip(row, decoders, strict=True)])
+        try:
+            decoded = tuple([v if v is None or d is None else d(v) for v, d in zip(row, decoders, strict=True)])
+        except (ArithmeticError, TypeError, ValueError):
+            raise _unreadable(row, fields, zone) from None
+        yield decoded
+
+
+def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> DruidError:
+    """The error of the first value in a row that its type does not hold: a year above 9999, say."""
+    for value, field in zip(row, fields, strict=True):
+        decode = decoder(field.type, zone)
+        try:
+            _ = decode(value) if decode is not None and value is not None else None
+        except (ArithmeticError, TypeError, ValueError):
+            hint = "times are of the years 1 to 9999; leave the row out with WHERE" if field.type.is_time else None
+            return DruidError(f"column '{field.name}' has {value!r}, which is no {field.type}", hint=hint)
+    return DruidError(f"a row of Druid is not of the types of its columns: {row!r}")
 
 
 def decoder(type_: HiveType, zone: str) -> Decoder | None:

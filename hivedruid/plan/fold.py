@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from hivedruid.catalog.types import BOOLEAN, VOID, HiveType
-from hivedruid.plan import literals
-from hivedruid.plan.functions import precision_scale
+from hivedruid.plan import exact, literals
+from hivedruid.plan.fold_calendar import CALENDAR
 from hivedruid.plan.rex import Call, Literal, Rex
 
 _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -47,6 +47,9 @@ def cast_value(value: Any, source: HiveType, to: HiveType, zone: str) -> tuple[b
         return _cast_decimal(value, to)
     if to.is_string:
         return _cast_string(value, source, to)
+    if to in literals.INTERVAL_TEXTS and isinstance(value, str):
+        nanoseconds = re.search(r"\.\d{6}0*[1-9]", value)
+        return (False, None) if nanoseconds else (True, literals.parse_interval_text(value, to))
     return False, None
 
 
@@ -55,7 +58,7 @@ def _cast_time(value: Any, to: HiveType, zone: str) -> tuple[bool, Any]:
         if to.name == "date":
             return True, literals.parse_date(value)
         if to.name == "timestamp":
-            return True, literals.parse_timestamp(value)
+            return (False, None) if literals.is_clock(value) else (True, literals.parse_timestamp(value))
         return True, literals.parse_timestamp_ltz(value, zone)
     session = literals.zone_of(zone)
     if not isinstance(value, date) or session is None:
@@ -94,12 +97,8 @@ def _cast_double(value: Any, to: HiveType) -> tuple[bool, Any]:
 def _cast_decimal(value: Any, to: HiveType) -> tuple[bool, Any]:
     if isinstance(value, bool | float) or not isinstance(value, int | Decimal | str):
         return False, None
-    precision, scale = precision_scale(to)
-    try:
-        number = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-    except InvalidOperation:
-        return True, None
-    return True, number if len(number.as_tuple().digits) - scale <= precision - scale else None
+    number = exact.parse(value) if isinstance(value, str) else Decimal(value)
+    return True, None if number is None else exact.fitted(number, to)
 
 
 def _cast_string(value: Any, source: HiveType, to: HiveType) -> tuple[bool, Any]:
@@ -108,7 +107,13 @@ def _cast_string(value: Any, source: HiveType, to: HiveType) -> tuple[bool, Any]
         return False, None
     if isinstance(value, datetime):
         text = literals.timestamp_text(value)
-    elif isinstance(value, str | int | date) or (isinstance(value, Decimal) and source.name == "decimal"):
+    elif isinstance(value, Decimal):
+        text = f"{value:f}"
+    elif isinstance(value, tuple):
+        text = literals.interval_text(value, source)
+    elif isinstance(value, date):
+        text = value.isoformat()
+    elif isinstance(value, str | int):
         text = str(value)
     else:
         return False, None
@@ -122,6 +127,10 @@ def fold(call: Call, zone: str) -> Rex:
     values = [arg.value for arg in call.args if isinstance(arg, Literal)]
     if call.op in ("and", "or"):
         return _logic(call)
+    if call.op == "case":
+        return _case(call)
+    if call.op == "not" and isinstance(inner := call.args[0], Call) and inner.op == "not":
+        return inner.args[0]
     if len(values) != len(call.args):
         return _with_null(call)
     folder = _FOLDERS.get(call.op)
@@ -131,6 +140,27 @@ def fold(call: Call, zone: str) -> Rex:
         return Literal(call.type, None)
     known, value = folder(call, values, zone)
     return Literal(call.type, value) if known else call
+
+
+_FLIPPED = {"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def refold(rex: Rex, zone: str) -> Rex:
+    """An expression in which columns have become constants, folded from the inside; constants stand right of comparisons."""
+    if not isinstance(rex, Call):
+        return rex
+    args = tuple([refold(a, zone) for a in rex.args])
+    if rex.op == "cast":
+        return cast(args[0], rex.type, zone)
+    op = rex.op
+    if op in _FLIPPED and isinstance(args[0], Literal) and not isinstance(args[1], Literal):
+        op, args = _FLIPPED[op], args[::-1]
+    return fold(Call(rex.type, op, args), zone)
+
+
+def plain(value: Any) -> Any:
+    """A value of a result as a literal holds it: zoned times in UTC."""
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value
 
 
 def _with_null(call: Call) -> Rex:
@@ -195,21 +225,19 @@ def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _decimal_arithmetic(call: Call, a: Any, b: Any) -> Folded:
-    """Exact, since the result's type has room for every digit."""
-    if (
-        not all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (a, b))
-        or precision_scale(call.type)[0] >= 38
-    ):
+    """Rounded to the result's scale where its type has not room for every digit; NULL where it has not for the whole part."""
+    if not all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (a, b)):
         return _UNKNOWN
     x, y = Decimal(a), Decimal(b)
-    result = x + y if call.op == "+" else x - y if call.op == "-" else x * y
-    if len(result.as_tuple().digits) > 28:
-        return _UNKNOWN
-    return True, result.quantize(Decimal(1).scaleb(-precision_scale(call.type)[1]))
+    compute = {"+": exact.EXACT.add, "-": exact.EXACT.subtract, "*": exact.EXACT.multiply}[call.op]
+    return True, exact.fitted(compute(x, y), call.type)
 
 
 def _add_interval(call: Call, a: Any, b: Any, zone: str) -> Folded:
     """Time plus or minus an interval; months of a zoned timestamp move in the session's local time."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        sign = -1 if call.op == "-" else 1
+        return True, (a[0] + sign * b[0], a[1] + sign * b[1])
     moment, interval = (b, a) if isinstance(a, tuple) else (a, b)
     if not isinstance(moment, date) or not isinstance(interval, tuple):
         return _UNKNOWN
@@ -258,37 +286,80 @@ def _negative(call: Call, values: list[Any], _zone: str) -> Folded:
         return True, (-value[0], -value[1])
     if isinstance(value, int) and call.type.is_integer:
         return True, wrap(-value, call.type)
-    return (True, -value) if isinstance(value, float | Decimal) else _UNKNOWN
-
-
-def _from_unixtime(_call: Call, values: list[Any], zone: str) -> Folded:
-    session = literals.zone_of(zone)
-    if session is None or len(values) > 1 or not isinstance(values[0], int):
-        return _UNKNOWN
-    try:
-        local = (literals.EPOCH + timedelta(seconds=values[0])).replace(tzinfo=UTC).astimezone(session)
-    except OverflowError:
-        return _UNKNOWN
-    return True, literals.timestamp_text(local.replace(tzinfo=None))
-
-
-def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
-    """Of a time, or of a text in the pattern that goes without saying."""
-    session = literals.zone_of(zone)
-    moment = values[0]
-    if isinstance(moment, str) and len(values) == 1 and session is not None:
-        shape = literals.unix_shape(literals.UNIX_PATTERN)
-        moment = literals.parse_timestamp(moment) if shape and re.fullmatch(shape, moment) else None
-        if moment is None:
-            return True, None
-    if not isinstance(moment, datetime) or session is None:
-        return _UNKNOWN
-    instant = moment if moment.tzinfo else literals.from_local(moment, session)
-    return True, literals.to_micros(instant) // 1_000_000
+    return (True, -value if value else abs(value)) if isinstance(value, float | Decimal) else _UNKNOWN
 
 
 def _concat(_call: Call, values: list[Any], _zone: str) -> Folded:
     return (True, "".join(values)) if all(isinstance(v, str) for v in values) else _UNKNOWN
+
+
+def _substring(_call: Call, values: list[Any], _zone: str) -> Folded:
+    """Positions count from 1, or from the end where they are negative; 0 is 1."""
+    text, start = values[:2]
+    length = values[2] if len(values) > 2 else len(text) if isinstance(text, str) else 0
+    if not isinstance(text, str) or not text.isascii() or not isinstance(start, int) or not isinstance(length, int):
+        return _UNKNOWN
+    begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    return True, text[begin : begin + max(length, 0)] if 0 <= begin < len(text) else ""
+
+
+def _pad(call: Call, values: list[Any], _zone: str) -> Folded:
+    text, width, fill = values if len(values) == 3 else (*values, " ")
+    if not isinstance(text, str) or not isinstance(fill, str) or not isinstance(width, int) or not fill or width < 0:
+        return _UNKNOWN
+    if not (text + fill).isascii() or width > 1000:
+        return _UNKNOWN
+    missing = (fill * width)[: max(width - len(text), 0)]
+    return True, (missing + text if call.op == "lpad" else text + missing)[:width] if missing else text[:width]
+
+
+def _letters(call: Call, values: list[Any], _zone: str) -> Folded:
+    text = values[0]
+    if not isinstance(text, str) or not text.isascii():
+        return _UNKNOWN
+    return True, text.upper() if call.op == "upper" else text.lower()
+
+
+def _pmod(call: Call, values: list[Any], _zone: str) -> Folded:
+    """((a % b) + b) % b with Java's %, whose sign is that of a."""
+    a, b = values
+    if not call.type.is_integer or not isinstance(a, int) or not isinstance(b, int):
+        return _UNKNOWN
+    return (True, None) if b == 0 else (True, _java_mod(_java_mod(a, b) + b, b))
+
+
+def _java_mod(a: int, b: int) -> int:
+    rest = abs(a) % abs(b)
+    return rest if a >= 0 else -rest
+
+
+def _extremum(call: Call, values: list[Any], _zone: str) -> Folded:
+    kinds = {type(v) for v in values}
+    if len(kinds) > 1 or not kinds <= {int, str, date, datetime} or len({a.type for a in call.args}) > 1:
+        return _UNKNOWN
+    key = (lambda v: v.encode()) if kinds == {str} else None
+    return True, (max if call.op == "greatest" else min)(values, key=key)
+
+
+def _case(call: Call) -> Rex:
+    """CASE without the branches that are never taken; the value itself where the first one always is."""
+    whens = list(zip(call.args[::2], call.args[1::2], strict=False))
+    otherwise = call.args[-1] if len(call.args) % 2 else Literal(call.type, None)
+    if not any(isinstance(condition, Literal) for condition, _ in whens):
+        return call
+    kept: list[Rex] = []
+    for condition, value in whens:
+        if isinstance(condition, Literal) and condition.value is not True:
+            continue
+        if isinstance(condition, Literal):
+            otherwise = value
+            break
+        kept += [condition, value]
+    if kept:
+        return Call(call.type, "case", (*kept, otherwise))
+    if isinstance(otherwise, Literal):
+        return otherwise if otherwise.type == call.type else Literal(call.type, otherwise.value)
+    return otherwise if otherwise.type == call.type else call
 
 
 _FOLDERS: dict[str, Any] = {
@@ -299,8 +370,21 @@ _FOLDERS: dict[str, Any] = {
     "to_date": _to_date,
     "negative": _negative,
     "concat": _concat,
-    "from_unixtime": _from_unixtime,
-    "unix_timestamp": _unix_timestamp,
+    "substring": _substring,
+    "space": lambda _c, v, _z: (True, " " * v[0]) if isinstance(v[0], int) and 0 <= v[0] <= 10_000 else _UNKNOWN,
+    "repeat": lambda _c, v, _z: (
+        (True, v[0] * v[1])
+        if isinstance(v[0], str) and isinstance(v[1], int) and v[1] >= 0 and len(v[0]) * v[1] <= 10_000
+        else _UNKNOWN
+    ),
+    "lpad": _pad,
+    "rpad": _pad,
+    "upper": _letters,
+    "lower": _letters,
+    "pmod": _pmod,
+    "greatest": _extremum,
+    "least": _extremum,
+    **CALENDAR,
     "not": lambda _c, v, _z: (True, not v[0]),
     "is_null": lambda _c, v, _z: (True, v[0] is None),
     "is_not_null": lambda _c, v, _z: (True, v[0] is not None),

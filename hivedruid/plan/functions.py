@@ -1,12 +1,11 @@
-"""Hive's functions: what each returns. One table; SHOW FUNCTIONS, completion and the reference page read it too.
+"""Hive's functions: which there are, how each may be called, and what it returns. The only list of them.
 
-A function that is not here still runs: it goes to Spark as written, its type unknown until then.
+A name that is not here is refused (`plan.refused_functions` says why), so every function that runs answers as Hive's does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from itertools import chain
 
 from hivedruid.catalog.types import (
     BIGINT,
@@ -14,7 +13,9 @@ from hivedruid.catalog.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    FLOAT,
     INT,
+    SMALLINT,
     STRING,
     TIMESTAMP,
     UNKNOWN,
@@ -23,20 +24,9 @@ from hivedruid.catalog.types import (
     array_of,
     decimal,
 )
-from hivedruid.plan.rex import Rex
-
-Returns = HiveType | Callable[[tuple[Rex, ...]], HiveType]
-
-
-class Function(NamedTuple):
-    """One function: what it returns, and whether it is scalar, aggregate, window or table-generating."""
-
-    returns: Returns
-    kind: str = "scalar"
-
-    def type(self, args: tuple[Rex, ...]) -> HiveType:
-        return self.returns(args) if callable(self.returns) else self.returns
-
+from hivedruid.plan.masks import mask_type
+from hivedruid.plan.rex import Literal, Rex
+from hivedruid.plan.signatures import Function, Returns, functions
 
 _RANK = {"tinyint": 0, "smallint": 1, "int": 2, "bigint": 3, "float": 5, "double": 6}
 
@@ -64,10 +54,10 @@ def _common(a: HiveType, b: HiveType) -> HiveType:
     if a.is_numeric and b.is_numeric:
         return widen(a, b)
     if a.is_string and b.is_string:
-        return STRING
+        return max(a, b, key=lambda text: text.params) if a.name == b.name else STRING  # the longer char or varchar
     if a.is_time and b.is_time:
         return next((t for t in (a, b) if t.name.endswith("zone")), TIMESTAMP)
-    if a.is_string or b.is_string:
+    if (a.is_string or b.is_string) and not (a.children or b.children):
         return STRING
     return UNKNOWN
 
@@ -76,7 +66,7 @@ def widen(a: HiveType, b: HiveType) -> HiveType:
     """The type of two numbers brought together."""
     if a.name == "decimal" or b.name == "decimal":
         if a.is_approximate or b.is_approximate:
-            return DOUBLE
+            return a if a.is_approximate else b
         (pa, sa), (pb, sb) = precision_scale(a), precision_scale(b)
         scale = max(sa, sb)
         return decimal(min(38, max(pa - sa, pb - sb) + scale), scale)
@@ -145,7 +135,7 @@ def comparison_type(a: HiveType, b: HiveType) -> HiveType:
     for one, other in ((a, b), (b, a)):
         if one.is_time and (other.is_time or other.is_string):
             return _common(a, b) if other.is_time else one
-        if one.is_numeric and other.is_string:
+        if (one.is_numeric or one.name == "boolean") and other.is_string:
             return DOUBLE
     return UNKNOWN
 
@@ -164,7 +154,9 @@ def _if(args: tuple[Rex, ...]) -> HiveType:
 
 def _abs(args: tuple[Rex, ...]) -> HiveType:
     t = _same(args)
-    return INT if t.name in ("tinyint", "smallint") else t if t.is_numeric else DOUBLE if t.is_string else UNKNOWN
+    if t.name in ("tinyint", "smallint", "float"):
+        return DOUBLE if t.name == "float" else INT
+    return t if t.is_numeric else DOUBLE if t.is_string or t is VOID else UNKNOWN
 
 
 def _floor(args: tuple[Rex, ...]) -> HiveType:
@@ -172,14 +164,35 @@ def _floor(args: tuple[Rex, ...]) -> HiveType:
     if t.name == "decimal":
         precision, scale = precision_scale(t)
         return decimal(precision - scale + (1 if scale else 0), 0)
-    return BIGINT if t.is_numeric or t.is_string else UNKNOWN
+    return BIGINT if t.is_numeric or t.is_string or t is VOID else UNKNOWN
 
 
 def _round(args: tuple[Rex, ...]) -> HiveType:
     t = _same(args)
     if t.is_string:
         return DOUBLE
-    return UNKNOWN if t.name == "decimal" else t
+    return _rounded(t, args[1:]) if t.name == "decimal" else t
+
+
+def _rounded(t: HiveType, digits: tuple[Rex, ...]) -> HiveType:
+    """A decimal rounded to a constant number of digits may have one more before the point (GenericUDFRound)."""
+    value = digits[0].value if digits and isinstance(digits[0], Literal) else 0 if not digits else None
+    if not isinstance(value, int):
+        return UNKNOWN
+    precision, scale = precision_scale(t)
+    kept = min(max(value, 0), 38)
+    if kept >= scale:
+        return decimal(min(38, precision - scale + kept), kept)
+    return decimal(min(38, precision - scale + 1 + kept), kept)
+
+
+def _sign(args: tuple[Rex, ...]) -> HiveType:
+    return INT if _same(args).name == "decimal" else DOUBLE
+
+
+def _cased(args: tuple[Rex, ...]) -> HiveType:
+    t = _same(args)
+    return t if t.name in ("char", "varchar") else STRING
 
 
 def _sum(args: tuple[Rex, ...]) -> HiveType:
@@ -201,7 +214,28 @@ def _avg(args: tuple[Rex, ...]) -> HiveType:
 
 
 def _array(args: tuple[Rex, ...]) -> HiveType:
-    return array_of(_common_of(args)) if _common_of(args) is not UNKNOWN else UNKNOWN
+    """Of texts where there is nothing to tell."""
+    element = _common_of(args)
+    return UNKNOWN if element is UNKNOWN else array_of(STRING if element is VOID else element)
+
+
+def _map(args: tuple[Rex, ...]) -> HiveType:
+    """Of texts where there is nothing to tell."""
+    key, value = (common_type([a.type for a in args[start::2]]) for start in (0, 1))
+    children = tuple(STRING if t is VOID else t for t in (key, value))
+    return UNKNOWN if UNKNOWN in children else HiveType("map", children=children)
+
+
+def _named_struct(args: tuple[Rex, ...]) -> HiveType:
+    names = tuple(str(a.value).lower() for a in args[::2] if isinstance(a, Literal) and isinstance(a.value, str))
+    types = tuple(a.type for a in args[1::2])
+    return _struct_of(names, types) if len(names) == len(types) else UNKNOWN
+
+
+def _struct_of(names: tuple[str, ...], types: tuple[HiveType, ...]) -> HiveType:
+    if UNKNOWN in types or VOID in types or len(set(names)) < len(names):
+        return UNKNOWN
+    return HiveType("struct", children=types, fields=names)
 
 
 def _collect(args: tuple[Rex, ...]) -> HiveType:
@@ -212,8 +246,65 @@ def _nullif(args: tuple[Rex, ...]) -> HiveType:
     return _same(args)
 
 
-def _many(names: str, returns: Returns, kind: str = "scalar") -> dict[str, Function]:
-    return {name: Function(returns, kind) for name in names.split()}
+_LONGEST = {"char": 255, "varchar": 65535}
+
+
+def _concat(args: tuple[Rex, ...]) -> HiveType:
+    """Of columns with a length a text as long as all of them, if there may be one; else a string (GenericUDFConcat)."""
+    names = {"string" if isinstance(a, Literal) or not a.type.params else a.type.name for a in args}
+    if not names <= set(_LONGEST):
+        return STRING
+    name = "char" if names == {"char"} else "varchar"
+    length = sum(a.type.params[0] for a in args)
+    return HiveType(name, (length,)) if length <= _LONGEST[name] else STRING
+
+
+def _first_bytes(args: tuple[Rex, ...]) -> HiveType:
+    return BINARY if args and args[0].type == BINARY else STRING
+
+
+def _shift(args: tuple[Rex, ...]) -> HiveType:
+    t = _same(args)
+    return t if t is UNKNOWN or t == BIGINT else INT
+
+
+def _pmod(args: tuple[Rex, ...]) -> HiveType:
+    """Of decimals one that both fit in; of other numbers the type of the remainder."""
+    a, b = args[0].type, args[1].type
+    decimals = "decimal" in (a.name, b.name) and a.is_numeric and b.is_numeric
+    return widen(a, b) if decimals else arithmetic_type("%", a, b)
+
+
+def _trunc(args: tuple[Rex, ...]) -> HiveType:
+    """A text of a date, or the number cut."""
+    t = _same(args)
+    if len(args) > 1 and not args[1].type.is_numeric:
+        return STRING
+    if t.name != "decimal":
+        return t if t.is_numeric else DOUBLE
+    digits = args[1].value if len(args) > 1 and isinstance(args[1], Literal) else 0
+    precision, scale = precision_scale(t)
+    kept = min(max(digits, 0), 38) if isinstance(digits, int) else 0
+    return decimal(min(38, max(1, precision - scale + kept)), kept)
+
+
+def _element(args: tuple[Rex, ...]) -> HiveType:
+    t = _same(args)
+    return t.children[-1] if t.name in ("array", "map") else UNKNOWN
+
+
+def _keys(args: tuple[Rex, ...]) -> HiveType:
+    t = _same(args)
+    return array_of(t.children[0]) if t.name == "map" else UNKNOWN
+
+
+def _values(args: tuple[Rex, ...]) -> HiveType:
+    t = _same(args)
+    return array_of(t.children[1]) if t.name == "map" else UNKNOWN
+
+
+def _percentile(args: tuple[Rex, ...]) -> HiveType:
+    return array_of(DOUBLE) if len(args) > 1 and args[1].type.name == "array" else DOUBLE
 
 
 TIME_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -221,61 +312,120 @@ TIME_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "seco
 
 EXTRACT_UNITS = (*TIME_UNITS, "dayofweek", "dayofyear")
 
-FUNCTIONS: dict[str, Function] = {
-    **_many("concat upper lower trim ltrim rtrim reverse repeat lpad rpad substring replace translate initcap", STRING),
-    **_many(
-        "concat_ws regexp_extract regexp_replace substring_index space hex base64 md5 sha sha1 sha2 get_json_object",
+_SCALARS: tuple[tuple[Returns, str], ...] = (
+    (_cased, "upper(text) lower(text)"),
+    (
         STRING,
+        "trim(text,text?) ltrim(text,text?) rtrim(text,text?) reverse(text) repeat(text,int)",
     ),
-    **_many("date_format from_unixtime elt chr soundex bin conv quote format_number parse_url printf", STRING),
-    **_many("current_user current_database mask dayname monthname", STRING),
-    **_many("unhex unbase64 encode", BINARY),
-    **_many(
-        "length char_length character_length octet_length instr locate ascii levenshtein find_in_set size crc32 hash",
+    (STRING, "lpad(text,int,text) rpad(text,int,text) replace(text,text,text) translate(text,text,text) initcap(text)"),
+    (STRING, "concat_ws(string,list*) regexp_extract(text,text,int?) regexp_replace(text,text,text) space(int)"),
+    (STRING, "substring_index(text,text,int) soundex(text) quote(text) elt(number,text,text*) chr(number) hex(any)"),
+    (STRING, "base64(binary) md5(bytes) sha1(bytes) sha2(bytes,int) bin(int) conv(text,int,int) printf(string,any*)"),
+    (STRING, "get_json_object(text,text) parse_url(text,text,text?) format_number(number,any) decode(binary,text)"),
+    (STRING, "date_format(time,text) from_unixtime(int,text?) current_user() current_database() typeof(any) uuid()"),
+    (mask_type, "mask(primitive,any*) mask_first_n(primitive,any*) mask_last_n(primitive,any*)"),
+    (mask_type, "mask_show_first_n(primitive,any*) mask_show_last_n(primitive,any*) mask_hash(primitive)"),
+    (STRING, "version() dayname(time) monthname(time)"),
+    (STRING, "add_months(time,int,text?) last_day(time) next_day(time,text) array_join(array,text,text?)"),
+    (STRING, "xpath_string(text,text)"),
+    (BINARY, "unhex(text) unbase64(text) encode(text,text) aes_encrypt(bytes,bytes) aes_decrypt(binary,bytes)"),
+    (_concat, "concat(primitive,primitive*)"),
+    (_first_bytes, "substring(bytes,int,int?)"),
+    (INT, "length(bytes) octet_length(bytes) instr(text,text,int?,int?) locate(text,text,int?) ascii(text)"),
+    (
         INT,
+        "levenshtein(text,text) find_in_set(text,text) field(primitive,primitive,primitive*) size(nested) hash(any*) murmur_hash(any*)",
     ),
-    **_many(
-        "sqrt exp ln log log10 log2 power sin cos tan asin acos atan cbrt degrees radians e pi rand months_between",
-        DOUBLE,
+    (INT, "width_bucket(number,number,number,int) datediff(time,time) xpath_int(text,text)"),
+    (
+        BIGINT,
+        "crc32(bytes) unix_timestamp(time?,text?) factorial(int) xpath_long(text,text)",
     ),
-    **_many("unix_timestamp factorial shiftleft murmur_hash", BIGINT),
-    **_many("to_date date_add date_sub current_date", DATE),
-    **_many("to_utc_timestamp from_utc_timestamp current_timestamp", TIMESTAMP),
-    **_many("add_months last_day next_day trunc", STRING),
-    **_many("datediff", INT),
-    **_many(
-        "is_null is_not_null not and or = <> < <= > >= <=> in like rlike between isnull isnotnull array_contains",
-        BOOLEAN,
+    (BIGINT, "to_epoch_milli(time)"),
+    (SMALLINT, "xpath_short(text,text)"),
+    (FLOAT, "xpath_float(text,text)"),
+    (DOUBLE, "sqrt(double) exp(double) ln(double) log(double,double?) log10(double) log2(double) power(double,double)"),
+    (DOUBLE, "sin(double) cos(double) tan(double) asin(double) acos(double) atan(double) sinh(double) cosh(double)"),
+    (DOUBLE, "tanh(double) cbrt(double) degrees(double) radians(double) e() pi() rand(int?)"),
+    (DOUBLE, "months_between(time,time,boolean?) xpath_double(text,text) xpath_number(text,text) cot(double)"),
+    (DOUBLE, "atan2(double,double)"),
+    (DATE, "to_date(time) date_add(time,int) date_sub(time,int) current_date()"),
+    (TIMESTAMP, "to_utc_timestamp(instant,text) from_utc_timestamp(instant,text) current_timestamp(int?)"),
+    (BOOLEAN, "array_contains(array,any) xpath_boolean(text,text) rlike(text,text)"),
+    (VOID, "assert_true(boolean)"),
+    (_abs, "abs(number)"),
+    (_floor, "floor(number) ceil(number)"),
+    (_round, "round(number,int?) bround(number,int?)"),
+    (_shift, "shiftleft(int,int) shiftright(int,int) shiftrightunsigned(int,int)"),
+    (_sign, "sign(double)"),
+    (_pmod, "pmod(number,number) mod(number,number)"),
+    (_trunc, "trunc(instant,any?)"),
+    (_same, "negative(number) positive(number) nullif(any,any)"),
+    (
+        _common_of,
+        "coalesce(any,any*) nvl(any,any*) greatest(primitive,primitive,primitive*) least(primitive,primitive,primitive*)",
     ),
-    **_many("like_any like_all is_true is_false is_not_true is_not_false", BOOLEAN),
-    **_many("abs", _abs),
-    **_many("floor ceil", _floor),
-    **_many("round bround", _round),
-    **_many("sign", DOUBLE),
-    **_many("pmod", lambda args: arithmetic_type("%", args[0].type, args[1].type) if len(args) == 2 else UNKNOWN),
-    **_many("coalesce nvl greatest least", _common_of),
-    **_many("if", _if),
-    **_many("nullif", _nullif),
-    **_many("array", _array),
-    **_many("split", array_of(STRING)),
-    **_many("map named_struct struct map_keys map_values sort_array", UNKNOWN),
-    **{f"floor_{unit}": Function(_same) for unit in TIME_UNITS},
-    **{f"extract_{unit}": Function(INT) for unit in EXTRACT_UNITS},
-    **_many("count", BIGINT, "aggregate"),
-    **_many("sum", _sum, "aggregate"),
-    **_many("avg", _avg, "aggregate"),
-    **_many("min max first_value last_value", _same, "aggregate"),
-    **_many("stddev stddev_pop stddev_samp variance var_pop var_samp corr covar_pop covar_samp", DOUBLE, "aggregate"),
-    **_many("percentile", DOUBLE, "aggregate"),
-    **_many("bit_and bit_or bit_xor", _same, "aggregate"),
-    **_many("percentile_approx histogram_numeric regr_slope", UNKNOWN, "aggregate"),
-    **_many("approx_distinct", BIGINT, "aggregate"),
-    **_many("collect_set collect_list", _collect, "aggregate"),
-    **_many("row_number rank dense_rank ntile", INT, "window"),
-    **_many("percent_rank cume_dist", DOUBLE, "window"),
-    **_many("lag lead", _same, "window"),
-    **_many("explode posexplode inline json_tuple stack", UNKNOWN, "generator"),
-}
+    (_if, "if(any,any,any?)"),
+    (array_of(STRING), "split(text,text) xpath(text,text)"),
+    (array_of(array_of(STRING)), "sentences(text,text?,text?)"),
+    (HiveType("map", children=(STRING, STRING)), "str_to_map(text,text?,text?)"),
+    (_array, "array(any*)"),
+    (_same, "sort_array(sortable) array_distinct(array) array_remove(array,any) array_union(array,array)"),
+    (_same, "array_except(array,array) array_intersect(array,array) array_slice(array,int,int)"),
+    (_element, "array_max(array) array_min(array) index(nested,any)"),
+    (_map, "map(any*)"),
+    (_named_struct, "named_struct(any*) struct(any*)"),
+    (_keys, "map_keys(map)"),
+    (_values, "map_values(map)"),
+    (BIGINT, "grouping(any*)"),
+    (_same, " ".join(f"floor_{unit}(time)" for unit in TIME_UNITS)),
+    (INT, " ".join(f"extract_{unit}(moment)" for unit in EXTRACT_UNITS)),
+)
+_AGGREGATES: tuple[tuple[Returns, str], ...] = (
+    (BIGINT, "count(any*) approx_distinct(any) regr_count(double,double)"),
+    (_sum, "sum(number)"),
+    (_avg, "avg(number)"),
+    (_same, "min(ordered) max(ordered) first_value(any,boolean?) last_value(any,boolean?)"),
+    (_same, "bit_and(int) bit_or(int) bit_xor(int)"),
+    (DOUBLE, "stddev_pop(number) stddev_samp(number) var_pop(number) var_samp(number)"),
+    (DOUBLE, "corr(double,double) covar_pop(double,double) covar_samp(double,double)"),
+    (DOUBLE, "regr_avgx(double,double) regr_avgy(double,double) regr_intercept(double,double) regr_r2(double,double)"),
+    (DOUBLE, "regr_slope(double,double) regr_sxx(double,double) regr_sxy(double,double) regr_syy(double,double)"),
+    (_percentile, "percentile(number,any) percentile_approx(number,any,int?)"),
+    (DOUBLE, "percentile_cont(number,double) percentile_disc(number,double)"),
+    (UNKNOWN, "histogram_numeric(number,int)"),
+    (_collect, "collect_set(ordered) collect_list(any)"),
+)
+_WINDOW: tuple[tuple[Returns, str], ...] = (
+    (INT, "row_number() rank() dense_rank() ntile(int)"),
+    (DOUBLE, "percent_rank() cume_dist()"),
+    (_same, "lag(any,int?,any?) lead(any,int?,any?)"),
+)
+_GENERATORS = (
+    "explode(nested) posexplode(array) inline(array) stack(int,any,any*) json_tuple(text,text,text*)"
+    " parse_url_tuple(text,text,text*) explode_outer(nested) posexplode_outer(nested) inline_outer(array)"
+)
+
+FUNCTIONS: dict[str, Function] = dict(
+    chain(
+        *(functions("scalar", returns, signatures) for returns, signatures in _SCALARS),
+        *(functions("aggregate", returns, signatures) for returns, signatures in _AGGREGATES),
+        *(functions("window", returns, signatures) for returns, signatures in _WINDOW),
+        functions("generator", UNKNOWN, _GENERATORS),
+    )
+)
+"""Every function, by the one name that plans know it by."""
+
+_CONDITIONS = """
+    is_null is_not_null not and or = <> < <= > >= <=> in like between like_any like_all
+    is_true is_false is_not_true is_not_false
+"""
+TESTS = frozenset({"is_null", "is_not_null", "is_true", "is_false", "is_not_true", "is_not_false"})
+"""Operators that may be called as functions of one argument: isnull(x), istrue(x) …"""
+
+OPERATORS: dict[str, Returns] = dict.fromkeys(_CONDITIONS.split(), BOOLEAN)
+"""What expressions call that is no function to write: operators with a type of their own."""
 
 ALIASES: dict[str, str] = {
     "ucase": "upper",
@@ -304,65 +454,42 @@ ALIASES: dict[str, str] = {
     "variance": "var_pop",
     "regexp": "rlike",
     "sha": "sha1",
+    "ifnull": "nvl",
     "signum": "sign",
     "approx_count_distinct": "approx_distinct",
+    "position": "locate",
+    "to_unix_timestamp": "unix_timestamp",
+    "current_schema": "current_database",
+    "istrue": "is_true",
+    "isfalse": "is_false",
+    "isnottrue": "is_not_true",
+    "isnotfalse": "is_not_false",
 }
-"""Other spellings of a function, and the time parts by their function names."""
+"""Other spellings of a function or an operator, and the time parts by their function names."""
+
+EXTENSIONS = frozenset(
+    {"approx_count_distinct", "atan2", "bit_and", "bit_or", "bit_xor", "cot", "dayname", "dayofyear", "ifnull"}
+    | {"monthname", "signum", "explode_outer", "inline_outer", "posexplode_outer"}
+)
+"""What hivedruid has beside Hive's functions."""
 
 AGGREGATES = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "aggregate")
 WINDOW_FUNCTIONS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "window")
-GENERATORS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "generator") | {
-    "parse_url_tuple",  # Hive's, which Spark has not
-    *("explode_outer", "posexplode_outer", "inline_outer"),  # Spark's, which Hive has not
-}
+GENERATORS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "generator")
+
+XPATHS = frozenset(name for name in FUNCTIONS if name.startswith("xpath"))
 
 
 def function_type(name: str, args: tuple[Rex, ...]) -> HiveType:
-    """The type a function returns, UNKNOWN if it is not in the table."""
+    """The type that a function or an operator returns, UNKNOWN where the tables do not say."""
     function = FUNCTIONS.get(name)
-    return function.type(args) if function else UNKNOWN
-
-
-def _counts(names: str, least: int, most: int | None = None) -> dict[str, tuple[int, int]]:
-    return dict.fromkeys(names.split(), (least, least if most is None else most))
-
-
-ANY_NUMBER = 1 << 30
-
-ARGUMENTS: dict[str, tuple[int, int]] = {
-    **_counts("pi e current_date current_timestamp current_user current_database", 0),
-    **_counts("unix_timestamp", 0, 2),
-    **_counts(
-        "upper lower reverse length initcap ascii space hex md5 sha1 crc32 base64 unbase64 unhex octet_length", 1
-    ),
-    **_counts(
-        "abs sqrt exp ln log10 log2 sin cos tan asin acos atan cbrt degrees radians sign floor ceil factorial", 1
-    ),
-    **_counts(
-        "to_date last_day is_null is_not_null size map_keys map_values sum avg min max collect_set collect_list", 1
-    ),
-    **_counts("stddev_pop stddev_samp var_pop var_samp explode posexplode", 1),
-    **{f"floor_{unit}": (1, 1) for unit in TIME_UNITS},
-    **{f"extract_{unit}": (1, 1) for unit in EXTRACT_UNITS},
-    **_counts("trim ltrim rtrim log round bround from_unixtime", 1, 2),
-    **_counts("repeat instr power date_format date_add date_sub datediff next_day nullif nvl mod pmod trunc", 2),
-    **_counts(
-        "split to_utc_timestamp from_utc_timestamp array_contains levenshtein find_in_set corr covar_pop covar_samp", 2
-    ),
-    **_counts("substring lpad rpad locate regexp_extract add_months months_between if", 2, 3),
-    **_counts("replace regexp_replace translate substring_index", 3),
-    **_counts("coalesce concat concat_ws count", 1, ANY_NUMBER),
-    **_counts("greatest least", 2, ANY_NUMBER),
-}
-"""How many arguments a function takes, least and most; one that is not here is Spark's to check."""
-
-
-_OPERATORS = frozenset(
-    {"is_true", "is_false", "is_not_true", "is_not_false", "like_any", "like_all", "is_null", "is_not_null"}
-)
+    if function is not None:
+        return function.type(args)
+    returns = OPERATORS.get(name, UNKNOWN)
+    return returns(args) if callable(returns) else returns
 
 
 def function_names() -> list[str]:
     """The functions as a user writes them, sorted: for SHOW FUNCTIONS and completion."""
-    internal = {name for name in FUNCTIONS if name.startswith("extract_")} | _OPERATORS
-    return sorted(({*FUNCTIONS, *ALIASES}) - internal)
+    internal = {name for name in FUNCTIONS if name.startswith("extract_")}
+    return sorted({*FUNCTIONS, *ALIASES} - internal)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
+from hivedruid.errors import SemanticError
 from hivedruid.plan.functions import GENERATORS
 from hivedruid.plan.nodes import LateralView, Node, PlanColumn, Project
 from hivedruid.plan.rex import Call, Literal, Over, Rex, Subquery, has
 
+_OF_ARRAYS = frozenset({"explode", "posexplode", "inline"})
 NewColumn = Callable[[str, HiveType], PlanColumn]
 
 
@@ -19,8 +21,16 @@ def is_generator(rex: Rex) -> bool:
 
 
 def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[PlanColumn, ...]:
-    """The columns of the rows it makes, by the names of its AS, else by its own."""
-    fields = _fields(generator) if isinstance(generator, Call) else []
+    """The columns of the rows it makes, by the names of its AS, else by its own.
+
+    Raises SemanticError, without a place, where the names are too few or too many."""
+    if not (isinstance(generator, Call) and generator.op in GENERATORS):
+        raise SemanticError("a function that makes rows is needed here", hint="explode(), inline(), stack() …")
+    if generator.args and generator.args[0].type is t.VOID and generator.op.removesuffix("_outer") in _OF_ARRAYS:
+        raise SemanticError(f"{generator.op}() takes an array or a map, not NULL")
+    fields = _fields(generator)
+    if names and fields and len(names) != len(fields) and t.UNKNOWN not in [a.type for a in generator.args]:
+        raise SemanticError(f"{generator.op}() makes {len(fields)} columns, and AS names {len(names)}")
     if not names:
         names = [name for name, _ in fields] or ["col"]
     types = [type_ for _, type_ in fields] if len(fields) == len(names) else [t.UNKNOWN] * len(names)

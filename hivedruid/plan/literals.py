@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import cache
+from typing import Any
 
-_DATE = r"(\d{4})-(\d{1,2})-(\d{1,2})"
-_TIMESTAMP = re.compile(_DATE + r"(?:[ ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?")
+from hivedruid import cells
+from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
+
+ZONE = r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET|[A-Z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)+"
+"""A zone behind a text, as java.time reads it."""
+DAY = r"[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
+CLOCK = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?"
+FULL_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+FULL_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,9})?"
+ISO = rf"{FULL_DAY}[Tt][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.][0-9]{{1,9}})?)?"
+DATE_TEXT = rf"^\s*(?!0+-)({DAY})(?![0-9])"
+"""What Hive reads as a date: the day at the beginning, whatever but a digit follows (Date.valueOf)."""
+MOMENT_TEXT = rf"^\s*(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*\s*$|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE})\s*$)({DAY} {CLOCK}|{ISO})"
+"""What Hive reads as a timestamp with its clock. Digits past the ninth are cut, a zone is not looked at. Of another text
+that begins with a date the timestamp is that date's midnight."""
+PLAIN_TEXT = rf"^\s*({DAY} {CLOCK}|{ISO})\s*$"
+"""What unix_timestamp reads without a pattern."""
+CLOCK_TEXT = r"^\s*((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)\s*$"
+"""A time of the present day."""
+LTZ_TEXT = rf"^\s*(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?\s*$"
+"""What Hive reads as a timestamp with local time zone; a zone may stand behind it."""
+_FIELDS = re.compile(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
 
 
@@ -29,27 +51,45 @@ def zone_of(name: str) -> tzinfo | None:
         return None
 
 
-def parse_timestamp(text: str) -> datetime | None:
-    """`yyyy-MM-dd[ HH:mm[:ss[.fffffffff]]]` as a naive datetime, digits past microseconds cut.
+def in_zone(value: Any, zone: tzinfo | None) -> Any:
+    """A zoned time as it is shown in a zone; any other value as it is."""
+    return value.astimezone(zone) if isinstance(value, datetime) and value.tzinfo is not None else value
 
-    An ISO text with `T` and `Z` is no timestamp for Hive (observed on 4.0.1).
-    """
-    match = _TIMESTAMP.fullmatch(text.strip())
-    return _datetime(match) if match else None
+
+def rows_in_zone(rows: Iterable[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
+    """The rows with their zoned times as the session shows them."""
+    session = zone_of(zone)
+    for row in rows:
+        yield tuple(in_zone(value, session) for value in row)
+
+
+def parse_timestamp(text: str) -> datetime | None:
+    """The timestamp that a text is for Hive, digits past microseconds cut; of a time of day see `is_clock`."""
+    match = re.match(MOMENT_TEXT, text, re.ASCII)
+    moment = _datetime(match[1]) if match else None
+    if moment is not None:
+        return moment
+    day = parse_date(text)
+    return datetime(day.year, day.month, day.day) if day else None
+
+
+def parse_plain(text: str) -> datetime | None:
+    """The timestamp that unix_timestamp() reads without a pattern: one with its clock, and nothing else."""
+    match = re.match(PLAIN_TEXT, text, re.ASCII)
+    return _datetime(match[1]) if match else None
+
+
+def is_clock(text: str) -> bool:
+    """Whether a text is a time without a date, which Hive reads as one of the present day."""
+    return re.match(CLOCK_TEXT, text, re.ASCII) is not None
 
 
 def parse_timestamp_ltz(text: str, session_zone: str) -> datetime | None:
     """A timestamp text with an optional zone behind it, as an aware UTC datetime; without zone it is the session's."""
-    stripped = text.strip()
-    match = _TIMESTAMP.match(stripped)
-    if not match:
-        return None
-    rest = stripped[match.end() :].strip()
-    zone = zone_of(rest or session_zone)
-    local = _datetime(match)
-    if zone is None or local is None:
-        return None
-    return from_local(local, zone)
+    match = re.match(LTZ_TEXT, text, re.ASCII)
+    local = _datetime(match[1]) if match else None
+    zone = zone_of((match[2] if match else None) or session_zone)
+    return None if zone is None or local is None else from_local(local, zone)
 
 
 def from_local(local: datetime, zone: tzinfo) -> datetime:
@@ -81,17 +121,24 @@ def unix_shape(pattern: str) -> str | None:
     return "".join("[0-9]{4}" if year else "[0-9]{2}" if two else f"[{mark}]" for year, two, mark, _ in fields)
 
 
+def is_cut(text: str) -> bool:
+    """Whether a time's text has digits that no timestamp here keeps: past the sixth."""
+    return re.search(r":[0-9]+[.][0-9]{6}0*[1-9]", text) is not None
+
+
 def parse_date(text: str) -> date | None:
-    """The date part of a date or timestamp text."""
-    match = _TIMESTAMP.fullmatch(text.strip())
-    moment = _datetime(match) if match else None
+    """The date at the beginning of a text."""
+    match = re.match(DATE_TEXT, text, re.ASCII)
+    moment = _datetime(match[1]) if match else None
     return moment.date() if moment else None
 
 
-def _datetime(match: re.Match[str]) -> datetime | None:
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+def _datetime(text: str) -> datetime | None:
+    match = _FIELDS.fullmatch(text)
+    assert match is not None
     micros = int((match[7] or "").ljust(6, "0")[:6] or 0)
     try:
+        year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
         return datetime(year, month, day, hour, minute, second, micros)
     except ValueError:
         return None
@@ -123,6 +170,24 @@ _UNIT_MICROS = {
     "week": 604_800_000_000,
 }
 _UNIT_MONTHS = {"year": 12, "month": 1, "quarter": 3}
+INTERVAL_UNITS = ("year", "month", "day", "hour", "minute", "second")
+"""The units that Hive's intervals know."""
+
+
+def interval_text(value: tuple[int, int], type_: HiveType) -> str:
+    """An interval as Hive writes it: `1-2` of years and months, `1 02:03:04.500000000` of days and seconds."""
+    return str(cells.interval_of(value, type_))
+
+
+INTERVAL_TEXTS = {INTERVAL_YEAR_MONTH: "year to month", INTERVAL_DAY_TIME: "day to second"}
+"""The units of a text that is cast to an interval."""
+INTERVAL_TEXT = r"\s*[+-]?(\d+-0*(\d|1[01])|\d+ 0*(\d|1\d|2[0-3])(:[0-5]?\d){2}(\.\d{1,9}\d*)?)\s*"
+"""What a text looks like that is cast to an interval."""
+
+
+def parse_interval_text(text: str, type_: HiveType) -> tuple[int, int] | None:
+    """The interval that a text is when it is cast; None where a part is missing or out of its range."""
+    return parse_interval(text, INTERVAL_TEXTS[type_]) if re.fullmatch(INTERVAL_TEXT, text, re.ASCII) else None
 
 
 def parse_interval(text: str, unit: str) -> tuple[int, int] | None:
@@ -134,7 +199,7 @@ def parse_interval(text: str, unit: str) -> tuple[int, int] | None:
         match = re.fullmatch(r"(\d+)-(\d+)", bare)
         return (sign * (int(match[1]) * 12 + int(match[2])), 0) if match else None
     if unit == "day to second":
-        match = re.fullmatch(r"(\d+) (\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?", bare)
+        match = re.fullmatch(r"(\d+) (\d+):(\d+)(?::(\d+)(?:\.(\d+))?)?", bare)
         if not match:
             return None
         seconds = ((int(match[1]) * 24 + int(match[2])) * 60 + int(match[3])) * 60 + int(match[4] or 0)
@@ -145,6 +210,15 @@ def parse_interval(text: str, unit: str) -> tuple[int, int] | None:
     if unit in _UNIT_MICROS and re.fullmatch(r"\d+(\.\d+)?", bare):
         return (0, sign * int(Decimal(bare) * _UNIT_MICROS[unit]))
     return None
+
+
+_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def day_number(name: str) -> int | None:
+    """1 for Monday, `mo` or `mon`, … 7 for Sunday, in any case; None for other names."""
+    name = name.lower()
+    return next((n for n, full in enumerate(_DAY_NAMES, 1) if name in (full, full[:3], full[:2])), None)
 
 
 def add_months(moment: date, months: int) -> date:

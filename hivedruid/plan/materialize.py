@@ -14,8 +14,8 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import HiveDruidError
 from hivedruid.plan.blocks import Block, Definition, block_of, definition_of
 from hivedruid.plan.build import Builder
-from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, TableScan
-from hivedruid.plan.optimizer import map_expressions, optimize, prune
+from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, TableScan, map_expressions
+from hivedruid.plan.optimizer import optimize, prune
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, Subquery, has, substitute, transform, walk
 from hivedruid.plan.rules.context import Rule, RuleContext
 from hivedruid.plan.rules.filter import (
@@ -38,8 +38,8 @@ from hivedruid.plan.view_match import (
 from hivedruid.script import SourceStatement
 
 if TYPE_CHECKING:
-    from hivedruid.actions.snapshot import Snapshot
     from hivedruid.catalog.materialized_views import ViewFacts
+    from hivedruid.plan.facts import PlannerFacts
 
 _BEFORE: tuple[Rule, ...] = (
     filter_true,
@@ -98,14 +98,16 @@ BUILT_WITH = (ZONE, "hive.groupby.position.alias", "hive.orderby.position.alias"
 """The settings that the meaning of a query depends on."""
 
 
-def view_node(table: Table, snapshot: Snapshot, settings: Mapping[str, str], ids: dict[str, int] | None = None) -> Node:
+def view_node(
+    table: Table, snapshot: PlannerFacts, settings: Mapping[str, str], ids: dict[str, int] | None = None
+) -> Node:
     """The plan of a view's query as the settings of a build make it. Raises HiveDruidError where it has none any more."""
     builder, expression = view_builder(table, snapshot, settings, ids)
     return builder.query(expression, None)  # type: ignore[arg-type]
 
 
 def view_builder(
-    table: Table, snapshot: Snapshot, settings: Mapping[str, str], ids: dict[str, int] | None = None
+    table: Table, snapshot: PlannerFacts, settings: Mapping[str, str], ids: dict[str, int] | None = None
 ) -> tuple[Builder, object]:
     """A builder for a view's query, and the query. No other view answers for it."""
     from hivedruid.parser import parse

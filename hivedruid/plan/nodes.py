@@ -6,13 +6,14 @@ correlated subquery can name an outer column, without any renaming.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 from typing import Literal as Choice
 
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import HiveType
-from hivedruid.plan.rex import Agg, Ref, Rex, SortKey, refs
+from hivedruid.catalog.types import BIGINT, HiveType
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, refs
 
 JoinKind = Choice["inner", "left", "right", "full", "cross", "semi", "anti"]
 
@@ -57,9 +58,11 @@ class Node:
         return used - made
 
     def walk(self) -> Iterator[Node]:
-        yield self
-        for node in self.inputs:
-            yield from node.walk()
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack += node.inputs[::-1]
 
 
 @dataclass(frozen=True)
@@ -115,12 +118,27 @@ class Project(SingleInput):
 class Aggregate(SingleInput):
     """GROUP BY: the output is the keys, then the calls, then `grouping__id` where `grouping_sets` is given.
 
-    `grouping_sets`: for each set the positions of its keys; None is the one set of all keys.
+    `grouping_sets`: for each set the positions of its keys; None is the one set of all keys. The set without keys has its row
+    over no rows, too, unless `needs_total` says that nobody reads it.
     """
 
     keys: tuple[Rex, ...]
     calls: tuple[Agg, ...]
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
+    needs_total: bool = True
+
+    @property
+    def has_total(self) -> bool:
+        """Whether one of several sets makes a row even over no rows."""
+        return self.needs_total and self.grouping_sets is not None and () in self.grouping_sets
+
+    @property
+    def total(self) -> tuple[Literal, ...] | None:
+        """What the keys and grouping__id are in that row."""
+        if not self.has_total:
+            return None
+        id_ = Literal(BIGINT, (1 << len(self.keys)) - 1)
+        return (*(Literal(k.type, None) for k in self.keys), id_)
 
     def expressions(self) -> Iterator[Rex]:
         yield from self.keys
@@ -197,6 +215,23 @@ class DruidUnion(Node):
 
 
 @dataclass(frozen=True)
+class DruidUnnest(SingleInput):
+    """An `unnest` data source: the rows of a table, each with every element of its `array`; the column `element` holds it.
+
+    With `outer` a row without elements is there once, with NULL. `condition` reads the element alone.
+    """
+
+    input: TableScan | DruidUnion | DruidUnnest
+    array: Ref
+    outer: bool
+    element: PlanColumn
+    condition: Rex | None = None
+
+    def expressions(self) -> Iterator[Rex]:
+        return iter((self.array, self.condition) if self.condition else (self.array,))
+
+
+@dataclass(frozen=True)
 class DruidJoin(Node):
     """A `join` data source: the rows of `left`, each with the rows of `right` that meet the condition.
 
@@ -204,7 +239,7 @@ class DruidJoin(Node):
     of the right, None for every pair. Druid reads the left in its segments and holds the right in memory.
     """
 
-    left: TableScan | DruidUnion | DruidJoin | DruidQuery
+    left: TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
     right: DruidQuery | Values
     kind: Choice["inner", "left"]
     condition: Rex | None
@@ -222,12 +257,12 @@ class DruidQuery(Node):
     """What Druid answers in one native query, in the order Druid does it: the filter over the source, then either
     the projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
 
-    `source` is a Druid table, a union or join over such, or another native query. `filter`, `keys` and the arguments of `calls` read the source's
-    columns; after an aggregate `having`, `exprs` and `sort` read `grouped` (the output of an Aggregate, also that of
+    `source` is a Druid table, a union, unnest or join over such, or another native query. `filter`, `keys` and the arguments of `calls` read the source's
+    columns; `total` are the keys, and grouping__id, of the group that has a row over no rows, too; after an aggregate `having`, `exprs` and `sort` read `grouped` (the output of an Aggregate, also that of
     `grouping_sets`), else `exprs` and `sort` read the source's.
     """
 
-    source: TableScan | DruidUnion | DruidJoin | DruidQuery
+    source: TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
     exprs: tuple[Rex, ...]
     filter: Rex | None = None
     grouped: tuple[PlanColumn, ...] | None = None
@@ -238,13 +273,14 @@ class DruidQuery(Node):
     fetch: int | None = None
     offset: int = 0
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
+    total: tuple[Literal, ...] | None = None
 
     @property
     def base(self) -> TableScan:
         """The table at the bottom; of a union the first, of a join the left."""
         source: Node = self.source
         while not isinstance(source, TableScan):
-            assert isinstance(source, DruidQuery | DruidJoin | DruidUnion)
+            assert isinstance(source, DruidQuery | DruidJoin | DruidUnion | DruidUnnest)
             source = source.source if isinstance(source, DruidQuery) else source.inputs[0]
         return source
 
@@ -268,3 +304,20 @@ class DruidQuery(Node):
     def mapping(self) -> dict[str, Rex]:
         """The expression behind each output column."""
         return {column.id: rex for column, rex in zip(self.columns, self.exprs, strict=True)}
+
+
+def map_expressions(node: Node, change: Callable[[Any], Any]) -> Node:
+    """The node with every expression of its own replaced."""
+    if isinstance(node, Filter):
+        return replace(node, condition=change(node.condition))
+    if isinstance(node, Project):
+        return replace(node, exprs=tuple(change(e) for e in node.exprs))
+    if isinstance(node, Aggregate):
+        return replace(node, keys=tuple(change(k) for k in node.keys), calls=tuple(change(c) for c in node.calls))
+    if isinstance(node, Sort):
+        return replace(node, keys=tuple(SortKey(change(k.rex), k.descending, k.nulls_first) for k in node.keys))
+    if isinstance(node, Join) and node.condition is not None:
+        return replace(node, condition=change(node.condition))
+    if isinstance(node, LateralView):
+        return replace(node, generator=change(node.generator))
+    return node

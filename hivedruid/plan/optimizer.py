@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hivedruid.errors import PlanError
 from hivedruid.plan import nodes
-from hivedruid.plan.nodes import DruidQuery, Node
-from hivedruid.plan.rex import Rex, SortKey, Subquery, has, refs, transform
+from hivedruid.plan.nodes import DruidQuery, Node, map_expressions
+from hivedruid.plan.rex import Rex, Subquery, has, refs, transform
 from hivedruid.plan.rules import RULES, Rule, RuleContext
 
 MAX_PASSES = 20
@@ -68,13 +67,11 @@ class _Driver:
         return node
 
     def _first_change(self, node: Node) -> Node | None:
-        said = len(self.context.decided)
         for rule in self.rules:
             changed = rule(node, self.context)
             if changed is not None:
                 self._check(rule, node, changed)
                 return changed
-            del self.context.decided[said:]
         return None
 
     def _check(self, rule: Rule, before: Node, after: Node) -> None:
@@ -91,31 +88,18 @@ class _Driver:
         if not any(has(e, Subquery) for e in node.expressions()):
             return node
 
+        plans: dict[int, Node] = {}  # a plan that is read twice stays one
+
         def change(rex: Rex) -> Rex | None:
             if not isinstance(rex, Subquery):
                 return None
-            required = {c.id for c in rex.plan.columns}
-            plan = prune(self.bottom_up(prune(rex.plan, required)), required)
+            plan = plans.get(id(rex.plan))
+            if plan is None:
+                required = {c.id for c in rex.plan.columns}
+                plan = plans[id(rex.plan)] = prune(self.bottom_up(prune(rex.plan, required)), required)
             return rex if plan is rex.plan else Subquery(rex.type, rex.kind, plan, rex.args)
 
         return map_expressions(node, lambda rex: transform(rex, change))
-
-
-def map_expressions(node: Node, change: Any) -> Node:
-    """The node with every expression of its own replaced."""
-    if isinstance(node, nodes.Filter):
-        return replace(node, condition=change(node.condition))
-    if isinstance(node, nodes.Project):
-        return replace(node, exprs=tuple(change(e) for e in node.exprs))
-    if isinstance(node, nodes.Aggregate):
-        return replace(node, keys=tuple(change(k) for k in node.keys), calls=tuple(change(c) for c in node.calls))
-    if isinstance(node, nodes.Sort):
-        return replace(node, keys=tuple(SortKey(change(k.rex), k.descending, k.nulls_first) for k in node.keys))
-    if isinstance(node, nodes.Join) and node.condition is not None:
-        return replace(node, condition=change(node.condition))
-    if isinstance(node, nodes.LateralView):
-        return replace(node, generator=change(node.generator))
-    return node
 
 
 def prune(node: Node, required: set[str]) -> Node:
@@ -125,16 +109,15 @@ def prune(node: Node, required: set[str]) -> Node:
     if isinstance(node, nodes.TableScan):
         kept = tuple(c for c in node.columns if c.id in required) or node.columns[:1]
         return node if kept == node.columns else replace(node, columns=kept)
-    used = set(required)
+    read: set[str] = set()
     for rex in node.expressions():
-        used |= refs(rex)
+        read |= refs(rex)
     if isinstance(node, nodes.SetOp):
         inputs = tuple(prune(b, {c.id for c in b.columns}) for b in node.branches)
     elif isinstance(node, nodes.Aggregate | nodes.Project):
-        used -= required - {i for rex in node.expressions() for i in refs(rex)}
-        inputs = (prune(node.input, used),)
+        inputs = (prune(node.input, read),)
     else:
-        inputs = tuple(prune(i, used) for i in node.inputs)
+        inputs = tuple(prune(i, required | read) for i in node.inputs)
     if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
         return node
     node = node.with_inputs(inputs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.catalog.table import Table
@@ -25,10 +25,22 @@ class Field:
 
 @dataclass(frozen=True)
 class DruidRead:
-    """A native query and the fields to take from its rows, in order."""
+    """A native query and the fields to take from its rows, in order.
+
+    `over_nothing` is asked where the query has no rows at all: what grouping sets are over no rows, which Druid leaves out.
+    """
 
     query: Mapping[str, Any]
     fields: tuple[Field, ...]
+    over_nothing: DruidRead | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A native query of one row that is asked before the statement can be planned to its end; `key` is its text."""
+
+    key: str
+    read: DruidRead
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,10 @@ class KeyFilter:
     keys: DruidRead | SparkJob
     most: int
 
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> KeyFilter:
+        """The same with its native query changed."""
+        return replace(self, keys=change(self.keys)) if isinstance(self.keys, DruidRead) else self
+
 
 @dataclass(frozen=True)
 class DruidInput:
@@ -56,6 +72,11 @@ class DruidInput:
     read: DruidRead
     columns: tuple[str, ...]
     reducers: tuple[KeyFilter, ...] = ()
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> DruidInput:
+        """The same with each of its native queries changed: those that run first come first."""
+        reducers = tuple(reducer.with_reads(change) for reducer in self.reducers)
+        return replace(self, reducers=reducers, read=change(self.read))
 
 
 @dataclass(frozen=True)
@@ -74,3 +95,13 @@ class SparkJob:
     sql: str
     inputs: tuple[DruidInput | TableInput, ...]
     columns: tuple[ResultColumn, ...]
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        """The native queries whose rows it reads."""
+        return tuple(item.read for item in self.inputs if isinstance(item, DruidInput))
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> SparkJob:
+        """The same with each of its native queries changed."""
+        inputs = tuple(item.with_reads(change) if isinstance(item, DruidInput) else item for item in self.inputs)
+        return replace(self, inputs=inputs)

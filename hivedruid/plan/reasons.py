@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
@@ -14,6 +14,7 @@ from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext
 from hivedruid.plan.rules.filter import push_filter
 from hivedruid.plan.rules.join import push_join
+from hivedruid.plan.rules.lateral_view import push_lateral_view
 from hivedruid.plan.rules.project import push_project
 from hivedruid.plan.rules.sort import push_sort
 
@@ -31,8 +32,7 @@ class Left:
 
 def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
     """Every operator that Druid does not run, those of subqueries included, from the top down, with the reason."""
-    context = replace(plan.context, decided=[])
-    return tuple(Left(type(node).__name__, _reason(node, context)) for node in _outside(plan.node))
+    return tuple(Left(type(node).__name__, _reason(node, plan.context)) for node in _outside(plan.node))
 
 
 def _outside(node: Node) -> Iterator[Node]:
@@ -55,14 +55,14 @@ def _reason(node: Node, context: RuleContext) -> str:
     if isinstance(node, nodes.Values):
         return "rows that the query gives itself"
     if isinstance(node, nodes.LateralView):
-        return f"LATERAL VIEW {_name(node.generator)}() runs on Spark"
+        return _refusal(lambda: push_lateral_view(node, context)) or "the LATERAL VIEW is not exact in Druid"
     if isinstance(node, nodes.SetOp):
         return _set_op_reason(node)
     if isinstance(node, nodes.Join):
         return _refusal(lambda: push_join(node, context)) or "the join is not exact in Druid"
     windows = [part.call for rex in node.expressions() for part in walk(rex) if isinstance(part, Over)]
     if windows:
-        return f"window functions run on Spark: {_names(windows)}"
+        return f"no native query has window functions: {_names(windows)}"
     if _subqueries(node):
         return "it compares rows with those of a subquery, which no join can stand for"
     read = {i for rex in node.expressions() for i in refs(rex)}
@@ -102,8 +102,10 @@ def _set_op_reason(node: nodes.SetOp) -> str:
     if not all(isinstance(branch, DruidQuery) for branch in node.branches):
         return f"a branch of the {words} is computed outside Druid"
     if node.kind == "union":
-        return f"no native query appends the rows of different queries: Spark does the {words} over what each of them answers"
-    return f"no native query compares the rows of two queries: Spark does the {words} over what each of them answers"
+        return (
+            f"no native query appends the rows of different queries: the {words} is done over what each of them answers"
+        )
+    return f"no native query compares the rows of two queries: the {words} is done over what each of them answers"
 
 
 def _names(calls: list[Rex]) -> str:

@@ -113,6 +113,9 @@ def both(a: Rex | None, b: Rex | None) -> Rex | None:
 
 
 def children(rex: Rex) -> tuple[Rex, ...]:
+    kind = type(rex)
+    if kind is Ref or kind is Literal:
+        return ()
     if isinstance(rex, Call | Subquery):
         return rex.args
     if isinstance(rex, Agg):
@@ -128,7 +131,8 @@ def walk(rex: Rex) -> Iterator[Rex]:
     while stack:
         node = stack.pop()
         yield node
-        stack += children(node)[::-1]
+        if below := children(node):
+            stack += below[::-1]
 
 
 def transform(rex: Rex, change: Callable[[Rex], Rex | None]) -> Rex:
@@ -164,17 +168,34 @@ def substitute(rex: Rex, mapping: dict[str, Rex]) -> Rex:
 
 def refs(rex: Rex) -> set[str]:
     """Ids of the columns an expression reads, a correlated subquery's included."""
+    if type(rex) is Ref:
+        return {rex.id}
     found = set()
-    for node in walk(rex):
+    stack = [rex]
+    while stack:
+        node = stack.pop()
         if isinstance(node, Ref):
             found.add(node.id)
-        elif isinstance(node, Subquery):
-            found |= node.plan.outer_refs()
+        else:
+            stack += children(node)
+            if isinstance(node, Subquery):
+                found |= node.plan.outer_refs()
     return found
 
 
 def has(rex: Rex, *kinds: type[Rex]) -> bool:
-    return any(isinstance(node, kinds) for node in walk(rex))
+    stack = [rex]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, kinds):
+            return True
+        stack += children(node)
+    return False
+
+
+def asks_for_grouping(rex: Rex) -> bool:
+    """Whether it has a grouping(…), which says something about a row that GROUP BY made."""
+    return any(isinstance(node, Call) and node.op == "grouping" for node in walk(rex))
 
 
 NON_DETERMINISTIC = frozenset({"rand", "random", "uuid", "randn", "monotonically_increasing_id", "surrogate_key"})

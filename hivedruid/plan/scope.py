@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from hivedruid.catalog.types import UNKNOWN
+from hivedruid.catalog.types import UNKNOWN, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
 from hivedruid.plan.nodes import PlanColumn
 from hivedruid.plan.rex import Call, Rex
@@ -17,6 +18,14 @@ class Relation:
     alias: str | None
     columns: tuple[PlanColumn, ...]
     database: str | None = None
+
+    @cached_property
+    def named(self) -> dict[str, list[PlanColumn]]:
+        """The columns of a name."""
+        found: dict[str, list[PlanColumn]] = {}
+        for column in self.columns:
+            found.setdefault(column.name, []).append(column)
+        return found
 
 
 @dataclass
@@ -49,7 +58,7 @@ class Scope:
             if column is not None:
                 rex: Rex = column.ref
                 for part in rest:
-                    rex = _struct_field(rex, part)
+                    rex = struct_field(rex, part, span)
                 return rex
         if len(parts) == 1:
             return self.aliases.get(parts[0])
@@ -60,8 +69,7 @@ class Scope:
             column
             for relation in self.relations
             if _qualifies(relation, qualifier)
-            for column in relation.columns
-            if column.name == name
+            for column in relation.named.get(name, ())
         ]
         if len(matches) > 1 and not qualifier and name in self.merged:
             return matches[0]
@@ -111,6 +119,22 @@ def _qualifies(relation: Relation, qualifier: list[str]) -> bool:
     return relation.database == qualifier[0] and relation.alias == qualifier[1]
 
 
-def _struct_field(rex: Rex, name: str) -> Rex:
-    fields = dict(zip(rex.type.fields, rex.type.children, strict=True)) if rex.type.name == "struct" else {}
-    return Call(fields.get(name, UNKNOWN), f"field:{name}", (rex,))
+def struct_field(rex: Rex, name: str, span: Span | None) -> Rex:
+    """`rex.name`: of a struct its field, of an array of structs the field of each. Raises SemanticError for other types."""
+    whole = rex.type
+    is_array = whole.name == "array"
+    type_ = whole.children[0] if is_array else whole
+    if type_ is UNKNOWN or whole is UNKNOWN:
+        return Call(UNKNOWN, f"field:{name}", (rex,))
+    if type_.name != "struct":
+        raise SemanticError(
+            f"'.{name}' asks for a field of {whole}, which has none",
+            span=span,
+            hint="only structs and arrays of structs have fields; a map's value is m['key']",
+        )
+    fields = {field.lower(): child for field, child in zip(type_.fields, type_.children, strict=True)}
+    if name.lower() not in fields:
+        hint = did_you_mean(name.lower(), fields) or f"its fields: {', '.join(fields)}"
+        raise SemanticError(f"{type_} has no field '{name}'", span=span, hint=hint)
+    child = fields[name.lower()]
+    return Call(array_of(child) if is_array else child, f"field:{name}", (rex,))

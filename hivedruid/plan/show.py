@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 
 from hivedruid.plan import nodes
@@ -13,11 +14,13 @@ Attribute = str | int | list[str] | None
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "and", "or", "&", "|", "^"})
 
 
-def tree(node: Node, depth: int = 0) -> list[str]:
-    """One line per node, inputs indented below."""
+def tree(node: Node, depth: int = 0, names: Mapping[int, str] | None = None) -> list[str]:
+    """One line per node, inputs indented below; a node that has a name, by its id(), is shown by that alone."""
+    if names and id(node) in names:
+        return ["  " * depth + names[id(node)]]
     lines = ["  " * depth + _label(node)]
     for child in node.inputs:
-        lines += tree(child, depth + 1)
+        lines += tree(child, depth + 1, names)
     if isinstance(node, DruidQuery) and not isinstance(node.source, nodes.TableScan):
         lines += tree(node.source, depth + 1)
     return lines
@@ -63,6 +66,8 @@ def _attributes(node: Node) -> dict[str, Attribute]:
         return {"type": node.kind, "condition": show(node.condition) if node.condition else None}
     if isinstance(node, nodes.SetOp):
         return {"kind": node.kind, "all": str(node.all).lower()}
+    if isinstance(node, nodes.DruidUnnest):
+        return {"array": show(node.array), "outer": "true" if node.outer else None}
     if isinstance(node, nodes.LateralView):
         return {"generator": show(node.generator)}
     return {"rows": len(node.rows)} if isinstance(node, nodes.Values) else {}

@@ -6,27 +6,36 @@ of SPARK is one such difference, with Hive's answer pinned by a hand-checked gol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.types import STRING, HiveType, spark_type
+from hivedruid.catalog.types import INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
 from hivedruid.plan import literals
+from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
+from hivedruid.plan.spark_casts import (
+    INTERVAL_PLACES,
+    decimal_to_integer,
+    found,
+    interval_text,
+    number_of_text,
+    text_interval,
+)
+from hivedruid.plan.spark_collections import COLLECTIONS
+from hivedruid.plan.spark_hash import HASHES
+from hivedruid.plan.spark_numbers import NUMBERS
+from hivedruid.plan.spark_strings import STRINGS
+from hivedruid.plan.spark_text import TEXTS, quote_string
+from hivedruid.plan.spark_times import TIMES, interval_part
 
 BINARY_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "&", "|", "^"})
-
-HIVE_TIMESTAMP = r"^\s*\d{4}-\d{1,2}-\d{1,2}( \d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,9})?)?)?\s*$"
-"""What Hive reads as a timestamp; Spark's cast also takes ISO forms, which are NULL for Hive."""
 
 
 def quote_identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-def quote_string(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def literal_sql(value: Any, type_: HiveType) -> str:
@@ -52,7 +61,10 @@ def literal_sql(value: Any, type_: HiveType) -> str:
     if isinstance(value, date):
         return f"DATE'{value.isoformat()}'"
     months, micros = value
-    return f"INTERVAL '{months}' MONTH" if months else f"INTERVAL '{micros / 1_000_000:.6f}' SECOND"
+    if type_ == INTERVAL_YEAR_MONTH:
+        return f"make_ym_interval(0, {months})"
+    seconds = Decimal(micros).scaleb(-6)
+    return f"make_dt_interval(0, 0, 0, CAST('{seconds:.6f}' AS DECIMAL(18, 6)))"
 
 
 class SparkRex:
@@ -67,6 +79,10 @@ class SparkRex:
     def sql(self, rex: Rex, names: Mapping[str, str] | None = None) -> str:
         if names is not None:
             self.names = names
+        return self._sql(rex)
+
+    def render(self, rex: Rex) -> str:
+        """The text of a part, under the names of the whole."""
         return self._sql(rex)
 
     def _sql(self, rex: Rex) -> str:
@@ -95,6 +111,8 @@ class SparkRex:
     def _aggregate(self, rex: Agg) -> str:
         args = ", ".join(self._sql(a) for a in rex.args) if rex.args else "*"
         filtered = f" FILTER (WHERE {self._sql(rex.condition)})" if rex.condition else ""
+        if rex.op in _WITHIN_GROUP:
+            return _WITHIN_GROUP[rex.op].format(*(self._sql(a) for a in rex.args), filter=filtered)
         name = "approx_count_distinct" if rex.op == "approx_distinct" else rex.op
         return f"{name}({'DISTINCT ' if rex.distinct else ''}{args}){filtered}"
 
@@ -111,28 +129,45 @@ class SparkRex:
 
     def sort_key(self, key: SortKey) -> str:
         nulls = "FIRST" if key.nulls_first else "LAST"
-        return f"{self._sql(key.rex)} {'DESC' if key.descending else 'ASC'} NULLS {nulls}"
+        sql = f"map_entries({self._sql(key.rex)})" if key.rex.type.name == "map" else self._sql(key.rex)
+        return f"{sql} {'DESC' if key.descending else 'ASC'} NULLS {nulls}"
 
     def _call(self, rex: Call) -> str:
         op, args = rex.op, rex.args
         if op in ("+", "-") and any(a.type.name.startswith("interval") for a in args):
             return self._interval_arithmetic(rex)
         if op in BINARY_OPERATORS:
-            return f"({self._sql(args[0])} {op} {self._sql(args[1])})"
+            left, right = (self._operand(a, rex.type) for a in args)
+            return f"({left} {op} {right})"
         if op in ("and", "or"):
             return "(" + f" {op.upper()} ".join(self._sql(a) for a in args) + ")"
         if op.startswith("field:"):
             return f"{self._sql(args[0])}.{quote_identifier(op[6:])}"
         if op.startswith(("floor_", "ceil_")) and op.partition("_")[2] in _TRUNC:
             return self._floor_time(op, args[0])
+        if op.startswith("extract_") and args[0].type.name.startswith("interval"):
+            return interval_part(self, op[8:], args[0])
+        if op.startswith("interval_") and op[9:] in INTERVAL_PLACES:
+            function, place = INTERVAL_PLACES[op[9:]]
+            return f"{function}({'0, ' * place}{self._sql(args[0])})"
         if op.startswith("extract_"):
-            return f"{_EXTRACT.get(op[8:], op[8:])}({self._local(args[0])})"
+            return f"{_EXTRACT.get(op[8:], op[8:])}({self.local(args[0])})"
         special = SPARK.get(op)
         if special is not None:
             return special(self, rex)
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
-        return f"{op}({', '.join(self._local(a) for a in args)})"  # a function of a time reads the session's calendar
+        return f"{op}({', '.join(self.local(a) for a in args)})"  # a function of a time reads the session's calendar
+
+    def _operand(self, rex: Rex, result: HiveType) -> str:
+        """A bigint has 19 digits where a decimal is computed; for Spark it has 20, which makes another type of the result.
+        A decimal beside a float is a float to Hive, and makes a double in Spark. Spark compares no maps, but their entries."""
+        sql = self._sql(rex)
+        if rex.type.name == "map":
+            return f"sort_array(map_entries({sql}))"
+        if result.name == "float" and rex.type.name == "decimal":
+            return f"CAST({sql} AS FLOAT)"
+        return f"CAST({sql} AS DECIMAL(19,0))" if result.name == "decimal" and rex.type.name == "bigint" else sql
 
     # --- time --------------------------------------------------------------------------------------------------
 
@@ -143,7 +178,7 @@ class SparkRex:
     def from_local(self, sql: str) -> str:
         return sql if self.is_utc else f"to_utc_timestamp({sql}, {quote_string(self.zone)})"
 
-    def _local(self, rex: Rex) -> str:
+    def local(self, rex: Rex) -> str:
         """A time value in its own calendar: zoned timestamps in the session's zone, the others as they are."""
         sql = self._sql(rex)
         return self.to_local(sql) if rex.type.name.endswith("zone") else sql
@@ -169,6 +204,8 @@ class SparkRex:
 
     def _interval_arithmetic(self, rex: Call) -> str:
         a, b = rex.args
+        if a.type.name.startswith("interval") and b.type.name.startswith("interval"):
+            return f"({self._sql(a)} {rex.op} {self._sql(b)})"
         interval, moment = (a, b) if a.type.name.startswith("interval") else (b, a)
         sql = self._sql(moment)
         if rex.type.name == "timestamp" and moment.type.name == "date":
@@ -187,6 +224,16 @@ class SparkRex:
             return f"(CASE WHEN {sql} IS NULL THEN NULL ELSE lower({sql}) NOT IN ('', 'false', 'no', 'off', '0') END)"
         if to.is_string:
             return self._cast_string(sql, source, to)
+        if source.is_string and to.is_numeric:
+            return number_of_text(sql, to)
+        if source.is_string and to in literals.INTERVAL_TEXTS:
+            return text_interval(sql, to)
+        if source.name == "decimal" and to.is_integer:
+            return decimal_to_integer(sql, to)
+        if source.is_approximate and to.is_integer:
+            return f"CAST(CAST({sql} AS BIGINT) AS {spark_type(to)})"  # cut to the width of the type, as in Java
+        if source.name == "char" and source.params and to.name == "binary":
+            return f"CAST(rpad({sql}, {source.params[0]}, ' ') AS BINARY)"
         if source.is_timestamp and to.is_numeric:
             seconds = self._cast_time(sql, source, _LTZ) if source.name == "timestamp" else sql
             return f"CAST({seconds} AS {spark_type(to)})"
@@ -194,25 +241,44 @@ class SparkRex:
 
     def _cast_time(self, sql: str, source: HiveType, to: HiveType) -> str:
         if source.is_string:
-            # Hive's texts only; a zoned text may carry its zone behind it
-            if to.name.endswith("zone"):
-                plain = f"CASE WHEN {sql} RLIKE {quote_string(HIVE_TIMESTAMP)} THEN {self.from_local(f'CAST({sql} AS TIMESTAMP)')}"
-                zoned = (
-                    r"^\s*\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,9})? ?[A-Za-z+-][A-Za-z_/+0-9:-]*\s*$"
-                )
-                return f"({plain} WHEN {sql} RLIKE {quote_string(zoned)} THEN CAST({sql} AS TIMESTAMP) END)"
-            return f"(CASE WHEN {sql} RLIKE {quote_string(HIVE_TIMESTAMP)} THEN CAST({sql} AS {spark_type(to)}) END)"
+            return self.text_to_time(sql, to)
+        if source.name == "boolean":
+            return f"CAST(timestamp_millis(CAST({sql} AS BIGINT)) AS {spark_type(to)})"
         if to.name.endswith("zone"):
             return self.from_local(f"CAST({sql} AS TIMESTAMP)")
         if source.name.endswith("zone"):
             return f"CAST({self.to_local(sql)} AS {spark_type(to)})"
         return f"CAST({sql} AS {spark_type(to)})"
 
+    def plain_time(self, sql: str) -> str:
+        """The timestamp in a text as unix_timestamp() reads it."""
+        return f"CAST(upper({found(sql, literals.PLAIN_TEXT)}) AS TIMESTAMP)"
+
+    def text_to_time(self, sql: str, to: HiveType) -> str:
+        """By the patterns of plan.literals, since Spark's cast reads other texts as times than Hive's."""
+        day = f"CAST({found(sql, literals.DATE_TEXT)} AS DATE)"
+        if to.name == "date":
+            return day
+        if to.name == "timestamp":
+            moment = f"CAST(upper({found(sql, literals.MOMENT_TEXT)}) AS TIMESTAMP_NTZ)"
+            today = f"CAST({self.to_local('current_timestamp()')} AS DATE)"
+            clock = f"concat({today}, ' ', regexp_extract({sql}, {quote_string(literals.CLOCK_TEXT)}, 1))"
+            is_clock = f"{sql} RLIKE {quote_string(literals.CLOCK_TEXT)}"
+            of_today = f"CASE WHEN {is_clock} THEN CAST({clock} AS TIMESTAMP_NTZ) END"
+            return f"coalesce({moment}, CAST({day} AS TIMESTAMP_NTZ), {of_today})"
+        pattern = quote_string(literals.LTZ_TEXT)
+        local, zone = (f"regexp_extract({sql}, {pattern}, {group})" for group in (1, 2))
+        midnight = f"concat({local}, CASE WHEN length({local}) = 10 THEN ' 00:00:00' ELSE '' END)"
+        plain = self.from_local(f"CAST({midnight} AS TIMESTAMP)")
+        return f"(CASE WHEN {zone} = '' THEN {plain} ELSE CAST(concat({midnight}, ' ', {zone}) AS TIMESTAMP) END)"
+
     def _cast_string(self, sql: str, source: HiveType, to: HiveType) -> str:
         if source.name == "boolean":
             text = f"upper(CAST({sql} AS STRING))"
         elif source.name.endswith("zone"):
             text = self._zoned_text(sql)
+        elif source.name.startswith("interval"):
+            text = interval_text(sql, source)
         else:
             text = f"CAST({sql} AS STRING)"
         if to.params:
@@ -233,9 +299,26 @@ class SparkRex:
         )
 
 
+def _time_difference(s: SparkRex, rex: Call) -> str:
+    a, b = (f"CAST({s.local(arg)} AS TIMESTAMP_NTZ)" for arg in rex.args)
+    return f"({a} - {b})"
+
+
 _LTZ = HiveType("timestamp with local time zone")
 _TRUNC = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second"})
 _EXTRACT = {"week": "weekofyear", "day": "dayofmonth"}
+
+
+_AT_FRACTION = (
+    "get(sort_array(collect_list({{0}}){{filter}}, {}), int(ceil((count({{0}}){{filter}} - 1) * double({{1}}))))"
+)
+_WITHIN_GROUP = {
+    "percentile_cont": "percentile_cont({1}) WITHIN GROUP (ORDER BY {0} ASC){filter}",
+    "percentile_cont_desc": "percentile_cont({1}) WITHIN GROUP (ORDER BY {0} DESC){filter}",
+    "percentile_disc": f"double({_AT_FRACTION.format('TRUE')})",
+    "percentile_disc_desc": f"double({_AT_FRACTION.format('FALSE')})",
+}
+"""Aggregates over an order, of a value and a fraction. Hive's percentile_disc is the value at the place (n - 1) * fraction, rounded up."""
 
 
 _KEEP_INSTANTS = frozenset(
@@ -260,7 +343,16 @@ def _in(s: SparkRex, rex: Call) -> str:
 
 def _like(s: SparkRex, rex: Call) -> str:
     escape = f" ESCAPE {s._sql(rex.args[2])}" if len(rex.args) > 2 else ""
-    return f"({s._sql(rex.args[0])} LIKE {s._sql(rex.args[1])}{escape})"
+    pattern = rex.args[1]
+    if not escape and isinstance(pattern, Literal) and re.search(r"(?<!\\)(\\\\)*\\$", str(pattern.value)):
+        pattern = Literal(
+            pattern.type, f"{pattern.value}\\"
+        )  # one backslash at the end stands for itself; Spark refuses it
+    text = s._sql(pattern)
+    if not escape and not isinstance(pattern, Literal):
+        alone = quote_string(r"(?<!\\)(\\\\)*\\\z")
+        text = f"CASE WHEN {text} RLIKE {alone} THEN concat({text}, {quote_string(chr(92))}) ELSE {text} END"
+    return f"({s._sql(rex.args[0])} LIKE {text}{escape})"
 
 
 def _null_if_any_null(s: SparkRex, rex: Call) -> str:
@@ -268,82 +360,19 @@ def _null_if_any_null(s: SparkRex, rex: Call) -> str:
     return f"(CASE WHEN {' OR '.join(f'{a} IS NULL' for a in args)} THEN NULL ELSE {rex.op}({', '.join(args)}) END)"
 
 
-def _abs(s: SparkRex, rex: Call) -> str:
-    """An int for the narrower integers, too: abs(-128) is 128 (GenericUDFAbs); Spark's stays a tinyint and wraps."""
-    value = s._sql(rex.args[0])
-    return f"abs({value if rex.type == rex.args[0].type else f'CAST({value} AS {spark_type(rex.type)})'})"
-
-
-def _sqrt(s: SparkRex, rex: Call) -> str:
-    value = s._sql(rex.args[0])
-    return f"(CASE WHEN {value} >= 0 THEN sqrt({value}) END)"
-
-
-def _substring(s: SparkRex, rex: Call) -> str:
-    """A start further left than the text is long gives '' (UDFSubstr.makeIndex); Spark starts at the first letter."""
-    args = [s._sql(a) for a in rex.args]
-    start = rex.args[1]
-    text = f"substring({', '.join(args)})"
-    if isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0:
-        return text
-    return f"(CASE WHEN {args[1]} < -length({args[0]}) THEN '' ELSE {text} END)"
-
-
-def _trim(side: str) -> Callable[[SparkRex, Call], str]:
-    """Characters to trim stand before the text in Spark's two-argument form."""
-
-    def lower(s: SparkRex, rex: Call) -> str:
-        args = [s._sql(a) for a in rex.args]
-        return f"trim({side} {args[1]} FROM {args[0]})" if len(args) > 1 else f"{rex.op}({args[0]})"
-
-    return lower
-
-
-def _text_of_date(s: SparkRex, rex: Call) -> str:
-    return f"CAST({rex.op}({', '.join(s._local(a) for a in rex.args)}) AS STRING)"
-
-
-def _trunc(s: SparkRex, rex: Call) -> str:
-    """Hive knows Q for a quarter and no weeks (GenericUDFTrunc)."""
-    day, unit = s._local(rex.args[0]), s._sql(rex.args[1])
-    known = f"CASE WHEN upper({unit}) = 'Q' THEN 'QUARTER' WHEN upper({unit}) <> 'WEEK' THEN {unit} END"
-    return f"CAST(trunc({day}, {known}) AS STRING)"
-
-
-def _add_months(s: SparkRex, rex: Call) -> str:
-    """The last day of a month stays a last day (GenericUDFAddMonths)."""
-    day, months = s._sql(rex.args[0]), s._sql(rex.args[1])
-    moved = f"add_months({day}, {months})"
-    moved = f"CASE WHEN {day} = last_day({day}) THEN last_day({moved}) ELSE {moved} END"
-    return f"date_format({moved}, {s._sql(rex.args[2])})" if len(rex.args) > 2 else f"CAST({moved} AS STRING)"
-
-
-def _date_format(s: SparkRex, rex: Call) -> str:
-    return f"date_format({s._local(rex.args[0])}, {s._sql(rex.args[1])})"
-
-
-def _unix_timestamp(s: SparkRex, rex: Call) -> str:
-    value = rex.args[0]
-    if not value.type.is_string:
-        return s.seconds(value)
-    text = s._sql(value)
-    given = rex.args[1] if len(rex.args) > 1 else Literal(STRING, literals.UNIX_PATTERN)
-    parsed = f"to_timestamp({text}, {s._sql(given)})"
-    shape = literals.unix_shape(str(given.value)) if isinstance(given, Literal) else None
-    if shape is not None:  # Spark takes years of more digits, too
-        exactly = quote_string("^" + shape + r"\z")
-        parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
-    return f"unix_seconds({s.from_local(parsed)})"
-
-
-def _from_unixtime(s: SparkRex, rex: Call) -> str:
-    pattern = s._sql(rex.args[1]) if len(rex.args) > 1 else "'yyyy-MM-dd HH:mm:ss'"
-    return f"date_format({s.to_local(f'timestamp_seconds({s._sql(rex.args[0])})')}, {pattern})"
-
-
-def _zone_shift(s: SparkRex, rex: Call) -> str:
-    value = s._sql(rex.args[0])
-    return f"CAST({rex.op}(CAST({value} AS TIMESTAMP), {s._sql(rex.args[1])}) AS TIMESTAMP_NTZ)"
+def _printf(s: SparkRex, rex: Call) -> str:
+    """Times as their texts, bytes as hexadecimal digits in pairs: Spark hands over what it keeps them as."""
+    args = [s._sql(rex.args[0])]
+    for arg in rex.args[1:]:
+        text = s._sql(arg)
+        if arg.type.is_time or arg.type.name.startswith("interval"):
+            text = s._cast_string(text, arg.type, STRING)
+        elif arg.type.name == "binary":
+            text = f"rtrim(regexp_replace(lower(hex({text})), '(..)', '$1 '))"
+        elif arg.type.name == "char" and arg.type.params:
+            text = f"rpad({text}, {arg.type.params[0]}, ' ')"
+        args.append(text)
+    return f"format_string({', '.join(args)})"
 
 
 def _element(s: SparkRex, rex: Call) -> str:
@@ -357,7 +386,27 @@ def _to_millis(s: SparkRex, rex: Call) -> str:
     return f"unix_millis({sql if value.type.name.endswith('zone') else f'CAST({sql} AS TIMESTAMP)'})"
 
 
+def _text(name: str) -> Callable[[SparkRex, Call], str]:
+    """By UTF-16 units, but for binaries and for what is sought or padded with that may be the empty text."""
+    place = {"lpad": 2, "rpad": 2, "instr": 1, "locate": 0}.get(name)
+
+    def lower(s: SparkRex, rex: Call) -> str:
+        plain = rex.args[0].type.name != "binary" and not (name == "instr" and len(rex.args) > 2)
+        if plain and place is not None:
+            given = rex.args[place]
+            plain = isinstance(given, Literal) and bool(given.value)
+        return (TEXTS if plain else STRINGS)[name](s, rex)
+
+    return lower
+
+
 SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
+    **STRINGS,
+    **MASKS,
+    **NUMBERS,
+    **COLLECTIONS,
+    **HASHES,
+    **TIMES,
     "not": lambda s, rex: f"(NOT {s._sql(rex.args[0])})",
     "is_null": _postfix("IS NULL"),
     "is_not_null": _postfix("IS NOT NULL"),
@@ -369,28 +418,15 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "~": lambda s, rex: f"(~ {s._sql(rex.args[0])})",
     "in": _in,
     "like": _like,
-    "rlike": lambda s, rex: f"({s._sql(rex.args[0])} RLIKE {s._sql(rex.args[1])})",
     "case": _case,
     "cast": lambda s, rex: s.cast(rex),
     "greatest": _null_if_any_null,
     "least": _null_if_any_null,
-    "abs": _abs,
-    "sqrt": _sqrt,
-    "substring": _substring,
-    "trim": _trim("BOTH"),
-    "ltrim": _trim("LEADING"),
-    "rtrim": _trim("TRAILING"),
-    "add_months": _add_months,
-    "last_day": _text_of_date,
-    "next_day": _text_of_date,
-    "trunc": _trunc,
-    "date_format": _date_format,
-    "unix_timestamp": _unix_timestamp,
-    "from_unixtime": _from_unixtime,
-    "to_utc_timestamp": _zone_shift,
-    "from_utc_timestamp": _zone_shift,
+    **{name: _text(name) for name in TEXTS},
     "element": _element,
+    "printf": _printf,
+    "time_difference": _time_difference,
     "to_millis": _to_millis,
-    "grouping_bit": lambda s, rex: f"CAST(shiftright({s._sql(rex.args[0])}, {s._sql(rex.args[1])}) & 1 AS INT)",
+    "grouping_bit": lambda s, rex: f"CAST(shiftright({s._sql(rex.args[0])}, {s._sql(rex.args[1])}) & 1 AS BIGINT)",
 }
 """How operators and functions look in Spark SQL where it is not `name(arguments)`."""

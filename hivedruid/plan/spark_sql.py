@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from hivedruid.errors import PlanError
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Literal, Ref, Rex, SortKey, Subquery, has, refs
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
 from hivedruid.plan.spark_rex import SparkRex, quote_identifier
 
 Leaf = Callable[[Node], str | None]
@@ -67,10 +68,30 @@ class _Block:
 class _Writer:
     def __init__(self, zone: str, leaf: Leaf) -> None:
         self.leaf = leaf
-        self.rex = SparkRex(zone, lambda s: self.query(s.plan))
+        self.rex = SparkRex(zone, self._subquery)
+        self.outside: list[set[str]] = []
+        """What the subqueries that are being written read of the queries around them."""
 
     def query(self, node: Node) -> str:
         return self._block(node).text(self.rex)
+
+    def _subquery(self, rex: Subquery) -> str:
+        """Spark looks for an outer column in the query next to a subquery, and in its conditions alone."""
+        outer = rex.plan.outer_refs()
+        if any(outer & other for other in self.outside):
+            raise UnsupportedError(
+                "a subquery in a subquery reads a column of the outermost query", hint="join the tables instead"
+            )
+        calls = [e for n in rex.plan.walk() if isinstance(n, nodes.Aggregate) for e in n.expressions()]
+        if any(outer & refs(call) for call in calls):
+            raise UnsupportedError(
+                "a subquery groups or sums up a column of the query around it", hint="join the tables instead"
+            )
+        self.outside.append(outer)
+        try:
+            return self.query(rex.plan)
+        finally:
+            self.outside.pop()
 
     def _derived(self, node: Node) -> str:
         view = self.leaf(node)
@@ -108,7 +129,7 @@ class _Writer:
     def _project(self, node: nodes.Project) -> _Block:
         block = self._block(node.input)
         same = all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
-        if block.order and same and " OVER (" not in "".join(block.exprs.values()):
+        if block.order and same and not block.has_grouping_sets and " OVER (" not in "".join(block.exprs.values()):
             block.columns = node.columns  # ORDER BY may name what is no longer selected
             return block
         if (
@@ -128,6 +149,8 @@ class _Writer:
         block = self._block(node.input)
         if block.projected or block.limit or block.order or block.group is not None:
             block = self._from(node.input)
+        if node.has_total:
+            return self._with_total(node)
         if any(not isinstance(k, Ref) for k in node.keys) and (
             node.grouping_sets is not None or any(isinstance(k, Literal) for k in node.keys)
         ):
@@ -135,10 +158,13 @@ class _Writer:
             keys = [quote_identifier(f"_k{i}") for i in range(len(node.keys))]
         else:
             keys = [self._sql(k, block) for k in node.keys]
+        return self._grouped(block, node, keys, node.calls)
+
+    def _grouped(self, block: _Block, node: nodes.Aggregate, keys: list[str], calls: tuple[Agg, ...]) -> _Block:
         values = [
             *keys,
-            *(self._sql(c, block) for c in node.calls),
-            *(["grouping_id()"] if len(node.columns) > len(keys) + len(node.calls) else []),
+            *(self._sql(c, block) for c in calls),
+            *(["grouping_id()"] if len(node.columns) > len(keys) + len(calls) else []),
         ]
         block.exprs = {c.id: v for c, v in zip(node.columns, values, strict=True)}
         block.columns = node.columns
@@ -147,6 +173,22 @@ class _Writer:
             sets = ", ".join("(" + ", ".join(keys[i] for i in s) + ")" for s in node.grouping_sets)
             block.group += f" GROUPING SETS ({sets})"
             block.has_grouping_sets = True
+        return block
+
+    def _with_total(self, node: nodes.Aggregate) -> _Block:
+        """Sets with the one of no keys, which has a row over no rows, too. Spark leaves it out, so a row is added to the
+        input that no aggregate reads, and what it makes of the other sets is taken away."""
+        inner = self._from(node.input)
+        names = [quote_identifier(f"_k{i}") for i in range(len(node.keys))]
+        keys = [f"{self._sql(k, inner)} AS {name}" for k, name in zip(node.keys, names, strict=True)]
+        items = [*(quote_identifier(c.id) for c in node.input.columns), *keys]
+        nulls = ["NULL"] * len(items)
+        rows = f"SELECT {', '.join([*items, 'TRUE AS `_row`'])} FROM {inner.from_}"
+        block = _Block(f"({rows} UNION ALL SELECT {', '.join([*nulls, 'FALSE'])})", node.input.columns)
+        is_row = Ref(BOOLEAN, "_row")
+        calls = tuple(replace(c, condition=both(c.condition, is_row)) for c in node.calls)
+        block = self._grouped(block, node, names, calls)
+        block.having.append(f"(count_if(`_row`) > 0 OR grouping_id() = {(1 << len(names)) - 1})")
         return block
 
     def _from_keys(self, node: nodes.Aggregate) -> _Block:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
-from hivedruid.plan.literals import zone_of
+from hivedruid.plan.literals import in_zone, zone_of
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
-from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
+from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
 from hivedruid.plan.reasons import Left, left_outside
-from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has
+from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.rules.join_logical import with_inferred
 from hivedruid.results import ResultColumn
@@ -26,14 +25,15 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.plan.facts import PlannerFacts
 
 
 @dataclass(frozen=True)
 class QueryPlan:
     """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and what they knew.
 
-    `context.decided` are the choices by figures, in sentences; `views` says which materialized views answer, and why others do not.
+    `views` says which materialized views answer, and why others do not.
+    `asks` are the native queries whose answers are to be known first; until then the plan has the clock in their place.
     """
 
     node: Node
@@ -43,6 +43,7 @@ class QueryPlan:
     new_column: Callable[..., PlanColumn]
     context: RuleContext
     views: tuple[str, ...] = ()
+    asks: tuple[Ask, ...] = ()
 
     @property
     def limits(self) -> DruidLimits:
@@ -52,13 +53,13 @@ class QueryPlan:
 def plan_query(
     expression: exp.Expr,
     source: SourceStatement,
-    snapshot: Snapshot,
+    snapshot: PlannerFacts,
     note: Callable[[str, Span | None], None] | None = None,
     rules: tuple[Rule, ...] | None = None,
 ) -> QueryPlan:
     """Resolve, type and optimise a query."""
     builder = Builder(source, snapshot, note)
-    return optimized(builder.query(expression, None), builder, rules)
+    return optimized(builder.whole(expression), builder, rules)
 
 
 def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = None) -> QueryPlan:
@@ -76,8 +77,21 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         node = answered_from_views(node, builder, context, views)
     if _has_parts(node):
         node = _narrowed(node, context, tuple(r for r in rules if r in LOGICAL), trace)
+    node, asks = _with_answers(node, facts, context, rules)
     node = optimize(node, context, rules, trace)
-    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context, tuple(views))
+    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context, tuple(views), asks)
+
+
+def _with_answers(
+    node: Node, facts: PlannerFacts, context: RuleContext, rules: tuple[Rule, ...]
+) -> tuple[Node, tuple[Ask, ...]]:
+    """The plan with constants for the totals that are asked first."""
+    if facts.answers is None or rules == SCANS or not any(isinstance(n, nodes.Join) for n in node.walk()):
+        return node, ()
+    from hivedruid.plan.ask_first import AskFirst
+
+    first = AskFirst(context, rules, facts.now, facts.answers)
+    return first.plan(node), tuple(first.asks)
 
 
 def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace: Trace) -> Node:
@@ -101,12 +115,6 @@ def druid_read(plan: QueryPlan) -> DruidRead | None:
     return native_query(plan.node, plan.zone) if isinstance(plan.node, DruidQuery) else None
 
 
-def _shown(value: object, zone: str) -> object:
-    """A constant as results hold it: zoned timestamps in the session's zone."""
-    session = zone_of(zone)
-    return value.astimezone(session) if isinstance(value, datetime) and value.tzinfo is not None else value
-
-
 def constant_rows(plan: QueryPlan) -> tuple[tuple[object, ...], ...] | None:
     """The answer of a query that reads nothing and that folding has already computed."""
     node = plan.node
@@ -120,7 +128,8 @@ def constant_rows(plan: QueryPlan) -> tuple[tuple[object, ...], ...] | None:
 
 
 def _values_of(exprs: tuple[Rex, ...], zone: str) -> tuple[object, ...]:
-    return tuple(_shown(e.value, zone) for e in exprs if isinstance(e, Literal))
+    session = zone_of(zone)
+    return tuple(in_zone(e.value, session) for e in exprs if isinstance(e, Literal))
 
 
 def _all_plain(exprs: tuple[Rex, ...]) -> bool:
@@ -131,13 +140,13 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns' ids."""
     from hivedruid.plan.reduction import key_filters
 
-    node = _shared(plan.node, plan.zone)
+    node = shared(plan.node, plan.zone)
     reducers = key_filters(node, plan.context, lambda keys: _job(keys, plan.zone, {}, None))
     node = ordered_outside(node, plan.new_column)
     return replace(_job(node, plan.zone, reducers, names), columns=plan.columns)
 
 
-def _shared(node: Node, zone: str) -> Node:
+def shared(node: Node, zone: str) -> Node:
     """The plan with every native query asked once, a CTE that is read twice, say; the second time under other names."""
     queries = [n for n in node.walk() if isinstance(n, DruidQuery)]
     if len(queries) < 2:
@@ -150,6 +159,19 @@ def _shared(node: Node, zone: str) -> Node:
         if same is not query:
             instead[id(query)] = nodes.Project(query.columns, same, tuple(c.ref for c in same.columns))
     return _replaced(node, instead) if instead else node
+
+
+def native_queries(node: Node) -> Iterator[DruidQuery]:
+    """The native queries of a plan as they are sent, the outermost of those that are nested; those of subqueries, too."""
+    if isinstance(node, DruidQuery):
+        yield node
+        return
+    for rex in node.expressions():
+        for part in walk(rex):
+            if isinstance(part, Subquery):
+                yield from native_queries(part.plan)
+    for child in node.inputs:
+        yield from native_queries(child)
 
 
 def _replaced(node: Node, instead: Mapping[int, Node]) -> Node:
@@ -210,4 +232,15 @@ def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
     return nodes.Project(node.columns, rebuilt, tuple(c.ref for c in node.columns))
 
 
-__all__ = ["Left", "QueryPlan", "constant_rows", "druid_read", "left_outside", "optimized", "plan_query", "spark_job"]
+__all__ = [
+    "Left",
+    "QueryPlan",
+    "constant_rows",
+    "druid_read",
+    "left_outside",
+    "native_queries",
+    "optimized",
+    "plan_query",
+    "shared",
+    "spark_job",
+]

@@ -10,6 +10,7 @@ from hivedruid.plan.rules.aggregate import (
 )
 from hivedruid.plan.rules.condition import aggregate_case_to_filter, aggregate_common_filter, aggregate_filter_true
 from hivedruid.plan.rules.context import Rule, RuleContext
+from hivedruid.plan.rules.decimals import aggregate_decimal_units
 from hivedruid.plan.rules.distinct import aggregate_expand_distinct
 from hivedruid.plan.rules.empty import empty_input, sort_limit_zero
 from hivedruid.plan.rules.filter import (
@@ -25,6 +26,7 @@ from hivedruid.plan.rules.filter import (
 )
 from hivedruid.plan.rules.join import druid_join
 from hivedruid.plan.rules.join_logical import filter_join_merge, join_keys_not_null, outer_join_reduce
+from hivedruid.plan.rules.lateral_view import druid_unnest
 from hivedruid.plan.rules.one_table import aggregate_union_one_table, intersect_one_table, union_one_table
 from hivedruid.plan.rules.partial import aggregate_join_transpose, aggregate_union_transpose
 from hivedruid.plan.rules.project import druid_project, druid_project_part, druid_scan, project_merge, project_remove
@@ -40,11 +42,17 @@ from hivedruid.plan.rules.set_op import (
 )
 from hivedruid.plan.rules.sort import druid_sort, sort_merge, sort_remove_keys
 from hivedruid.plan.rules.subquery import filter_scalar_subquery, filter_subquery, project_scalar_subquery
+from hivedruid.plan.rules.top_rows import sort_first_keys
+from hivedruid.plan.rules.values import join_one_row, join_values, scalar_of_constants, values_merge
 
 RULES: tuple[Rule, ...] = (
+    scalar_of_constants,
     filter_subquery,  # subqueries as joins
     filter_scalar_subquery,
     project_scalar_subquery,
+    values_merge,  # constants in the one form that the rules below know
+    join_values,
+    join_one_row,
     set_op_distinct,  # set operations in the form that the rules below know
     set_op_merge,
     union_distinct,
@@ -66,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     project_merge,
     druid_project,  # whole, else
     druid_project_part,  # what of it is exact
+    druid_unnest,
     druid_join,
     project_union_transpose,
     union_one_table,  # UNION ALL as one scan
@@ -79,6 +88,7 @@ RULES: tuple[Rule, ...] = (
     aggregate_filter_true,
     aggregate_common_filter,
     druid_aggregate,
+    aggregate_decimal_units,  # what Druid cannot add up as it is
     aggregate_expand_distinct,  # only what the plain form could not do
     aggregate_union_one_table,
     aggregate_join_transpose,  # what is left of joins and set operations to Spark: little should travel
@@ -88,14 +98,19 @@ RULES: tuple[Rule, ...] = (
     sort_union_transpose,
     sort_merge,
     sort_remove_keys,
-    druid_sort,  # last: nothing but a projection may follow a limit
+    druid_sort,  # nothing but a projection may follow a limit
+    sort_first_keys,  # what Druid cannot sort as it is
 )
 
 LOGICAL = frozenset(
     (
+        scalar_of_constants,
         filter_subquery,
         filter_scalar_subquery,
         project_scalar_subquery,
+        values_merge,
+        join_values,
+        join_one_row,
         set_op_distinct,
         set_op_merge,
         union_distinct,

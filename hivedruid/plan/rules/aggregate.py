@@ -62,21 +62,25 @@ def aggregate_constant_keys(node: Node, context: RuleContext) -> Node | None:
 
 def push_aggregate(query: DruidQuery, node: Aggregate, context: RuleContext) -> DruidQuery:
     """The aggregate as one native query: over the table, or over the query that is below."""
-    outputs: tuple[Rex, ...] = tuple(c.ref for c in node.columns)
-    if node.grouping_sets is None and any(isinstance(k, Literal) for k in node.keys):
-        outputs = tuple(k if isinstance(k, Literal) else c.ref for k, c in zip(node.keys, node.columns, strict=False))
-        outputs += tuple(c.ref for c in node.columns[len(node.keys) :])
     if query.grouped is not None or query.is_limited:
         if query.is_limited:
             check_materialised(query, context)
         below = query if query.is_limited else replace(query, sort=())
-        made = DruidQuery(node.columns, below, outputs, None, node.columns, node.keys, node.calls)
-        return context.exact(replace(made, grouping_sets=node.grouping_sets))
+        made = DruidQuery(node.columns, below, _outputs(node, node.keys), None, node.columns, node.keys, node.calls)
+        return context.exact(replace(made, grouping_sets=node.grouping_sets, total=node.total))
     mapping = query.mapping
     keys = tuple(substitute(k, mapping) for k in node.keys)
     calls = tuple(substituted(c, mapping) for c in node.calls)
-    made = DruidQuery(node.columns, query.source, outputs, query.filter, node.columns, keys, calls)
-    return context.exact(replace(made, grouping_sets=node.grouping_sets))
+    made = DruidQuery(node.columns, query.source, _outputs(node, keys), query.filter, node.columns, keys, calls)
+    return context.exact(replace(made, grouping_sets=node.grouping_sets, total=node.total))
+
+
+def _outputs(node: Aggregate, keys: tuple[Rex, ...]) -> tuple[Rex, ...]:
+    """What the output columns are over the groups: a constant key is itself, where no set leaves it out."""
+    found: list[Rex] = [c.ref for c in node.columns]
+    if node.grouping_sets is None:
+        found[: len(keys)] = [k if isinstance(k, Literal) else c.ref for k, c in zip(keys, node.columns, strict=False)]
+    return tuple(found)
 
 
 def druid_aggregate(node: Node, context: RuleContext) -> Node | None:

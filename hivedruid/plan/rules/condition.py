@@ -37,7 +37,7 @@ def aggregate_case_to_filter(node: Node, context: RuleContext) -> Node | None:
         return None
     always = bool(node.keys) and node.grouping_sets is None
     width = len(node.keys)
-    original, node = node, _inlined(node, node.input)
+    original, node = node, inlined(node, node.input)
     columns, calls = list(node.columns), list(node.calls)
     outputs: list[Rex] = [c.ref for c in node.columns]
     exprs = list(outputs)
@@ -55,7 +55,7 @@ def aggregate_case_to_filter(node: Node, context: RuleContext) -> Node | None:
     return made if exprs == outputs else Project(original.columns, made, tuple(exprs))
 
 
-def _inlined(node: Aggregate, query: DruidQuery) -> Aggregate:
+def inlined(node: Aggregate, query: DruidQuery) -> Aggregate:
     """The aggregate over the columns of the query's source, so that what its arguments are made of is seen."""
     if query.grouped is not None or query.is_limited or all(isinstance(e, Ref) for e in query.exprs):
         return node

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.druid.aggregators import SKETCH
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits
 from hivedruid.druid.exactness import NotExact
+from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.druid.query import native_query
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 
@@ -29,12 +29,6 @@ class RuleContext:
     limits: DruidLimits = NO_LIMITS
     statistics: Statistics = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    decided: list[str] = field(default_factory=list, compare=False)
-
-    def decide(self, sentence: str) -> None:
-        """Say what was chosen by figures; EXPLAIN EXTENDED shows it if the rule that says so rewrites its node."""
-        if sentence not in self.decided:
-            self.decided.append(sentence)
 
     def rows(self, node: Node) -> int | None:
         """About how many rows a node has; None where it is not known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN
 from hivedruid.plan.functions import function_type
@@ -26,15 +27,28 @@ def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
         Aggregate[k, count(d) FILTER (g = d), count(e) FILTER (g = e), sum(s) FILTER (g = none)](
             Aggregate[k, d, e, s := sum(x), g := grouping__id, GROUPING SETS ((k, d), (k, e), (k))](q))
 
-    So it is, too, beside an aggregate that cannot be put together from parts. The inner one is a native query, or nothing is done (Calcite's AggregateExpandDistinctAggregatesRule).
+    So it is, too, beside an aggregate that cannot be put together from parts, and for each set of grouping sets, which the outer one tells apart by the key `g DIV 2`:
+
+    Aggregate[k, l, count(DISTINCT d), ROLLUP](q) =>
+        Aggregate[k, l, g DIV 2, count(d)](Aggregate[k, l, d, g := grouping__id, GROUPING SETS ((k, l, d), (k, d), (d))](q))
+
+    The inner one is a native query, or nothing is done (Calcite's AggregateExpandDistinctAggregatesRule).
     """
-    if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery) or node.grouping_sets is not None:
+    if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
         return None
     calls = [_without_condition(c) if c.distinct else c for c in node.calls]
     distinct = list(dict.fromkeys(c.args for c in calls if c.distinct))
     if not distinct or any(c.op not in ("count", "sum", "avg") for c in calls if c.distinct):
         return None
+    if node.grouping_sets is not None and not _tells_sets_apart(node, distinct):
+        return None
     return _Expansion(node, node.input, calls, distinct, context).node()
+
+
+def _tells_sets_apart(node: Aggregate, distinct: list[Arguments]) -> bool:
+    """No set comes twice, and no key is counted itself: it would be null where a set leaves it out."""
+    sets = node.grouping_sets or ()
+    return len(set(sets)) == len(sets) and not any(a in node.keys for args in distinct for a in args)
 
 
 def _without_condition(call: Agg) -> Agg:
@@ -61,23 +75,28 @@ class _Expansion:
         self.keys = list(dict.fromkeys([*node.keys, *(a for args in distinct for a in args)]))
         self.key_columns = [context.new_column(f"_k{i}", k.type) for i, k in enumerate(self.keys)]
         self.part_columns = [context.new_column(f"_p{i}", p.type) for i, p in enumerate(self.parts)]
-        sets = [self._set(args) for args in distinct]
+        self.lists = list(distinct)
         if self.parts and (len(distinct) > 1 or any(p.op not in PARTIAL for p in self.parts)):
-            sets.append(self._set(()))
-        self.sets = list(dict.fromkeys(sets))
-        self.grouping_id = context.new_column("_g", BIGINT) if len(self.sets) > 1 else None
+            self.lists.append(())
+        has_sets = node.grouping_sets is not None or len({self._sets(args) for args in self.lists}) > 1
+        self.grouping_id = context.new_column("_g", BIGINT) if has_sets else None
         self.totals: list[tuple[Agg, PlanColumn]] = []
 
-    def _set(self, arguments: Arguments) -> tuple[int, ...]:
-        return tuple(i for i, k in enumerate(self.keys) if k in self.aggregate.keys or k in arguments)
+    def _sets(self, arguments: Arguments) -> tuple[tuple[int, ...], ...]:
+        """The inner sets for a list of arguments: one for each set of keys."""
+        added = {i for i, k in enumerate(self.keys) if k in arguments}
+        every = (tuple(range(len(self.aggregate.keys))),)
+        return tuple(tuple(sorted({*kept, *added})) for kept in self.aggregate.grouping_sets or every)
 
     def node(self) -> Node | None:
         extra = (self.grouping_id,) if self.grouping_id is not None else ()
         columns = (*self.key_columns, *self.part_columns, *extra)
-        sets = tuple(self.sets) if len(self.sets) > 1 else None
-        inner = Aggregate(columns, self.query, tuple(self.keys), tuple(self.parts), sets)
+        sets = tuple(dict.fromkeys(kept for args in self.lists for kept in self._sets(args))) if extra else None
+        inner = Aggregate(columns, self.query, tuple(self.keys), tuple(self.parts), sets, needs_total=False)
         native = pushed(lambda: push_aggregate(self.query, inner, self.context))
-        return None if native is None else self._outer(native)
+        if native is None:
+            return None
+        return self._outer(native) if self.aggregate.grouping_sets is None else self._outer_sets(native)
 
     def _outer(self, inner: DruidQuery) -> Node:
         """The second aggregation, and the projection that gives the calls their names and finishes the averages."""
@@ -88,6 +107,27 @@ class _Expansion:
         keys = tuple(c.ref for c in self.key_columns[:width])
         outer = Aggregate((*names, *(c for _, c in self.totals)), inner, keys, tuple(call for call, _ in self.totals))
         return Project(node.columns, outer, (*(c.ref for c in names), *outputs))
+
+    def _outer_sets(self, inner: DruidQuery) -> Node | None:
+        """The same for grouping sets: what is left of the grouping id tells them apart. It is a native query, or nothing is done."""
+        node = self.aggregate
+        width = len(node.keys)
+        assert self.grouping_id is not None
+        outputs = [self._distinct(c) if c.distinct else _whole(c, self._part) for c in self.calls]
+        names = [self.context.new_column(c.name, c.type) for c in node.columns[:width]]
+        id_ = self.context.new_column("_set", BIGINT)
+        arguments = Literal(BIGINT, 1 << (len(self.keys) - width))
+        keys = (*(c.ref for c in self.key_columns[:width]), Call(BIGINT, "div", (self.grouping_id.ref, arguments)))
+        calls = tuple(call for call, _ in self.totals)
+        outer = Aggregate((*names, id_, *(c for _, c in self.totals)), inner, keys, calls)
+        exprs = (*(c.ref for c in names), *outputs, id_.ref)[: len(node.columns)]
+
+        def push() -> DruidQuery:
+            query = replace(push_aggregate(inner, outer, self.context), total=node.total)
+            return self.context.exact(query)
+
+        query = pushed(push)
+        return None if query is None else Project(node.columns, query, exprs)
 
     def _distinct(self, call: Agg) -> Rex:
         """A row counts where all its arguments are not null."""
@@ -104,12 +144,14 @@ class _Expansion:
         return self._total(Agg(part.type, op, (column.ref,), condition=conjunction(self._of_set(()))))
 
     def _of_set(self, arguments: Arguments) -> list[Rex]:
-        """What the rows of one set meet, nothing where there is one set only."""
-        if self.grouping_id is None:
+        """What the rows of the sets of one list meet, nothing where there is one list only."""
+        if self.grouping_id is None or len(self.lists) == 1:
             return []
-        kept = self._set(arguments)
-        bits = sum(1 << (len(self.keys) - 1 - i) for i in range(len(self.keys)) if i not in kept)
-        return [Call(BOOLEAN, "=", (self.grouping_id.ref, Literal(BIGINT, bits)))]
+        ids = [Literal(BIGINT, self._id(kept)) for kept in self._sets(arguments)]
+        return [Call(BOOLEAN, "=" if len(ids) == 1 else "in", (self.grouping_id.ref, *ids))]
+
+    def _id(self, kept: tuple[int, ...]) -> int:
+        return sum(1 << (len(self.keys) - 1 - i) for i in range(len(self.keys)) if i not in kept)
 
     def _total(self, call: Agg) -> Rex:
         """The column of a call of the outer aggregation, which has each call once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivedruid.catalog.types import BOOLEAN
-from hivedruid.plan.fold import fold
+from hivedruid.plan.fold import fold, refold
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, LateralView, Node, Project, SetOp
 from hivedruid.plan.rex import (
     Call,
@@ -82,7 +82,7 @@ def decisive_terms(terms: list[Rex]) -> list[Rex]:
     return [Literal(BOOLEAN, False)] if any(isinstance(t, Literal) for t in kept) else kept
 
 
-def filter_project_transpose(node: Node, _context: RuleContext) -> Node | None:
+def filter_project_transpose(node: Node, context: RuleContext) -> Node | None:
     """Filter[p](Project[e](x)) => Project[e](Filter[p over e](x))      e deterministic, no window function
 
     Past window functions only what is the same for all rows of a window: conditions on columns that all partition by.
@@ -103,8 +103,14 @@ def filter_project_transpose(node: Node, _context: RuleContext) -> Node | None:
         (down if free and not correlated else stay).append(term)
     if not down:
         return None
-    below = filtered(project.input, [substitute(t, mapping) for t in down])
+    below = filtered(project.input, [_over(t, mapping, context.zone) for t in down])
     return filtered(replace(project, input=below), stay)
+
+
+def _over(term: Rex, mapping: dict[str, Rex], zone: str) -> Rex:
+    """The term over what its columns stand for, computed where that is constant."""
+    over = substitute(term, mapping)
+    return refold(over, zone) if any(isinstance(mapping.get(i), Literal) for i in refs(term)) else over
 
 
 def _partition(project: Project) -> set[str] | None:

@@ -8,7 +8,20 @@ from typing import Literal as Choice
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE
 from hivedruid.druid.exactness import NotExact
 from hivedruid.plan.nodes import Aggregate, DruidJoin, DruidQuery, Join, Node, PlanColumn, Values
-from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, Subquery, conjunction, conjuncts, has, refs, substitute
+from hivedruid.plan.rex import (
+    Agg,
+    Call,
+    Literal,
+    Ref,
+    Rex,
+    Subquery,
+    conjunction,
+    conjuncts,
+    has,
+    is_deterministic,
+    refs,
+    substitute,
+)
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
 from hivedruid.plan.rules.project import push_project
@@ -59,6 +72,8 @@ def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQu
     equalities, rest = _equalities(node, big, small)
     if not equalities:
         _check_single(small)
+    if node.kind in ("left", "right", "anti"):
+        equalities, rest = _guarded(equalities, rest, big)
     if rest and node.kind not in ("inner", "cross"):
         raise NotExact("a join on something else than equal columns")
     if not isinstance(small, Values):
@@ -110,6 +125,19 @@ def _equalities(node: Join, big: Node, small: Node) -> tuple[list[Equality], lis
                 continue
         rest.append(term)
     return equalities, rest
+
+
+def _guarded(equalities: list[Equality], rest: list[Rex], big: Node) -> tuple[list[Equality], list[Rex]]:
+    """[l.k = r.k AND p(l)] => [CASE WHEN p(l) THEN l.k END = r.k]      a row of `l` that fails p meets none, and stays"""
+    mine = {c.id for c in big.columns}
+    guards = [t for t in rest if refs(t) and refs(t) <= mine and is_deterministic(t)]
+    place = next((i for i, (op, _, _) in enumerate(equalities) if op == "="), None)
+    condition = conjunction(guards)
+    if condition is None or place is None:
+        return equalities, rest
+    op, left, right = equalities[place]
+    guarded = (op, Call(left.type, "case", (condition, left)), right)
+    return [*equalities[:place], guarded, *equalities[place + 1 :]], [t for t in rest if t not in guards]
 
 
 def _key(rex: Rex) -> Rex:

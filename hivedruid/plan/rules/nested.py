@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hivedruid.druid.exactness import NotExact
-from hivedruid.plan.nodes import DruidQuery
-from hivedruid.plan.rex import Agg, Ref
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node
+from hivedruid.plan.rex import Agg, Ref, conjuncts, walk
 from hivedruid.plan.rules.context import RuleContext
 
 SUBQUERY_ROWS = 100_000
@@ -41,6 +41,39 @@ def groups_of(query: DruidQuery) -> DruidQuery | None:
     calls = tuple(Agg(c.type, "max", (c.ref,)) for c in values)
     outputs_ = tuple(c.ref for c in query.columns)
     return DruidQuery(query.columns, query, outputs_, None, (*keys, *values), tuple(c.ref for c in keys), calls)
+
+
+def joined_groups(query: DruidQuery) -> DruidQuery | None:
+    """The rows of a join of groups as groups, which Druid can sort; None where two of its rows may be the same.
+
+    DruidQuery[a.k, a.s, b.s](a JOIN b) => DruidQuery[groups a.k, a.s, b.s](a JOIN b)      one row of `b` for each of `a`
+    """
+    unique = _unique_ids(query.source) if query.grouped is None else None
+    if unique is None or not unique <= {e.id for e in query.exprs if isinstance(e, Ref)}:
+        return None
+    pairs = list(zip(query.columns, query.exprs, strict=True))
+    is_key = [not c.type.is_approximate or (isinstance(e, Ref) and e.id in unique) for c, e in pairs]
+    keys = [pair for pair, k in zip(pairs, is_key, strict=True) if k]
+    values = [pair for pair, k in zip(pairs, is_key, strict=True) if not k]
+    if len({e for _, e in keys}) < len(keys):
+        return None
+    calls = tuple(Agg(c.type, "max", (e,)) for c, e in values)
+    grouped = tuple(c for c, _ in (*keys, *values))
+    outputs = tuple(c.ref for c in query.columns)
+    return DruidQuery(query.columns, query.source, outputs, query.filter, grouped, tuple(e for _, e in keys), calls)
+
+
+def _unique_ids(source: Node) -> set[str] | None:
+    """Columns by which no two rows of a source are the same."""
+    if isinstance(source, DruidJoin):
+        given = {r.id for t in conjuncts(source.condition) for r in walk(t) if isinstance(r, Ref)}
+        right = _unique_ids(source.right)
+        return _unique_ids(source.left) if right is not None and right <= given else None
+    if not isinstance(source, DruidQuery) or source.grouped is None or source.grouping_sets is not None:
+        return None
+    by_key = {e.id: c.id for c, e in zip(source.columns, source.exprs, strict=True) if isinstance(e, Ref)}
+    keys = [c.id for c in source.grouped[: len(source.keys)]]
+    return {by_key[k] for k in keys} if all(k in by_key for k in keys) else None
 
 
 def check_materialised(query: DruidQuery, context: RuleContext) -> None:

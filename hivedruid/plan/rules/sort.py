@@ -8,7 +8,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.plan.nodes import DruidQuery, Node, Project, Sort
 from hivedruid.plan.rex import Literal, Rex, SortKey, substitute
 from hivedruid.plan.rules.context import RuleContext, pushed
-from hivedruid.plan.rules.nested import groups_of
+from hivedruid.plan.rules.nested import groups_of, joined_groups
 
 
 def _mapping(node: Node) -> dict[str, Rex]:
@@ -53,7 +53,13 @@ def push_sort(query: DruidQuery, node: Sort, context: RuleContext) -> DruidQuery
     mapping = query.mapping
     keys = tuple(SortKey(substitute(k.rex, mapping), k.descending, k.nulls_first) for k in node.keys)
     if not query.is_limited:
-        return context.exact(replace(query, sort=keys or query.sort, fetch=node.fetch, offset=node.offset))
+        try:
+            return context.exact(replace(query, sort=keys or query.sort, fetch=node.fetch, offset=node.offset))
+        except NotExact:
+            groups = joined_groups(query) if node.keys else None
+            if groups is None:
+                raise
+            return context.exact(replace(groups, sort=node.keys, fetch=node.fetch, offset=node.offset))
     if keys == query.sort[: len(keys)]:  # in that order already
         fetches = [query.fetch - node.offset if query.fetch is not None else None, node.fetch]
         fetch = min((x for x in fetches if x is not None), default=None)

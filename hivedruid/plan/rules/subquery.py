@@ -10,7 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN
-from hivedruid.plan.nodes import Aggregate, Filter, Join, LateralView, Node, Project, Sort, Values
+from hivedruid.plan.nodes import (
+    Aggregate,
+    Filter,
+    Join,
+    LateralView,
+    Node,
+    PlanColumn,
+    Project,
+    SetOp,
+    Sort,
+    TableScan,
+    Values,
+    map_expressions,
+)
 from hivedruid.plan.nullability import never_null
 from hivedruid.plan.rex import (
     Agg,
@@ -40,12 +53,18 @@ _EMPTY_IS_NULL = frozenset(
 def filter_subquery(node: Node, context: RuleContext) -> Node | None:
     """Filter[k IN (q)](x) => Join[semi, k = q.c](x, q); EXISTS alike, NOT EXISTS as an anti join
 
-    NOT IN is an anti join where neither side is ever null: else one null decides over all rows.
+    NOT IN is an anti join where neither side is ever null. Else one null decides over all rows, so all and those that are not null are counted:
+
+    Filter[k NOT IN (q)](x) => Filter[n = m AND (k IS NOT NULL OR n = 0)](Join(Join[anti, k = q.c](x, q), Aggregate[n := count(*), m := count(c)](q)))
     """
     if not isinstance(node, Filter):
         return None
     terms = conjuncts(node.condition)
     for place, term in enumerate(terms):
+        rest = conjunction([*terms[:place], *terms[place + 1 :]])
+        known = _not_in(term, node.input, rest, context)
+        if known is not None:
+            return known if rest is None else Filter(node.columns, known, rest)
         counted = _any_at_all(term, context)
         if counted is not None:
             terms[place] = counted
@@ -54,7 +73,6 @@ def filter_subquery(node: Node, context: RuleContext) -> Node | None:
             return Filter(node.columns, node.input, condition)
         joined = _semi_join(term, node.input, context)
         if joined is not None:
-            rest = conjunction([*terms[:place], *terms[place + 1 :]])
             return joined if rest is None else Filter(node.columns, joined, rest)
     return None
 
@@ -113,6 +131,64 @@ def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
         return False
     columns = subquery.plan.columns
     return all(never_null(input_, a) for a in subquery.args) and all(never_null(subquery.plan, c.ref) for c in columns)
+
+
+def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -> Node | None:
+    """NOT IN of one value that may be null, or of rows that may; None for others. `beside` is what else rows must meet."""
+    inner = term.args[0] if isinstance(term, Call) and term.op == "not" else None
+    if not isinstance(inner, Subquery) or inner.kind != "in" or len(inner.args) != 1 or inner.plan.outer_refs():
+        return None
+    (value,), (column,) = inner.args, inner.plan.columns
+    if value.type.is_approximate or column.type.is_approximate or not is_deterministic(value) or has(value, Subquery):
+        return None
+    tables = [n for n in (*input_.walk(), *inner.plan.walk()) if isinstance(n, TableScan)]
+    if any(t.table.kind != "druid" for t in tables):
+        return None
+    rows = input_ if beside is None else Filter(input_.columns, input_, beside)
+    if _is_plain_not_in(rows, inner) or not refs(value) or refs(value) - {c.id for c in input_.columns}:
+        return None
+    counted = renamed(inner.plan, context)
+    if counted is None:
+        return None
+    same = Call(BOOLEAN, "=", (value, column.ref))
+    without = Join(input_.columns, input_, inner.plan, "anti", same)
+    every, known = context.new_column("_n", BIGINT), context.new_column("_m", BIGINT)
+    counts = (Agg(BIGINT, "count", ()), Agg(BIGINT, "count", (counted.columns[0].ref,)))
+    total = Aggregate((every, known), counted, (), counts)
+    joined = Join((*input_.columns, every, known), without, total, "cross", None)
+    is_there = Call(BOOLEAN, "is_not_null", (value,))
+    is_empty = Call(BOOLEAN, "=", (every.ref, Literal(BIGINT, 0)))
+    terms = [Call(BOOLEAN, "=", (every.ref, known.ref)), Call(BOOLEAN, "or", (is_there, is_empty))]
+    condition = conjunction([terms[0]] if never_null(input_, value) else list(terms))
+    assert condition is not None
+    chosen = Filter(joined.columns, joined, condition)
+    return Project(input_.columns, chosen, tuple(c.ref for c in input_.columns))
+
+
+def renamed(node: Node, context: RuleContext) -> Node | None:
+    """The same plan under ids of its own, so that a plan can read it twice; None for what is not made of tables,
+    filters, projections, aggregates, unions and joins."""
+    if not all(isinstance(n, _COPIED) for n in node.walk()) or any(
+        has(e, Subquery) for n in node.walk() for e in n.expressions()
+    ):
+        return None
+    fresh: dict[str, PlanColumn] = {}
+
+    def column(c: PlanColumn) -> PlanColumn:
+        if c.id not in fresh:
+            fresh[c.id] = context.new_column(c.name, c.type)
+        return fresh[c.id]
+
+    def copy(n: Node) -> Node:
+        inputs = tuple(copy(i) for i in n.inputs)
+        columns = tuple(column(c) for c in n.columns)
+        made = replace(n.with_inputs(inputs), columns=columns)
+        return map_expressions(made, lambda rex: substitute(rex, {i: c.ref for i, c in fresh.items()}))
+
+    return copy(node)
+
+
+_COPIED = (TableScan, Filter, Project, Aggregate, Join, SetOp, Values, Sort)
 
 
 def _any_at_all(term: Rex, context: RuleContext) -> Rex | None:
@@ -259,22 +335,23 @@ def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> t
     for subquery in _scalars(exprs):
         made = _joined_value(joined, subquery, outer, context)
         if made is not None:
-            joined, values[id(subquery)] = made
+            joined, values[id(subquery.plan)] = made
     if not values:
         return None
 
     def change(rex: Rex) -> Rex | None:
-        return values.get(id(rex))
+        return values.get(id(rex.plan)) if isinstance(rex, Subquery) else None
 
     return joined, [transform(e, change) for e in exprs]
 
 
 def _scalars(exprs: Sequence[Rex]) -> list[Subquery]:
+    """The scalar subqueries, each once: one plan is one value, however often it is read."""
     found: dict[int, Subquery] = {}
     for expr in exprs:
         for rex in walk(expr):
             if isinstance(rex, Subquery) and rex.kind == "scalar":
-                found[id(rex)] = rex
+                found[id(rex.plan)] = rex
     return list(found.values())
 
 

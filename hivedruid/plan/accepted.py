@@ -1,0 +1,129 @@
+"""What the builder reads of each class of sqlglot's tree. Any other argument that is set is refused, so that no clause of a
+query is ever dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from hivedruid.errors import Span, UnsupportedError
+
+_Kinds = tuple[type[exp.Expr], ...]
+_BINARY: _Kinds = (
+    *(
+        exp.Add,
+        exp.Sub,
+        exp.Mul,
+        exp.Mod,
+        exp.IntDiv,
+        exp.EQ,
+        exp.NEQ,
+        exp.LT,
+        exp.LTE,
+        exp.GT,
+        exp.GTE,
+        exp.And,
+        exp.Or,
+    ),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Is, exp.Dot, exp.Escape),
+    *(exp.PropertyEQ, exp.IntervalSpan, exp.Filter, exp.Extract, exp.WithinGroup),
+)
+_ONE: _Kinds = (
+    *(exp.Neg, exp.BitwiseNot, exp.Not, exp.Paren, exp.Where, exp.Having, exp.From, exp.Exists, exp.All, exp.Any),
+    *(exp.IgnoreNulls, exp.RespectNulls, exp.DataTypeParam, exp.Var, exp.Boolean),
+)
+_LIST: _Kinds = (
+    *(exp.Array, exp.Tuple, exp.Order, exp.Sort, exp.Cluster, exp.Rollup, exp.Cube, exp.GroupingSets),
+    *(exp.Distinct, exp.With, exp.Distribute, exp.Hint),
+)
+_SET_OPERATION = "this expression distinct order sort limit offset with_"
+
+READ: dict[type[exp.Expr], frozenset[str]] = {
+    **dict.fromkeys(_BINARY, frozenset({"this", "expression"})),
+    **dict.fromkeys(_ONE, frozenset({"this"})),
+    **dict.fromkeys(_LIST, frozenset({"expressions"})),
+    **{
+        kind: frozenset(names.split())
+        for kind, names in {
+            exp.Alias: "this alias",
+            exp.Aliases: "this expressions",
+            exp.Anonymous: "this expressions",
+            exp.Between: "this low high",
+            exp.Bracket: "this expressions",
+            exp.CTE: "this alias",
+            exp.Case: "this ifs default",
+            exp.Cast: "this to",
+            exp.Ceil: "this to decimals",
+            exp.Column: "this table db catalog",
+            exp.Concat: "expressions safe coalesce",
+            exp.CurrentDate: "",
+            exp.CurrentTimestamp: "",
+            exp.DPipe: "this expression safe",
+            exp.DataType: "this expressions nested",
+            exp.Div: "this expression safe typed",
+            exp.Except: _SET_OPERATION,
+            exp.Fetch: "count direction",
+            exp.Floor: "this to decimals",
+            exp.Group: "expressions rollup cube grouping_sets",
+            exp.Identifier: "this quoted",
+            exp.If: "this true false",
+            exp.In: "this expressions query",
+            exp.Intersect: _SET_OPERATION,
+            exp.Interval: "this unit",
+            exp.Join: "this on side kind using method",
+            exp.Lateral: "this view outer alias",
+            exp.Like: "this expression negate",
+            exp.Limit: "expression",
+            exp.Literal: "this is_string",
+            exp.Null: "",
+            exp.Offset: "expression",
+            exp.Ordered: "this desc nulls_first",
+            exp.RegexpLike: "this expression negate",
+            exp.Select: "expressions from_ joins laterals where group having windows order sort cluster distribute limit"
+            " offset distinct with_ hint qualify connect match",
+            exp.Star: "",
+            exp.StrPosition: "this substr position",
+            exp.Subquery: "this alias joins laterals order sort limit offset sample with_",
+            exp.Substring: "this start length",
+            exp.Table: "this db alias joins laterals sample",
+            exp.TableAlias: "this columns",
+            exp.Trim: "this expression position",
+            exp.TryCast: "this to",
+            exp.Union: _SET_OPERATION,
+            exp.Values: "expressions alias",
+            exp.VarMap: "keys values",
+            exp.Window: "this partition_by order spec alias over",
+            exp.WindowSpec: "kind start start_side end end_side",
+        }.items()
+    },
+}
+"""The arguments that the builder looks at: reads, refuses by itself, or leaves out since they change no answer (a hint,
+DISTRIBUTE BY)."""
+
+_WORDS = {
+    "format": ("FORMAT", "use date_format(), unix_timestamp() with a pattern, or from_unixtime()"),
+    "recursive": ("RECURSIVE", None),
+    "except_": ("EXCEPT behind *", "name the columns"),
+    "replace": ("REPLACE behind *", "name the columns"),
+    "rename": ("RENAME behind *", "name the columns"),
+}
+"""What an argument is called in a query where that is not its name, and what to write instead."""
+
+
+def refuse_what_is_not_read(tree: exp.Expr, span: Callable[[exp.Expr], Span | None]) -> None:
+    """Raise UnsupportedError for the first argument that is set and that the builder would not look at."""
+    for node in tree.walk():
+        read = READ.get(type(node))
+        if read is None:
+            continue
+        for name, value in node.args.items():
+            if name in read or value is None or value is False or value == []:
+                continue
+            word, hint = _WORDS.get(name, (name.rstrip("_").replace("_", " ").upper(), None))
+            raise UnsupportedError(f"{word} in {_called(node)} is not supported", span=span(node), hint=hint)
+
+
+def _called(node: exp.Expr) -> str:
+    """What a user calls this part of a query."""
+    return "CAST" if isinstance(node, exp.Cast) else "WITH" if isinstance(node, exp.With) else node.key.upper()

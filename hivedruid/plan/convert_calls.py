@@ -1,0 +1,256 @@
+"""Calls of functions, aggregates and windows to `Rex`: names, numbers and types of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from hivedruid.catalog import types as t
+from hivedruid.catalog.types import HiveType
+from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.parser.functions import PREFIX
+from hivedruid.plan import literals, operands, ordered_sets, time_patterns
+from hivedruid.plan.functions import (
+    AGGREGATES,
+    ALIASES,
+    FUNCTIONS,
+    GENERATORS,
+    TESTS,
+    WINDOW_FUNCTIONS,
+    XPATHS,
+    function_type,
+)
+from hivedruid.plan.refused_functions import no_such_function
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey
+from hivedruid.plan.signatures import KINDS, accepts
+from hivedruid.plan.special_functions import SPECIAL, time_unit
+
+if TYPE_CHECKING:
+    from hivedruid.plan.convert import Converter
+
+
+_NOT_ALWAYS_LOWERED = frozenset({"hash", "murmur_hash", "instr", "parse_url_tuple"} | XPATHS)
+"""Functions that Spark does not compute of all arguments."""
+
+CAST_FUNCTIONS = frozenset(
+    {"date", "timestamp", "boolean", "string", "tinyint", "smallint", "int", "bigint", "float", "double"}
+    | {"binary", "interval_year_month", "interval_day_time"}
+)
+"""Types by whose name a function casts."""
+
+
+def anonymous(c: Converter, e: exp.Expr) -> Rex:
+    name = e.this.name if isinstance(e.this, exp.Identifier) else str(e.this)
+    name = name.removeprefix(PREFIX).lower()
+    if name in CAST_FUNCTIONS and len(e.expressions) == 1:
+        return cast_function(c, HiveType(name), c.convert(e.expressions[0]), e)
+    written, name = name, ALIASES.get(name, name)
+    check_count(c, written, name, len(e.expressions), e)
+    if name in AGGREGATES:
+        return _aggregate(c, name, e)
+    if name in WINDOW_FUNCTIONS and e is not c.window_call:
+        raise SemanticError(f"{written}() is of a window", span=c.span(e), hint=f"write {written}(…) OVER (ORDER BY …)")
+    if name in GENERATORS and e is not c.generator_call:
+        raise SemanticError(
+            f"{written}() makes rows: it stands by itself in SELECT, and nowhere else",
+            span=c.span(e),
+            hint=f"write LATERAL VIEW {written}(…) t AS x, and x here",
+        )
+    return function(c, name, [c.convert(arg) for arg in e.expressions], e)
+
+
+def cast_function(c: Converter, to: HiveType, value: Rex, e: exp.Expr) -> Rex:
+    takes = value.type.is_string or value.type in (to, t.UNKNOWN, t.VOID)
+    if not takes and (to == t.BINARY or to in literals.INTERVAL_TEXTS):
+        raise SemanticError(f"{to}() takes a text, not {value.type}", span=c.span(e))
+    return c.cast(value, to)
+
+
+def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) -> None:
+    function = FUNCTIONS.get(name)
+    if function is None:
+        if name in TESTS and given == 1:
+            return
+        raise no_such_function(written, c.span(e))
+    if not function.least <= given <= function.most:
+        raise SemanticError(f"{written}() takes {function.wanted()}, not {given}", span=c.span(e))
+
+
+def _arguments(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> list[Rex]:
+    """The arguments as the function takes them: what it reads as text or as a double is cast, what it cannot take refused."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        return args
+    return [_argument(c, name, function.parameter(i), i, arg, e) for i, arg in enumerate(args)]
+
+
+def _argument(c: Converter, name: str, kind: str, position: int, arg: Rex, e: exp.Expr) -> Rex:
+    if not accepts(kind, arg.type):
+        raise SemanticError(
+            f"{name.removeprefix('extract_')}() takes {KINDS[kind][0]} as argument {position + 1}, not {arg.type}",
+            span=c.span(e),
+        )
+    if kind == "text" or (kind == "bytes" and arg.type.name != "binary"):
+        return c.text(arg)
+    return c.cast(arg, t.DOUBLE) if kind in ("double", "number") and arg.type.is_string else arg
+
+
+def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
+    arguments = list(e.expressions)
+    distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+    if distinct:
+        arguments = arguments[0].expressions + arguments[1:]
+    if name == "count" and len(arguments) == 1 and isinstance(arguments[0], exp.Star):
+        return Agg(t.BIGINT, "count", ())
+    args = tuple(_arguments(c, name, [c.convert(arg) for arg in arguments], e))
+    if name in ("percentile", "percentile_approx") and len(args) > 1 and args[1].type.name == "array":
+        args = (args[0], c.cast(args[1], t.array_of(t.DOUBLE)), *args[2:])
+    if e is not c.window_call and any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
+        raise SemanticError(
+            "an aggregate function inside another one",
+            span=c.span(e),
+            hint="compute the inner one in a subquery",
+        )
+    if name == "count" and not distinct and all(isinstance(a, Literal) and a.value is not None for a in args):
+        return Agg(t.BIGINT, "count", ())
+    if not args:
+        raise SemanticError(f"{name}() needs an argument", span=c.span(e))
+    return Agg(function_type(name, args), name, args, distinct and name not in ("min", "max"))
+
+
+def filtered(c: Converter, e: exp.Expr) -> Rex:
+    agg = c.convert(e.this)
+    if not isinstance(agg, Agg):
+        raise SemanticError("FILTER belongs to an aggregate function", span=c.span(e))
+    return Agg(agg.type, agg.op, agg.args, agg.distinct, c.boolean(e.expression.this))
+
+
+def within_group(c: Converter, e: exp.Expr) -> Rex:
+    name = str(e.this.this).removeprefix(PREFIX).lower() if isinstance(e.this, exp.Anonymous) else ""
+    keys = [c.sort_key(item) for item in e.expression.expressions]
+    args = [c.convert(arg) for arg in e.this.expressions] if name else []
+    if name in ordered_sets.PERCENTILES and len(args) == len(keys) == 1:
+        return ordered_sets.percentile(name, args[0], keys[0])
+    if name in ordered_sets.RANKS and len(args) == len(keys):
+        return ordered_sets.hypothetical_rank(name, args, keys, c.compare)
+    known = ", ".join(sorted(ordered_sets.PERCENTILES | ordered_sets.RANKS))
+    raise SemanticError(
+        "WITHIN GROUP takes a function over an order, with one argument for each key of it",
+        span=c.span(e),
+        hint=f"functions: {known}",
+    )
+
+
+def function(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Rex:
+    check_count(c, name, name, len(args), e)
+    args = _arguments(c, name, args, e)
+    _check_pattern(c, name, args, e)
+    special = SPECIAL.get(name)
+    if special is not None:
+        return special(c, args, e)
+    if name.startswith("floor_") and len(args) == 1:
+        return time_unit(c, "floor", name[6:], args[0], e)
+    if name.startswith("extract_") and len(args) == 1:
+        args = [_moment(c, name, args[0])]
+    if name in _NOT_ALWAYS_LOWERED or any(operands.is_interval(arg.type) for arg in args):
+        from hivedruid.plan.spark_rex import SparkRex
+
+        SparkRex(c.zone, lambda _: "").sql(Call(t.UNKNOWN, name, tuple(args)))  # refuses it here, with its place
+    return c.call(name, *args)
+
+
+def _check_pattern(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> None:
+    position = time_patterns.PATTERN_OF.get(name, len(args))
+    pattern = args[position] if position < len(args) else None
+    known_null = any(isinstance(arg, Literal) and arg.value is None for arg in args)
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str) and not known_null:
+        try:
+            time_patterns.check(name, pattern.value)
+        except HiveDruidError as error:
+            raise error.at(c.span(e)) from None
+
+
+def _moment(c: Converter, name: str, rex: Rex) -> Rex:
+    """What a part is taken of: a text is a timestamp for parts of the clock, a date for the others."""
+    read = t.TIMESTAMP if name[8:] in ("hour", "minute", "second") else t.DATE
+    return c.cast(rex, read) if rex.type.is_string else rex
+
+
+def window(c: Converter, e: exp.Expr) -> Rex:
+    inner = e.this
+    suffix = ""
+    if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
+        suffix = " IGNORE NULLS" if isinstance(inner, exp.IgnoreNulls) else ""
+        inner = inner.this
+    c.window_call = inner
+    call = c.convert(inner)
+    if not isinstance(call, Agg) and not (isinstance(call, Call) and call.op in WINDOW_FUNCTIONS):
+        raise SemanticError("OVER belongs to an aggregate or a window function", span=c.span(e), hint="leave it out")
+    partition_by, order_by, frame = _window_spec(c, e)
+    saved, c.scope.aliases = c.scope.aliases, {**c.aliases, **c.scope.aliases}
+    try:
+        partition = tuple(c.convert(p) for p in partition_by)
+        order = tuple(c.sort_key(o) for o in order_by)
+    finally:
+        c.scope.aliases = saved
+    if not order and isinstance(call, Call):  # all rows are peers; Spark wants an order of ranks, and of lag and lead
+        order = tuple(SortKey(p, False, True) for p in partition) or (SortKey(Literal(t.INT, 1), False, True),)
+    return Over(call.type, call, partition, order, f"{suffix}|{frame.sql('spark') if frame else ''}")
+
+
+def _window_spec(c: Converter, e: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr], exp.Expr | None]:
+    """PARTITION BY, ORDER BY and frame of a window; what it does not say itself is that of the window it names."""
+    partition_by = list(e.args.get("partition_by") or ())
+    order_by = list(e.args["order"].expressions) if e.args.get("order") else []
+    frame = e.args.get("spec")
+    if e.args.get("alias"):
+        name = e.args["alias"].name
+        named = c.windows.get(name.lower())
+        if named is None or named is e:
+            raise SemanticError(f"unknown window '{name}'", span=c.span(e))
+        base = _window_spec(c, named)
+        return partition_by or base[0], order_by or base[1], frame or base[2]
+    return partition_by, order_by, frame
+
+
+def _inside(rex: Rex) -> list[Rex]:
+    from hivedruid.plan.rex import walk
+
+    return list(walk(rex))
+
+
+def named(name: str, *keys: str) -> Callable[[Converter, Any], Rex]:
+    """A function with a syntax of its own, whose arguments sqlglot keeps under `keys`."""
+
+    def convert(c: Converter, e: exp.Expr) -> Rex:
+        args = [c.convert(e.args[key]) for key in keys if e.args.get(key) is not None]
+        return function(c, name, args, e)
+
+    return convert
+
+
+def trim(c: Converter, e: exp.Expr) -> Rex:
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(e.args.get("position") or "").upper(), "trim")
+    args = [c.convert(e.this)] + ([c.convert(e.expression)] if e.args.get("expression") else [])
+    return function(c, name, args, e)
+
+
+def array(c: Converter, e: exp.Expr) -> Rex:
+    items = [c.convert(item) for item in e.expressions]
+    type_ = c.common(items, "the items of an array")
+    return c.call("array", *(c.branch(item, t.STRING if type_ is t.VOID else type_) for item in items))
+
+
+def var_map(c: Converter, e: exp.Expr) -> Rex:
+    keys, values = e.args["keys"].expressions, e.args["values"].expressions
+    if len(keys) != len(values):
+        raise SemanticError("map() takes pairs: a key, then its value", span=c.span(e))
+    args = [c.convert(x) for pair in zip(keys, values, strict=True) for x in pair]
+    if any(isinstance(key, Literal) and key.value is None for key in args[::2]):
+        raise UnsupportedError("a map with NULL as a key is not supported", span=c.span(e), hint="use another key")
+    types = [c.common(args[::2], "the keys of a map"), c.common(args[1::2], "the values of a map")]
+    if operands.has_map(types[0]):
+        raise UnsupportedError("a map with maps as keys is not supported", span=c.span(e), hint="use another key")
+    return c.call("map", *(c.branch(arg, types[place % 2]) for place, arg in enumerate(args)))

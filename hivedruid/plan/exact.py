@@ -1,0 +1,47 @@
+"""Decimals as Hive computes them: up to 38 digits, rounded half up, NULL beyond. Pure."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+from hivedruid.catalog.types import HiveType, decimal
+from hivedruid.plan.functions import precision_scale
+
+MAX_PRECISION = 38
+EXACT = Context(prec=120, rounding=ROUND_HALF_UP)
+"""Room for the product of any two decimals of 38 digits; Python's own context has 28."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def parse(text: str) -> Decimal | None:
+    """The number that a text spells, None if it spells none."""
+    return Decimal(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
+
+
+def fitted(number: Decimal, type_: HiveType) -> Decimal | None:
+    """The number rounded to the type's scale; None where it has more digits than the type."""
+    precision, scale = precision_scale(type_)
+    rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
+    if rounded.is_zero():
+        return abs(rounded)  # a decimal has no negative zero
+    return rounded if len(rounded.as_tuple().digits) <= precision else None
+
+
+def literal_type(number: Decimal) -> HiveType | None:
+    """The type of a number that is written out: its own digits, zeros at the end not counted (HiveDecimal); None beyond 38."""
+    sign_digits_exponent = number.normalize(EXACT).as_tuple()
+    exponent = int(sign_digits_exponent.exponent)
+    scale = max(0, -exponent)
+    precision = max(len(sign_digits_exponent.digits) + max(0, exponent), scale, 1)
+    return decimal(precision, scale) if precision <= MAX_PRECISION else None
+
+
+def trimmed(number: Decimal) -> Decimal | None:
+    """The number without zeros at its end, cut to 38 digits as a literal is; None where its whole part has more."""
+    whole = len(str(abs(int(number)))) if abs(number) >= 1 else 0
+    if whole > MAX_PRECISION:
+        return None
+    scale = max(0, -int(number.as_tuple().exponent))
+    kept = number.quantize(Decimal(1).scaleb(-min(scale, MAX_PRECISION - whole)), context=EXACT).normalize(EXACT)
+    return abs(kept) if kept.is_zero() else kept

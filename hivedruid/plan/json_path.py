@@ -1,0 +1,30 @@
+"""The paths that get_json_object() takes (UDFJson), in the form in which Spark reads them."""
+
+from __future__ import annotations
+
+import re
+
+_KEY = re.compile(r"[a-zA-Z0-9_\-:\s]+", re.ASCII)
+_INDEX = re.compile(r"\[([0-9]+|\*)\]", re.ASCII)
+
+
+def spark_path(path: str) -> str | None:
+    """The same path for Spark; None where Hive finds nothing.
+
+    Between points stands a key, then indexes; what is neither is not looked at: `$.a['b']` is `$.a`. A point in front of
+    an index says nothing.
+    """
+    root, *steps = path.replace(".[", "[").split(".")
+    result = "$" + _indexes(root)
+    if not root.startswith("$") or (len(root) > 1) != (len(result) > 1):
+        return None
+    for step in steps:
+        key = _KEY.match(step)
+        if key is None:
+            return None
+        result += f"['{key[0]}']{_indexes(step)}"
+    return result
+
+
+def _indexes(step: str) -> str:
+    return "".join(f"[{index}]" for index in _INDEX.findall(step))

@@ -1,0 +1,106 @@
+"""Which types casts, comparisons, operators and branches take. What has no meaning in Hive ends here, and never reaches Spark.
+
+The errors carry no place: `Converter.convert` gives them that of the expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hivedruid.catalog.types import BOOLEAN, UNKNOWN, VOID, HiveType
+from hivedruid.errors import SemanticError, UnsupportedError
+
+NESTED = frozenset({"array", "map", "struct", "uniontype"})
+_CAST = "CAST one of them to the type of the other"
+
+
+def is_interval(type_: HiveType) -> bool:
+    return type_.name.startswith("interval")
+
+
+def can_cast(source: HiveType, to: HiveType) -> bool:
+    """Whether a value of one type can be cast to another (what GenericUDFs and UDFTo… of Hive take)."""
+    if source in (to, UNKNOWN, VOID) or to is UNKNOWN:
+        return True
+    if source.name in NESTED or to.name in NESTED:
+        same = source.name == to.name and len(source.children) == len(to.children)
+        return same and all(map(can_cast, source.children, to.children))
+    if is_interval(to):
+        return source.is_string
+    if to.is_string:
+        return True
+    if is_interval(source) or source.name == "binary":
+        return to == source
+    if to.name == "binary":
+        return source.is_string
+    if to == BOOLEAN:
+        return not source.is_time
+    if to.name == "timestamp":
+        return not source.is_numeric  # hive.strict.timestamp.conversion
+    return to.name != "date" or not (source.is_numeric or source == BOOLEAN)
+
+
+def check_cast(source: HiveType, to: HiveType) -> None:
+    if not can_cast(source, to):
+        seconds = source.is_numeric and to.name == "timestamp"
+        hint = (
+            "CAST(from_unixtime(seconds) AS timestamp)" if seconds else "DESCRIBE shows the types of a table's columns"
+        )
+        raise SemanticError(f"{source} cannot be cast to {to}", hint=hint)
+
+
+def check_condition(type_: HiveType) -> None:
+    if not can_cast(type_, BOOLEAN):
+        raise SemanticError(f"a condition is needed here, not {type_}", hint="compare it with something")
+
+
+def check_comparison(op: str, a: HiveType, b: HiveType, common: HiveType) -> None:
+    """`common` is the type in which the two are compared, UNKNOWN where there is none."""
+    if UNKNOWN in (a, b) or VOID in (a, b):
+        return
+    if common is UNKNOWN and not alike(a, b):
+        raise SemanticError(f"{a} and {b} cannot be compared", hint=_CAST)
+    for type_ in (a, b):
+        if type_.name in NESTED and op not in ("=", "<>", "<=>"):
+            raise SemanticError(f"{op} does not take {type_}", hint="compare what is in it")
+        if any(has_map(child) for child in type_.children):
+            raise UnsupportedError(f"comparing {type_} is not supported", hint="compare the maps in it")
+
+
+def has_map(type_: HiveType) -> bool:
+    """Whether it is a map, or has one in it: Spark neither compares nor sorts those."""
+    return type_.name == "map" or any(map(has_map, type_.children))
+
+
+def alike(a: HiveType, b: HiveType) -> bool:
+    """Whether values of both may stand side by side: numbers, texts, times, or nested values of such."""
+    if a == b or UNKNOWN in (a, b) or VOID in (a, b):
+        return True
+    if a.name in NESTED or b.name in NESTED:
+        fields = [f.lower() for f in a.fields] == [f.lower() for f in b.fields]
+        same = a.name == b.name and len(a.children) == len(b.children) and fields
+        return same and all(map(alike, a.children, b.children))
+    return (a.is_numeric and b.is_numeric) or (a.is_string and b.is_string) or (a.is_time and b.is_time)
+
+
+def check_branches(types: Sequence[HiveType], common: HiveType, what: str) -> None:
+    """`common` is the type of them all, UNKNOWN where Hive has none."""
+    if common is not UNKNOWN:
+        return
+    known = [type_ for type_ in types if type_ not in (UNKNOWN, VOID)]
+    for other in known[1:]:
+        if not alike(known[0], other):
+            raise SemanticError(f"{what} are of one type, not {known[0]} and {other}", hint=_CAST)
+
+
+def check_operands(op: str, types: Sequence[HiveType], result: HiveType) -> None:
+    """`result` is the type of the operation, UNKNOWN where it has no meaning."""
+    if result is not UNKNOWN or UNKNOWN in types:
+        return
+    raise SemanticError(f"{op} does not take {' and '.join(map(str, types))}", hint="CAST to the types that it takes")
+
+
+def check_bits(op: str, types: Sequence[HiveType]) -> None:
+    for type_ in types:
+        if not (type_.is_integer or type_ in (UNKNOWN, VOID)):
+            raise SemanticError(f"{op} takes whole numbers, not {type_}", hint="CAST it to bigint")

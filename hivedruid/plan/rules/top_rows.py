@@ -1,0 +1,86 @@
+"""The first rows of a table in another order than by time: Druid sorts groups, and no scanned rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE
+from hivedruid.druid.exactness import NotExact
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, DruidUnion, Node, PlanColumn, Sort, TableScan
+from hivedruid.plan.nullability import never_null
+from hivedruid.plan.rex import Call, Literal, Rex, SortKey, conjunction, is_deterministic, substitute
+from hivedruid.plan.rules.context import RuleContext, pushed
+
+_KEYS = (
+    *("tinyint", "smallint", "int", "bigint", "double", "boolean", "string", "varchar"),
+    *("date", "timestamp", "timestamp with local time zone"),
+)
+"""Types whose values Druid groups and joins by as Hive compares them."""
+
+MOST = 10_000
+"""Rows that one may ask of it: to sort more is not for this process."""
+FIRST = "_first"
+
+
+def sort_first_keys(node: Node, context: RuleContext) -> Node | None:
+    """Sort[a, b, limit 5](DruidQuery[e](t)) => Sort[a, b, limit 5](DruidQuery[e](t JOIN DruidQuery[groups a, b, sort a, b, limit 5](t)))
+
+    The first five rows have the first five keys that there are, so rows with others are not read. The order and the limit stay outside.
+    """
+    if not isinstance(node, Sort) or not isinstance(node.input, DruidQuery) or node.fetch is None or not node.keys:
+        return None
+    query, most = node.input, node.fetch + node.offset
+    if query.grouped is not None or query.is_limited or query.sort or not 0 < most <= MOST or _has_first_keys(query):
+        return None
+    rows = context.rows(query) if isinstance(query.source, TableScan) else None  # of joins it is a guess
+    if rows is not None and rows <= most:
+        return None
+    found = pushed(lambda: _joined(query, node, most, context))
+    return None if found is None else replace(node, input=found)
+
+
+def _has_first_keys(query: DruidQuery) -> bool:
+    return isinstance(query.source, DruidJoin) and query.source.right.columns[0].name == FIRST
+
+
+def _joined(query: DruidQuery, sort: Sort, most: int, context: RuleContext) -> DruidQuery:
+    """The rows of the query that have the first keys."""
+    mapping = query.mapping
+    keys: dict[Rex, SortKey] = {}
+    for key in sort.keys:
+        behind = substitute(key.rex, mapping)
+        if key.rex.type.name not in _KEYS or not is_deterministic(behind):
+            break  # the keys before it say less, and are as right
+        keys.setdefault(behind, key)
+    source = query.source
+    if not keys or not isinstance(source, TableScan | DruidUnion | DruidJoin):
+        raise NotExact("an order by what Druid does not group by")
+    first = _first_keys(query, keys, most, context)
+    pairs = zip(keys, first.columns, strict=True)
+    same = conjunction([Call(BOOLEAN, "<=>", (_without_sign(rex), c.ref)) for rex, c in pairs])
+    joined = DruidJoin((*source.columns, *first.columns), source, first, "inner", same)
+    return context.exact(replace(query, source=joined))
+
+
+def _first_keys(query: DruidQuery, keys: dict[Rex, SortKey], most: int, context: RuleContext) -> DruidQuery:
+    """The first keys in that order. Where nulls stand elsewhere than in Druid, which has them lowest, a key says so: by keys
+    alone Druid drops groups early (DefaultLimitSpec.sortingOrderHasNonGroupingFields).
+    """
+    columns = tuple(context.new_column(FIRST, rex.type) for rex in keys)
+    flags: dict[Rex, PlanColumn] = {}
+    order: list[SortKey] = []
+    for (rex, key), column in zip(keys.items(), columns, strict=True):
+        if key.nulls_first == key.descending and not never_null(query, key.rex):
+            flag = Call(BIGINT, "is_null", (rex,))
+            flags[flag] = context.new_column("_null", BIGINT)
+            order.append(SortKey(flags[flag].ref, key.descending, not key.descending))
+        order.append(SortKey(column.ref, key.descending, not key.descending))
+    grouped = (*columns, *flags.values())
+    outputs = tuple(c.ref for c in columns)
+    by = (*keys, *flags)
+    return DruidQuery(columns, query.source, outputs, query.filter, grouped, by, sort=tuple(order), fetch=most)
+
+
+def _without_sign(rex: Rex) -> Rex:
+    """Druid's joins tell -0.0 from 0.0, and its groups have 0.0."""
+    return Call(DOUBLE, "+", (rex, Literal(DOUBLE, 0.0))) if rex.type == DOUBLE else rex

@@ -1,0 +1,94 @@
+"""How a function may be called: its parameters, written as in `lpad(text, int, text)`, and what each kind of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hivedruid.catalog.types import UNKNOWN, VOID, HiveType
+from hivedruid.plan.rex import Rex
+
+Returns = HiveType | Callable[[tuple[Rex, ...]], HiveType]
+
+ANY_NUMBER = 1 << 30
+
+_NESTED = ("array", "map", "struct", "uniontype")
+
+
+def _is_primitive(t: HiveType) -> bool:
+    return t.name not in _NESTED and not t.name.startswith("interval")
+
+
+def _has_map(t: HiveType) -> bool:
+    return t.name == "map" or any(map(_has_map, t.children))
+
+
+KINDS: dict[str, tuple[str, Callable[[HiveType], bool]]] = {
+    "any": ("a value", lambda _t: True),
+    "primitive": ("a value that is not nested", lambda t: t.name not in _NESTED),
+    "ordered": ("a value without maps", lambda t: not _has_map(t)),
+    "text": ("a text", _is_primitive),
+    "string": ("a text", lambda t: t.is_string),
+    "bytes": ("a text or a binary", _is_primitive),
+    "binary": ("a binary", lambda t: t.name == "binary"),
+    "int": ("a whole number", lambda t: t.is_integer),
+    "double": ("a number", lambda t: t.is_numeric or t.is_string),
+    "number": ("a number", lambda t: t.is_numeric or t.is_string),
+    "boolean": ("a boolean", lambda t: t.name == "boolean"),
+    "time": ("a date, a timestamp or a text", lambda t: t.is_time or t.is_string),
+    "moment": (
+        "a date, a timestamp, an interval or a text",
+        lambda t: t.is_time or t.is_string or "interval" in t.name,
+    ),
+    "instant": ("a timestamp, a number or a text", lambda t: t.is_time or t.is_string or t.is_numeric),
+    "array": ("an array", lambda t: t.name == "array"),
+    "sortable": ("an array without maps", lambda t: t.name == "array" and not _has_map(t)),
+    "map": ("a map", lambda t: t.name == "map"),
+    "nested": ("an array or a map", lambda t: t.name in ("array", "map")),
+    "list": ("a text or an array of texts", lambda t: t.is_string or (t.name == "array" and _is_text(t.children[0]))),
+}
+"""The kinds of parameters: how a message calls what they take, and which types that is. `text` takes every primitive
+value, as a text; `string` takes none but texts. NULL and values of unknown type go everywhere."""
+
+
+def _is_text(t: HiveType) -> bool:
+    return t.is_string or t in (UNKNOWN, VOID)
+
+
+def accepts(kind: str, type_: HiveType) -> bool:
+    return type_ in (UNKNOWN, VOID) or KINDS[kind][1](type_)
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function: what it returns, how it may be called, and whether it is scalar, aggregate, window or generator."""
+
+    returns: Returns
+    kind: str
+    parameters: tuple[str, ...]
+    least: int
+    most: int
+
+    def type(self, args: tuple[Rex, ...]) -> HiveType:
+        return self.returns(args) if callable(self.returns) else self.returns
+
+    def parameter(self, position: int) -> str:
+        """The kind of the argument at a position; the last parameter stands for all behind it."""
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+    def wanted(self) -> str:
+        """How many arguments it takes, for a message."""
+        least, most = self.least, self.most
+        count = f"{least}" if least == most else f"at least {least}" if most == ANY_NUMBER else f"{least} to {most}"
+        return f"{count} argument{'' if count == '1' else 's'}"
+
+
+def functions(kind: str, returns: Returns, signatures: str) -> Iterator[tuple[str, Function]]:
+    """Rows of the table from texts such as `lpad(text,int,text) trim(text,text?) concat(text,text*)`: `?` may be left
+    out, `*` stands for any number of them."""
+    for signature in signatures.split():
+        name, _, rest = signature.partition("(")
+        written = [p for p in rest.rstrip(")").split(",") if p]
+        least = sum(p[-1] not in "?*" for p in written)
+        most = ANY_NUMBER if written and written[-1].endswith("*") else len(written)
+        yield name, Function(returns, kind, tuple(p.rstrip("?*") for p in written), least, most)

@@ -1,0 +1,86 @@
+"""Parts of casts as Spark SQL, where Spark reads or writes a value otherwise than Hive. Pure: SQL in, SQL out."""
+
+from __future__ import annotations
+
+from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType, spark_type
+from hivedruid.plan import literals
+from hivedruid.plan.spark_text import quote_string
+
+
+def found(sql: str, pattern: str) -> str:
+    """The date or timestamp in a text, its year with four digits, as Spark's cast wants it."""
+    return f"regexp_replace(concat('000', regexp_extract({sql}, {quote_string(pattern)}, 1)), '^0*([0-9]{{4}}-)', '$1')"
+
+
+def number_of_text(sql: str, to: HiveType) -> str:
+    """Where Spark's cast of a text to a number reads more than Hive: blanks around an integer, `nan`, `inf`."""
+    cast = f"CAST({sql} AS {spark_type(to)})"
+    if to.is_integer:
+        return f"(CASE WHEN {sql} RLIKE {quote_string(INTEGER_TEXT)} THEN {cast} END)"
+    if to.is_approximate:
+        return f"(CASE WHEN {sql} RLIKE {quote_string(FOREIGN_DOUBLE_TEXT)} THEN NULL ELSE {cast} END)"
+    return cast
+
+
+INTEGER_TEXT = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)\z"
+"""What is an integer for Hive; what follows the point is cut."""
+FOREIGN_DOUBLE_TEXT = r"^(?i)\s*[+-]?(?!(?-i:NaN|Infinity)\s*\z)(nan|inf|infinity)\s*\z"
+"""Spark's other spellings of NaN and Infinity, which are NULL for Hive."""
+
+
+def decimal_to_integer(sql: str, to: HiveType) -> str:
+    """NULL where the whole part does not fit (UDFToInteger and its kin)."""
+    half = 1 << ({"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}[to.name] - 1)
+    fits = f"{sql} > CAST('{-half - 1}' AS DECIMAL(20, 0)) AND {sql} < CAST('{half}' AS DECIMAL(20, 0))"
+    return f"(CASE WHEN {fits} THEN CAST({sql} AS {spark_type(to)}) END)"
+
+
+def interval_text(sql: str, source: HiveType) -> str:
+    """The text of plan.literals.interval_text."""
+    size = f"abs({sql})"
+    if source == INTERVAL_YEAR_MONTH:
+        sign, parts = (
+            f"{sql} < make_ym_interval(0, 0)",
+            [f"extract(YEAR FROM {size})", "'-'", f"extract(MONTH FROM {size})"],
+        )
+    else:
+        clock = [f"lpad(CAST(extract({unit} FROM {size}) AS STRING), 2, '0')" for unit in ("HOUR", "MINUTE")]
+        seconds = f"lpad(CAST(extract(SECOND FROM {size}) AS STRING), 9, '0')"
+        sign = f"{sql} < make_dt_interval()"
+        parts = [f"extract(DAY FROM {size})", "' '", clock[0], "':'", clock[1], "':'", seconds, "'000'"]
+    return f"concat(IF({sign}, '-', ''), {', '.join(parts)})"
+
+
+def text_interval(sql: str, to: HiveType) -> str:
+    """A text as an interval, by the pattern of plan.literals.parse_interval_text; digits past the sixth are cut."""
+    pattern = f"^{literals.INTERVAL_TEXT}\\z"
+
+    def part(group: int) -> str:
+        return f"regexp_extract({sql}, {quote_string(_INTERVAL_PARTS[to])}, {group})"
+
+    if to == INTERVAL_YEAR_MONTH:
+        made = f"make_ym_interval(CAST({part(2)} AS INT), CAST({part(3)} AS INT))"
+    else:
+        whole = ", ".join(f"CAST({part(group)} AS INT)" for group in (2, 3, 4))
+        made = f"make_dt_interval({whole}, CAST({part(5)} AS DECIMAL(8, 6)))"
+    fits = f"{sql} RLIKE {quote_string(pattern)} AND CAST({part(2)} AS BIGINT) < {_INTERVAL_ROOM[to]}"
+    return f"(CASE WHEN {fits} THEN CASE WHEN {part(1)} = '-' THEN - {made} ELSE {made} END END)"
+
+
+_INTERVAL_PARTS = {
+    INTERVAL_YEAR_MONTH: r"^\s*([+-]?)(\d+)-(\d+)\s*$",
+    INTERVAL_DAY_TIME: r"^\s*([+-]?)(\d+) (\d+):(\d+):(\d+(?:[.]\d{1,6})?)",
+}
+"""Sign and parts of a text."""
+_INTERVAL_ROOM = {INTERVAL_YEAR_MONTH: 178_956_970, INTERVAL_DAY_TIME: 106_751_991}
+"""The years, and the days, for which Spark's intervals have no room."""
+
+INTERVAL_PLACES = {
+    "year": ("make_ym_interval", 0),
+    "month": ("make_ym_interval", 1),
+    "day": ("make_dt_interval", 0),
+    "hour": ("make_dt_interval", 1),
+    "minute": ("make_dt_interval", 2),
+    "second": ("make_dt_interval", 3),
+}
+"""INTERVAL (expression) unit: Spark's function, and how many arguments stand before the number."""

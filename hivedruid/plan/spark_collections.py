@@ -1,0 +1,72 @@
+"""Hive's functions of arrays and maps in Spark SQL, where Spark's function of the name answers otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import spark_type
+from hivedruid.errors import UnsupportedError
+from hivedruid.plan.rex import Call
+from hivedruid.plan.spark_strings import Lower, constant
+from hivedruid.plan.spark_text import quote_string
+
+if TYPE_CHECKING:
+    from hivedruid.plan.spark_rex import SparkRex
+
+
+def _array_contains(s: SparkRex, rex: Call) -> str:
+    """false where the array, its elements or the value are NULL (GenericUDFArrayContains)."""
+    return f"coalesce(array_contains({', '.join(s.render(a) for a in rex.args)}), FALSE)"
+
+
+def _array_slice(s: SparkRex, rex: Call) -> str:
+    """Counted from 0; empty where it reaches over the end."""
+    array, start, length = [s.render(a) for a in rex.args]
+    inside = f"{start} >= 0 AND {length} >= 0 AND {start} + {length} <= size({array})"
+    return f"(CASE WHEN {inside} THEN slice({array}, {start} + 1, {length}) ELSE slice({array}, 1, 0) END)"
+
+
+def _empty_for_null(s: SparkRex, rex: Call) -> str:
+    text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
+    if rex.type.name not in ("array", "map"):
+        return text
+    return f"coalesce({text}, CAST({rex.type.name}() AS {spark_type(rex.type)}))"
+
+
+def _array_join(s: SparkRex, rex: Call) -> str:
+    """NULL of an empty array (GenericUDFArrayJoin)."""
+    args = rex.args[:2] if len(rex.args) > 2 and constant(rex.args[2]) is None else rex.args
+    texts = [s.render(a) for a in args]
+    return f"(CASE WHEN size({texts[0]}) > 0 THEN array_join({', '.join(texts)}) END)"
+
+
+def _made(s: SparkRex, rex: Call) -> str:
+    """array() and map(), of texts where nothing tells of what."""
+    text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
+    return f"CAST({text} AS {spark_type(rex.type)})" if not rex.args else text
+
+
+def _parse_url_tuple(s: SparkRex, rex: Call) -> str:
+    """A row of parse_url(); QUERY:name asks for one of the query's values."""
+    url = s.render(rex.args[0])
+    parts = []
+    for arg in rex.args[1:]:
+        name = constant(arg)
+        if not isinstance(name, str):
+            raise UnsupportedError("parse_url_tuple() takes constant names of parts", hint="use parse_url()")
+        part, _, key = name.partition(":")
+        parts.append(f"parse_url({url}, {quote_string(part)}{f', {quote_string(key)}' if key else ''})")
+    return f"stack(1, {', '.join(parts)})"
+
+
+COLLECTIONS: dict[str, Lower] = {
+    "array_slice": _array_slice,
+    "array_join": _array_join,
+    "array": _made,
+    "map": _made,
+    "map_values": _empty_for_null,
+    "str_to_map": _empty_for_null,
+    "parse_url_tuple": _parse_url_tuple,
+    "index": lambda s, rex: f"{s.render(rex.args[0])}[{s.render(rex.args[1])}]",
+    "array_contains": _array_contains,
+}

@@ -1,0 +1,207 @@
+"""Hive's functions of texts and binaries in Spark SQL, where Spark's function of the name answers otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import VOID
+from hivedruid.errors import UnsupportedError
+from hivedruid.plan.functions import XPATHS
+from hivedruid.plan.rex import Call, Literal, Rex
+
+if TYPE_CHECKING:
+    from hivedruid.plan.spark_rex import SparkRex
+
+Lower = Callable[["SparkRex", Call], str]
+
+
+def constant(rex: Rex) -> object:
+    """The value of a literal, None for everything else."""
+    return rex.value if isinstance(rex, Literal) else None
+
+
+def substring(s: SparkRex, rex: Call) -> str:
+    """A start further left than the text is long gives '' (UDFSubstr.makeIndex); Spark starts at the first letter."""
+    text, start, *length = [s.render(a) for a in rex.args]
+    plain = f"substring({', '.join((text, start, *length))})"
+    first = constant(rex.args[1])
+    if isinstance(first, int) and first >= 0:
+        return plain
+    nothing = f"substring({text}, 1, {f'0 * {length[0]}' if length else '0'})"
+    return f"(CASE WHEN {start} < -length({text}) THEN {nothing} ELSE {plain} END)"
+
+
+def trim(side: str) -> Lower:
+    """Characters to trim stand before the text in Spark's two-argument form."""
+
+    def lower(s: SparkRex, rex: Call) -> str:
+        args = [s.render(a) for a in rex.args]
+        return f"trim({side} {args[1]} FROM {args[0]})" if len(args) > 1 else f"{rex.op}({args[0]})"
+
+    return lower
+
+
+def _pad(s: SparkRex, rex: Call) -> str:
+    """Nothing to pad with makes NULL (GenericUDFBasePad)."""
+    text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
+    return text if constant(rex.args[2]) else f"(CASE WHEN {s.render(rex.args[2])} <> '' THEN {text} END)"
+
+
+def signed_byte(binary: str, position: str) -> str:
+    """One byte of a binary as Java's signed byte."""
+    return f"CAST(CAST(conv(hex(substring({binary}, {position}, 1)), 16, 10) AS INT) AS TINYINT)"
+
+
+def _ascii(s: SparkRex, rex: Call) -> str:
+    """The first byte of UTF-8, with its sign (UDFAscii)."""
+    text = s.render(rex.args[0])
+    return f"(CASE WHEN {text} = '' THEN 0 ELSE CAST({signed_byte(f'CAST({text} AS BINARY)', '1')} AS INT) END)"
+
+
+def _soundex(s: SparkRex, rex: Call) -> str:
+    """Of the letters alone; NULL with one that is not of the Latin alphabet (commons-codec)."""
+    letters = f"regexp_replace({s.render(rex.args[0])}, '[^\\\\p{{L}}]', '')"
+    return f"(CASE WHEN {letters} NOT RLIKE '[^A-Za-z]' THEN soundex({letters}) END)"
+
+
+def _instr(s: SparkRex, rex: Call) -> str:
+    """Nothing is in the empty text, not even '' (GenericUDFUtils.findText). The third argument is where to begin, the
+    fourth which occurrence is meant."""
+    text, sought = s.render(rex.args[0]), s.render(rex.args[1])
+    if len(rex.args) == 2:
+        found = f"instr({text}, {sought})"
+        return found if constant(rex.args[1]) else f"(CASE WHEN {text} = '' AND {sought} = '' THEN 0 ELSE {found} END)"
+    start, nth = constant(rex.args[2]), constant(rex.args[3]) if len(rex.args) > 3 else 1
+    if not constant(rex.args[1]) or not isinstance(start, int) or start < 1 or not isinstance(nth, int) or nth < 1:
+        raise UnsupportedError(
+            "instr() with a position takes a constant text, and constants from 1 on as position and occurrence",
+            hint="use locate(text, text, position)",
+        )
+    found = f"locate({sought}, {text}, {start})"
+    if nth == 1:
+        return found
+    step = f"CASE WHEN p > 0 THEN locate({sought}, {text}, p + 1) ELSE p END"
+    return f"aggregate(sequence(2, {nth}), {found}, (p, i) -> {step})"
+
+
+def _xpath(s: SparkRex, rex: Call) -> str:
+    path = constant(rex.args[1])
+    if path is None and not isinstance(rex.args[1], Literal):
+        raise UnsupportedError(f"{rex.op}() takes a constant path", hint="write the path as a text")
+    return f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
+
+
+def _locate(s: SparkRex, rex: Call) -> str:
+    sought, text, *position = [s.render(a) for a in rex.args]
+    if not position:
+        return f"locate({sought}, {text})"
+    start = position[0]
+    found = f"locate({sought}, {text}, {start})"
+    return found if constant(rex.args[0]) else f"(CASE WHEN {start} > length({text}) + 1 THEN 0 ELSE {found} END)"
+
+
+def _replace(s: SparkRex, rex: Call) -> str:
+    """The empty text is found in front of every character and at the end (String.replace)."""
+    text, sought, new = [s.render(a) for a in rex.args]
+    plain = f"replace({text}, {sought}, {new})"
+    if constant(rex.args[1]):
+        return plain
+    between = f"array_join(transform(split({text}, ''), c -> concat(c, {new})), '')"
+    everywhere = f"CASE WHEN {text} = '' THEN {new} ELSE concat({new}, {between}) END"
+    return f"(CASE WHEN {sought} = '' THEN {everywhere} ELSE {plain} END)"
+
+
+def _substring_index(s: SparkRex, rex: Call) -> str:
+    text, delimiter, count = [s.render(a) for a in rex.args]
+    empty = f"{text} = '' OR ({delimiter} = '' AND {text} IS NOT NULL)"
+    return f"(CASE WHEN {empty} THEN '' ELSE substring_index({text}, {delimiter}, {count}) END)"
+
+
+def _hex(s: SparkRex, rex: Call) -> str:
+    """Whole numbers in base 16, everything else by its bytes."""
+    value, text = rex.args[0], s.render(rex.args[0])
+    plain = value.type.is_integer or value.type.is_string or value.type.name == "binary"
+    return f"hex({text})" if plain else f"hex(CAST({text} AS STRING))"
+
+
+def _sha2(s: SparkRex, rex: Call) -> str:
+    """SHA-1 goes for a length of 1 (GenericUDFSha2 asks Java for `SHA-<length>`)."""
+    value, length = [s.render(a) for a in rex.args]
+    plain = f"sha2({value}, {length})"
+    return (
+        plain
+        if constant(rex.args[1]) not in (None, 1)
+        else f"(CASE WHEN {length} = 1 THEN sha1({value}) ELSE {plain} END)"
+    )
+
+
+def _aes(name: str) -> Lower:
+    """ECB, as Hive; a key of another length than AES has, and what cannot be decrypted, are NULL."""
+
+    def lower(s: SparkRex, rex: Call) -> str:
+        value, key = [s.render(a) for a in rex.args]
+        bytes_ = f"CAST({key} AS BINARY)"
+        return f"(CASE WHEN length({bytes_}) IN (16, 24, 32) THEN {name}(CAST({value} AS BINARY), {bytes_}, 'ECB') END)"
+
+    return lower
+
+
+def _split(s: SparkRex, rex: Call) -> str:
+    """The empty pattern leaves an empty text at the end (String.split)."""
+    text, pattern = (s.render(a) for a in rex.args)
+    plain = f"split({text}, {pattern})"
+    if constant(rex.args[1]):
+        return plain
+    letters = f"CASE WHEN {text} = '' THEN array('') ELSE concat({plain}, array('')) END"
+    return f"(CASE WHEN {pattern} = '' THEN {letters} ELSE {plain} END)"
+
+
+def _concat_ws(s: SparkRex, rex: Call) -> str:
+    """NULL among the elements of an array is written as null; as an argument it is left out."""
+    args = [s.render(a) for a in rex.args]
+    for i, arg in enumerate(rex.args):
+        if arg.type.name == "array":
+            args[i] = f"transform({args[i]}, e -> coalesce(e, 'null'))"
+    return f"concat_ws({', '.join(args)})"
+
+
+def _rlike(s: SparkRex, rex: Call) -> str:
+    """Nothing matches the empty pattern (UDFRegExp)."""
+    text, pattern = (s.render(a) for a in rex.args)
+    plain = f"({text} RLIKE {pattern})"
+    return (
+        plain if constant(rex.args[1]) else f"(CASE WHEN {pattern} = '' THEN {text} IS NULL AND NULL ELSE {plain} END)"
+    )
+
+
+def _field(s: SparkRex, rex: Call) -> str:
+    if rex.args[0].type is VOID:
+        return "0"
+    value, *others = [s.render(a) for a in rex.args]
+    return f"coalesce(CAST(array_position(array({', '.join(others)}), {value}) AS INT), 0)"
+
+
+STRINGS: dict[str, Lower] = {
+    **dict.fromkeys(XPATHS, _xpath),
+    "split": _split,
+    "concat_ws": _concat_ws,
+    "rlike": _rlike,
+    "field": _field,
+    "substring": substring,
+    "trim": trim("BOTH"),
+    "ltrim": trim("LEADING"),
+    "rtrim": trim("TRAILING"),
+    "lpad": _pad,
+    "rpad": _pad,
+    "ascii": _ascii,
+    "soundex": _soundex,
+    "instr": _instr,
+    "locate": _locate,
+    "replace": _replace,
+    "substring_index": _substring_index,
+    "hex": _hex,
+    "sha2": _sha2,
+    "aes_encrypt": _aes("aes_encrypt"),
+    "aes_decrypt": _aes("try_aes_decrypt"),
+}

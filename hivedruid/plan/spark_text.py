@@ -1,0 +1,81 @@
+"""Texts in Spark SQL whose positions are Java's: UTF-16 units, of which a character beyond U+FFFF has two.
+
+Hive's substr, lpad, rpad and instr count those, and write half of such a character as a question mark; length, locate,
+reverse and casts to varchar count characters, as Spark does. Here a mark behind each of them stands for its second unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hivedruid.plan.rex import Call, Literal, Rex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivedruid.plan.spark_rex import SparkRex
+
+
+def quote_string(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+_MARK, _WHOLE = "\uffff", "\ufffe"
+_ASTRAL = r"[\x{10000}-\x{10FFFF}]"
+
+
+def _marked(sql: str, rex: Rex) -> str:
+    """The text with a character for each unit."""
+    if isinstance(rex, Literal) and isinstance(rex.value, str) and rex.value.isascii():
+        return sql
+    return f"regexp_replace({sql}, {quote_string(f'({_ASTRAL})')}, '$1{_MARK}')"
+
+
+def _unmarked(sql: str) -> str:
+    """The text again, with a question mark for what was cut in two.
+
+    Whole characters get their mark in front, since Java looks only one unit behind.
+    """
+    moved = f"regexp_replace({sql}, {quote_string(f'({_ASTRAL}){_MARK}')}, '{_WHOLE}$1')"
+    return f"replace(regexp_replace({moved}, {quote_string(f'(?<!{_WHOLE}){_ASTRAL}|{_MARK}')}, '?'), '{_WHOLE}', '')"
+
+
+def _substring(s: SparkRex, rex: Call) -> str:
+    """A start further left than the text is long gives '' (UDFSubstr.makeIndex); Spark starts at the first letter."""
+    text, *places = (s._sql(a) for a in rex.args)
+    marked, start = _marked(text, rex.args[0]), rex.args[1]
+    found = _unmarked(f"substring({', '.join((marked, *places))})")
+    if isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0:
+        return found
+    return f"(CASE WHEN {places[0]} < -length({marked}) THEN '' ELSE {found} END)"
+
+
+def _pad(s: SparkRex, rex: Call) -> str:
+    text, length, *fill = (s._sql(a) for a in rex.args)
+    marked = [_marked(text, rex.args[0]), length, *(_marked(f, rex.args[2]) for f in fill)]
+    return _unmarked(f"{rex.op}({', '.join(marked)})")
+
+
+def _instr(s: SparkRex, rex: Call) -> str:
+    text, sought = (_marked(s._sql(a), a) for a in rex.args)
+    return f"instr({text}, {sought})"
+
+
+def _locate(s: SparkRex, rex: Call) -> str:
+    """The start counts units, the answer characters."""
+    sought, text, start = (s._sql(a) for a in rex.args)
+    if start == "1":
+        return f"locate({sought}, {text}, 1)"
+    marked = _marked(text, rex.args[1])
+    found = f"locate({_marked(sought, rex.args[0])}, {marked}, {start})"
+    before = f"replace(substring({marked}, 1, {found} - 1), '{_MARK}', '')"
+    return f"(CASE WHEN {found} = 0 THEN 0 ELSE length({before}) + 1 END)"
+
+
+TEXTS: dict[str, Callable[[SparkRex, Call], str]] = {
+    "substring": _substring,
+    "lpad": _pad,
+    "rpad": _pad,
+    "instr": _instr,
+    "locate": _locate,
+}

@@ -1,0 +1,162 @@
+"""Hive's functions of times in Spark SQL, where Spark's function of the name answers otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.types import DATE, STRING
+from hivedruid.errors import SemanticError
+from hivedruid.plan import literals, time_patterns
+from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.spark_numbers import cut
+from hivedruid.plan.spark_strings import Lower, constant
+from hivedruid.plan.spark_text import quote_string
+
+if TYPE_CHECKING:
+    from hivedruid.plan.spark_rex import SparkRex
+
+_TRUNC_UNITS = {
+    "'YEAR'": ("YEAR", "YYYY", "YY"),
+    "'QUARTER'": ("QUARTER", "Q"),
+    "'MONTH'": ("MONTH", "MON", "MM"),
+}
+"""What trunc() calls its units, capital letters only, and Spark's names."""
+_YEAR_MONTH = frozenset({"year", "month"})
+_DAY_TIME = frozenset({"day", "hour", "minute", "second"})
+
+
+def text_of_date(s: SparkRex, rex: Call) -> str:
+    return f"CAST({rex.op}({', '.join(s.local(a) for a in rex.args)}) AS STRING)"
+
+
+def _trunc(s: SparkRex, rex: Call) -> str:
+    if rex.type.is_numeric:
+        return cut(s, rex)
+    day, unit = s.local(rex.args[0]), s.render(rex.args[1])
+    if rex.args[0].type.is_string:
+        day = s.text_to_time(day, DATE)
+    branches = " ".join(
+        f"WHEN {unit} IN ({', '.join(map(quote_string, names))}) THEN {known}" for known, names in _TRUNC_UNITS.items()
+    )
+    return f"CAST(trunc({day}, CASE {branches} END) AS STRING)"
+
+
+def _add_months(s: SparkRex, rex: Call) -> str:
+    """The last day of a month stays a last day (GenericUDFAddMonths). With a pattern the time of the day stays, too."""
+    value, months = s.local(rex.args[0]), s.render(rex.args[1])
+    day = value if rex.args[0].type.name == "date" else f"CAST({value} AS DATE)"
+    moved = f"add_months({day}, {months})"
+    moved = f"CASE WHEN {day} = last_day({day}) THEN last_day({moved}) ELSE {moved} END"
+    if len(rex.args) < 3:
+        return f"CAST({moved} AS STRING)"
+    clock = f"CAST({value} AS TIMESTAMP)"
+    moment = f"(CAST({moved} AS TIMESTAMP) + ({clock} - date_trunc('DAY', {clock})))"
+    return _formatted(s, moment, rex.args[2])
+
+
+def _formatted(s: SparkRex, time: str, pattern: Rex, instant: str | None = None) -> str:
+    """A time in a pattern; NULL where it is not one, and date_format() alone takes such."""
+    given = constant(pattern)
+    if not isinstance(given, str):
+        return f"date_format({time}, {s.render(pattern)})"
+    parts = time_patterns.tokens(given)
+    if parts is None:
+        return "CAST(NULL AS STRING)"
+    moment = time_patterns.Moment(time, instant or s.from_local(f"CAST({time} AS TIMESTAMP)"), s.zone)
+    return time_patterns.formatted(moment, parts) if parts else f"IF({time} IS NULL, NULL, '')"
+
+
+def _date_format(s: SparkRex, rex: Call) -> str:
+    value, pattern = rex.args
+    return _formatted(s, s.local(value), pattern, s.render(value) if value.type.name.endswith("zone") else None)
+
+
+def _from_unixtime(s: SparkRex, rex: Call) -> str:
+    pattern = rex.args[1] if len(rex.args) > 1 else Literal(STRING, literals.UNIX_PATTERN)
+    instant = f"timestamp_seconds({s.render(rex.args[0])})"
+    return _formatted(s, s.to_local(instant), pattern, instant)
+
+
+def _unix_timestamp(s: SparkRex, rex: Call) -> str:
+    value = rex.args[0]
+    if not value.type.is_string:
+        return s.seconds(value)
+    text = s.render(value)
+    if len(rex.args) == 1:
+        return f"unix_seconds({s.from_local(s.plain_time(text))})"
+    given = rex.args[1]
+    pattern = constant(given)
+    if not isinstance(pattern, str):
+        return f"unix_seconds({s.from_local(f'to_timestamp({text}, {s.render(given)})')})"
+    parts = time_patterns.tokens(pattern)
+    if parts is None or not time_patterns.tells_a_date(parts):
+        return "CAST(NULL AS BIGINT)"
+    parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
+    shape = literals.unix_shape(pattern)
+    if shape is not None:  # Spark takes years of more digits, too
+        exactly = quote_string("^" + shape + r"\z")
+        parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
+    return f"unix_seconds({s.from_local(parsed)})"
+
+
+def _zone_shift(s: SparkRex, rex: Call) -> str:
+    """A whole number is milliseconds, another one seconds; a zone that Java does not know is UTC."""
+    value = rex.args[0]
+    sql = s.render(value)
+    if value.type.is_numeric:
+        sql = f"timestamp_millis({sql})" if value.type.is_integer else f"timestamp_seconds({sql})"
+    else:
+        sql = f"CAST({sql} AS TIMESTAMP)"
+    zone = constant(rex.args[1])
+    if isinstance(zone, str) and not _is_java_zone(zone):
+        return f"CAST({sql} AS TIMESTAMP_NTZ)"
+    return f"CAST({rex.op}({sql}, {s.render(rex.args[1])}) AS TIMESTAMP_NTZ)"
+
+
+_JAVA_ZONE = re.compile(r"GMT[+-]\d{1,2}(:?\d\d)?|[A-Z]{3}")
+
+
+def _is_java_zone(zone: str) -> bool:
+    """Whether TimeZone.getTimeZone() knows it; it takes no offsets without GMT, and does not fold case."""
+    if _JAVA_ZONE.fullmatch(zone):
+        return True
+    named = zone[:1].isupper() and not re.match(r"(UTC|UT|GMT)?[+-]", zone)
+    return named and literals.zone_of(zone) is not None
+
+
+def _months_between(s: SparkRex, rex: Call) -> str:
+    args = [s.local(a) for a in rex.args]
+    if len(args) > 2:
+        args[2] = f"coalesce({args[2]}, FALSE)"
+    return f"months_between({', '.join(args)})"
+
+
+def _to_epoch_milli(s: SparkRex, rex: Call) -> str:
+    value = rex.args[0]
+    zoned = value.type.name.endswith("zone")
+    return f"unix_millis({s.render(value) if zoned else f'CAST({s.render(value)} AS TIMESTAMP)'})"
+
+
+def interval_part(s: SparkRex, unit: str, value: Rex) -> str:
+    """year(), month(), day(), hour() … of an interval."""
+    year_month = value.type.name == "interval_year_month"
+    if unit not in (_YEAR_MONTH if year_month else _DAY_TIME):
+        raise SemanticError(f"{unit}() does not take {value.type}")
+    whole = "INTERVAL YEAR TO MONTH" if year_month else "INTERVAL DAY TO SECOND"
+    return f"CAST(extract({unit.upper()} FROM CAST({s.render(value)} AS {whole})) AS INT)"
+
+
+TIMES: dict[str, Lower] = {
+    "add_months": _add_months,
+    "last_day": text_of_date,
+    "next_day": text_of_date,
+    "trunc": _trunc,
+    "date_format": _date_format,
+    "unix_timestamp": _unix_timestamp,
+    "from_unixtime": _from_unixtime,
+    "to_utc_timestamp": _zone_shift,
+    "from_utc_timestamp": _zone_shift,
+    "months_between": _months_between,
+    "to_epoch_milli": _to_epoch_milli,
+}

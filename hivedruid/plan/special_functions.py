@@ -1,0 +1,316 @@
+"""Functions whose arguments need more than their row in `functions.py` says: conversions, defaults, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog import types as t
+from hivedruid.catalog.types import HiveType, decimal
+from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
+from hivedruid.plan import fold, json_path, masks, operands
+from hivedruid.plan.functions import (
+    TIME_UNITS,
+    common_type,
+    comparison_type,
+)
+from hivedruid.plan.rex import Call, Literal, Rex
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from hivedruid.plan.convert import Converter
+
+
+def _coalesce(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    type_ = c.common(args, "the arguments of coalesce() and nvl()")
+    kept = [c.branch(a, type_) for a in args if not (isinstance(a, Literal) and a.value is None)]
+    for i, arg in enumerate(kept):
+        if isinstance(arg, Literal):
+            kept = kept[: i + 1]
+            break
+    if not kept:
+        return Literal(type_, None)
+    return kept[0] if len(kept) == 1 else Call(type_, "coalesce", tuple(kept))
+
+
+def _nullif(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return Call(args[0].type, "case", (c.compare("=", args[0], args[1]), Literal(args[0].type, None), args[0]))
+
+
+def _extremum(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    """The arguments are brought to the type in which they are compared (GenericUDFBaseNwayCompare)."""
+
+    def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+        type_ = reduce(_compared, [a.type for a in args])
+        return fold.fold(Call(type_, name, tuple(c.branch(a, type_) for a in args)), c.zone)
+
+    return convert
+
+
+def _compared(a: HiveType, b: HiveType) -> HiveType:
+    """The type in which greatest() and least() compare two values: texts where there is no other."""
+    if a.is_string and b.is_string:
+        return common_type([a, b])
+    type_ = comparison_type(a, b)
+    if type_ is t.UNKNOWN and t.BOOLEAN in (a, b) and not (a.is_time or b.is_time):
+        return t.DOUBLE
+    return t.STRING if type_ is t.UNKNOWN and t.UNKNOWN not in (a, b) else type_
+
+
+def _to_date(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return c.cast(args[0], t.DATE)
+
+
+def days_of(c: Converter, days: Rex) -> Rex:
+    """A number of days; Spark takes no bigint."""
+    return c.cast(days, t.INT) if days.type == t.BIGINT else days
+
+
+def _date_add(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+        day = c.cast(args[0], t.DATE) if args[0].type.is_string or args[0].type.is_timestamp else args[0]
+        return c.call(name, day, *[days_of(c, arg) for arg in args[1:]])
+
+    return convert
+
+
+def _texts_as(to: HiveType, name: str, count: int = 1) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    """A function whose first arguments are times: texts there are cast, as Hive reads them."""
+
+    def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+        times = [c.cast(a, to) if a.type.is_string else a for a in args[:count]]
+        return c.call(name, *times, *args[count:])
+
+    return convert
+
+
+def _add_months(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    """With a pattern the time of the day counts, too."""
+    return (_date_add("add_months") if len(args) < 3 else _texts_as(t.TIMESTAMP, "add_months"))(c, args, e)
+
+
+def _trunc(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    number = len(args) == 1 or args[1].type.is_numeric
+    if not number and args[0].type.is_numeric:
+        raise SemanticError(f"trunc() of {args[0].type} takes the number of digits to keep", span=c.span(e))
+    if args[0].type.name == "decimal" and len(args) > 1 and not isinstance(args[1], Literal):
+        raise UnsupportedError("trunc() of a decimal takes a constant number of digits", span=c.span(e))
+    return c.call("trunc", c.cast(args[0], t.DOUBLE) if number and args[0].type.is_string else args[0], *args[1:])
+
+
+def _datediff(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return c.call("datediff", *(c.cast(a, t.DATE) if a.type != t.DATE and a.type is not t.UNKNOWN else a for a in args))
+
+
+def _locate(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    """Of two arguments as if from the first character: it counts characters, where instr() counts UTF-16 units."""
+    sought, text, *start = args
+    return c.call("locate", c.text(sought), c.text(text), *(start or [Literal(t.INT, 1)]))
+
+
+def now(type_: HiveType) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, _args: list[Rex], _e: exp.Expr) -> Rex:
+        return c.cast(Literal(t.TIMESTAMP_LTZ, fold.utc(c.builder.snapshot.now)), type_)
+
+    return convert
+
+
+def _pmod(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return c.call("pmod", narrowed(args[0], args[1]), narrowed(args[1], args[0]))
+
+
+def _unix_timestamp(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    if not args:
+        return Literal(t.BIGINT, int(fold.utc(c.builder.snapshot.now).timestamp()))
+    return c.call("unix_timestamp", *args)
+
+
+def concat(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return c.call("concat", *(c.text(arg) for arg in args))
+
+
+def _current_database(c: Converter, _args: list[Rex], _e: exp.Expr) -> Rex:
+    return Literal(t.STRING, c.builder.snapshot.database)
+
+
+def _array_contains(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    array, value = args
+    if t.VOID in (_element_of(array), value.type):
+        return Literal(t.BOOLEAN, False)
+    _check_alike("array_contains", _element_of(array), value.type, c.span(e))
+    return c.call("array_contains", array, value)
+
+
+def _element_of(array: Rex) -> HiveType:
+    return array.type.children[0] if array.type.name == "array" else t.UNKNOWN
+
+
+def _check_alike(name: str, a: HiveType, b: HiveType, span: Span | None) -> None:
+    alike = a == b or (a.is_numeric and b.is_numeric) or (a.is_string and b.is_string)
+    if not alike and t.UNKNOWN not in (a, b) and t.VOID not in (a, b):
+        raise SemanticError(
+            f"{name}() compares {a} with {b}", span=span, hint="CAST one of them to the type of the other"
+        )
+    if operands.has_map(a):
+        raise UnsupportedError(f"{name}() of {a} is not supported", span=span, hint="compare what is in the maps")
+
+
+def _of_two_arrays(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        _check_alike(name, _element_of(args[0]), _element_of(args[1]), c.span(e))
+        return c.call(name, *args)
+
+    return convert
+
+
+def _array_remove(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    _check_alike("array_remove", _element_of(args[0]), args[1].type, c.span(e))
+    return c.call("array_remove", *args)
+
+
+def _field(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    """What is not of the type of the first is never equal to it (GenericUDFField)."""
+    alike = [a if a.type.name == args[0].type.name else Literal(args[0].type, None) for a in args]
+    type_ = common_type([a.type for a in alike])
+    return c.call("field", *(c.branch(a, type_) for a in alike))
+
+
+def _printf(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    return c.call("printf", *(c.text(a) if a.type.is_time else a for a in args))
+
+
+def _pairs(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        names = [a.value for a in args[::2] if isinstance(a, Literal)] if name == "named_struct" else []
+        if len({str(n).lower() for n in names}) < len(names):
+            raise SemanticError(f"{name}() with two fields of one name", span=c.span(e))
+        if len(args) % 2:
+            raise SemanticError(f"{name}() takes pairs: a name or key, then its value", span=c.span(e))
+        return c.call(name, *args)
+
+    return convert
+
+
+def _struct(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    """The fields have no names but col1, col2 …"""
+    pairs = [(Literal(t.STRING, f"col{number}"), arg) for number, arg in enumerate(args, 1)]
+    return c.call("named_struct", *(x for pair in pairs for x in pair))
+
+
+def _neighbour(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    """lag() and lead(): what stands for a row that is not there is of the type of the others."""
+
+    def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+        if len(args) < 3:
+            return c.call(name, *args)
+        value, by, instead = args
+        type_ = instead.type if value.type is t.VOID else value.type
+        return c.call(name, c.cast(value, type_), by, c.cast(instead, type_))
+
+    return convert
+
+
+_CHARSETS = frozenset({"US-ASCII", "ISO-8859-1", "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-16"})
+
+
+def _get_json_object(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+    path = args[1]
+    if isinstance(path, Literal) and isinstance(path.value, str):
+        path = Literal(t.STRING, json_path.spark_path(path.value))
+    return c.call("get_json_object", args[0], path)
+
+
+def _mask(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        try:
+            return masks.mask(name, args)
+        except HiveDruidError as error:
+            raise error.at(c.span(e)) from None
+
+    return convert
+
+
+def _charset(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        given = args[1]
+        if isinstance(given, Literal) and given.value is not None and str(given.value).upper() not in _CHARSETS:
+            known = ", ".join(sorted(_CHARSETS))
+            raise SemanticError(f"{name}(): unknown character set '{given.value}'", span=c.span(e), hint=known)
+        return c.call(name, *args)
+
+    return convert
+
+
+def _typeof(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    if args[0].type is t.UNKNOWN:
+        raise UnsupportedError("typeof() of a value whose type only Spark knows", span=c.span(e))
+    return Literal(t.STRING, str(args[0].type))
+
+
+def time_unit(c: Converter, op: str, unit: str, value: Rex, e: exp.Expr) -> Rex:
+    """floor(x TO unit) and floor_unit(x); the units are Druid's granularities."""
+    if unit not in TIME_UNITS:
+        raise SemanticError(f"unknown time unit '{unit}'", span=c.span(e), hint="units: " + ", ".join(TIME_UNITS))
+    if value.type.is_string or value.type == t.DATE:
+        value = c.cast(value, t.TIMESTAMP)
+    return fold.fold(Call(value.type, f"{op}_{unit}", (value,)), c.zone)
+
+
+def narrowed(rex: Rex, other: Rex) -> Rex:
+    """A whole number that meets a decimal is a decimal of just its own digits (HiveDecimalUtils, on constants)."""
+    if other.type.name != "decimal" or not rex.type.is_integer or not isinstance(rex, Literal) or rex.value is None:
+        return rex
+    return Literal(decimal(len(str(abs(rex.value))), 0), Decimal(rex.value))
+
+
+HIVE_VERSION = "4.0.1 r3af4517eb8cfd9407ad34ed78a0b48b57dfaa264"
+"""What version() answers: of the Hive whose answers count."""
+
+
+SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
+    "coalesce": _coalesce,
+    "nvl": _coalesce,
+    "nullif": _nullif,
+    "greatest": _extremum("greatest"),
+    "least": _extremum("least"),
+    "to_date": _to_date,
+    "date_add": _date_add("date_add"),
+    "date_sub": _date_add("date_sub"),
+    "add_months": _add_months,
+    "date_format": _texts_as(t.TIMESTAMP, "date_format"),
+    "from_utc_timestamp": _texts_as(t.TIMESTAMP, "from_utc_timestamp"),
+    "to_utc_timestamp": _texts_as(t.TIMESTAMP, "to_utc_timestamp"),
+    "months_between": _texts_as(t.TIMESTAMP, "months_between", 2),
+    "next_day": _texts_as(t.DATE, "next_day"),
+    "trunc": _trunc,
+    "last_day": _date_add("last_day"),
+    "datediff": _datediff,
+    "locate": _locate,
+    "array_contains": _array_contains,
+    "array_union": _of_two_arrays("array_union"),
+    "array_except": _of_two_arrays("array_except"),
+    "array_intersect": _of_two_arrays("array_intersect"),
+    "array_remove": _array_remove,
+    "field": _field,
+    "printf": _printf,
+    "named_struct": _pairs("named_struct"),
+    "struct": _struct,
+    "get_json_object": _get_json_object,
+    **{name: _mask(name) for name in masks.MASKS},
+    "lag": _neighbour("lag"),
+    "lead": _neighbour("lead"),
+    "encode": _charset("encode"),
+    "decode": _charset("decode"),
+    "typeof": _typeof,
+    "version": lambda _c, _args, _e: Literal(t.STRING, HIVE_VERSION),
+    "current_database": _current_database,
+    "current_date": now(t.DATE),
+    "current_timestamp": now(t.TIMESTAMP),
+    "unix_timestamp": _unix_timestamp,
+    "concat": concat,
+    "pmod": _pmod,
+    "mod": lambda c, args, _e: c.arithmetic("%", args[0], args[1]),
+}

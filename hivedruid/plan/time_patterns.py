@@ -1,0 +1,148 @@
+"""Patterns of java.time, which Hive's date_format(), from_unixtime() and unix_timestamp() take, for Spark, which lacks some letters.
+
+Hive 4.0.1 formats with java.time.format.DateTimeFormatter in the locale en_US; the widths are those that Java 17 takes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.plan.spark_text import quote_string
+
+_TOKEN = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z'{}#]+")
+_NAMES = range(1, 6)
+_NUMBERS = range(1, 3)
+_ANY = range(1, 20)
+_WIDTHS: dict[str, range | tuple[int, ...]] = {
+    **dict.fromkeys("GMLQqEeXxZ", _NAMES),
+    **dict.fromkeys("uyYAnN", _ANY),
+    **dict.fromkeys("wdhHkKms", _NUMBERS),
+    **dict.fromkeys("WFa", (1,)),
+    "c": (1, 3, 4, 5),
+    "D": range(1, 4),
+    "S": range(1, 10),
+    "z": range(1, 5),
+    "V": (2,),
+    "g": _ANY,
+    "p": _ANY,
+    **dict.fromkeys("Ov", (1, 4)),
+    "B": (1, 4, 5),
+}
+"""The letters that java.time knows, and how many of each may stand in a row."""
+_REFUSED = frozenset("AnNBvpg")
+"""Letters that Spark does not know, and that nothing here stands for."""
+_YEAR_WIDTH = 6
+"""The longest run of `y` that Spark takes."""
+_ZONES = frozenset("zOXxZV")
+_SATURDAY = "date_add(CAST({0} AS DATE), 7 - dayofweek({0}))"
+_WEEK = {
+    "Y": f"year({_SATURDAY})",
+    "w": f"CAST(ceil(dayofyear({_SATURDAY}) / 7) AS INT)",
+    "W": "CAST(ceil((dayofmonth({0}) + dayofweek(trunc({0}, 'MM')) - 1) / 7) AS INT)",
+    "e": "dayofweek({0})",
+    "c": "dayofweek({0})",
+}
+"""Weeks of the locale en_US: from Sunday on, the first is the one with the first day of the year or month."""
+_SIMPLE_DATE_FORMAT = frozenset("uQqeckKAnNB")
+"""Letters that mean something else, or nothing, to SimpleDateFormat, which add_months() uses."""
+PATTERN_OF = {"date_format": 1, "from_unixtime": 1, "unix_timestamp": 1, "add_months": 2}
+"""Which argument of a function is a pattern."""
+
+
+class Moment(NamedTuple):
+    """A time in Spark SQL: what the clocks of `zone` show, and the instant itself."""
+
+    local: str
+    instant: str
+    zone: str
+
+
+def tokens(pattern: str) -> list[str] | None:
+    """A pattern's runs of a letter, its quoted texts, and what is between them; None where it is not a pattern."""
+    parts = [match[0] for match in _TOKEN.finditer(pattern)]
+    fields = [part for part in parts if part[0].isalpha()]
+    known = all(len(field) in _WIDTHS.get(field[0], ()) for field in fields)
+    return parts if "".join(parts) == pattern and known else None
+
+
+def check(function: str, pattern: str) -> None:
+    """Refuse a constant pattern that Hive refuses, or whose letters Spark cannot write or read."""
+    parts = tokens(pattern)
+    if parts is None:
+        if function in ("date_format", "unix_timestamp"):
+            return  # NULL in Hive
+        raise SemanticError(
+            f"{function}(): '{pattern}' is not a pattern of time", hint="write one such as 'yyyy-MM-dd HH:mm:ss'"
+        )
+    refused = set(_REFUSED)
+    if function == "unix_timestamp":
+        refused |= set(_WEEK)
+    elif function == "add_months":
+        refused |= _SIMPLE_DATE_FORMAT
+    for part in parts:
+        if part[0] in refused or (part[0] in "uy" and len(part) > _YEAR_WIDTH):
+            letters = "".join(letter for letter in _WIDTHS if letter not in refused)
+            raise UnsupportedError(
+                f"{part} in a pattern of {function}() is not supported", hint=f"letters: {' '.join(letters)}"
+            )
+
+
+def tells_a_date(parts: list[str]) -> bool:
+    """Whether a text in the pattern is a date: without a year, a month and a day unix_timestamp() is NULL."""
+    letters = {part[0] for part in parts if part[0].isalpha()}
+    return bool(letters & set("yu")) and ("D" in letters or ("d" in letters and bool(letters & set("ML"))))
+
+
+def spark_pattern(parts: list[str]) -> str:
+    """The pattern with letters that Spark has; for reading texts, where nothing can be computed."""
+    return "".join("y" * len(part) if part[0] == "u" else part for part in parts)
+
+
+def formatted(moment: Moment, parts: list[str]) -> str:
+    """A time as text, in Spark SQL: one date_format(), or several with what Spark cannot format in between."""
+    pieces: list[str] = []
+    plain = ""
+    for part in parts:
+        letters = _letters(part)
+        if letters is not None:
+            plain += letters
+            continue
+        pieces += [_plain(moment, plain)] if plain else []
+        pieces.append(_computed(moment, part))
+        plain = ""
+    if plain or not pieces:
+        pieces.append(_plain(moment, plain))
+    return pieces[0] if len(pieces) == 1 else f"concat({', '.join(pieces)})"
+
+
+def _plain(moment: Moment, pattern: str) -> str:
+    return f"date_format({moment.local}, {quote_string(pattern)})"
+
+
+def _letters(part: str) -> str | None:
+    """The letters with which Spark writes this part, None where it has none."""
+    letter, width = part[0], len(part)
+    if not letter.isalpha():
+        return part if letter == "'" else part.replace("[", "").replace("]", "")
+    if letter in "ec" and width in (3, 4):  # the name of the day
+        return "E" * width
+    if letter in "Qq" and width == 5:
+        return "Q"
+    if letter in _WEEK or letter in _ZONES or (letter in "GMLEec" and width == 5):
+        return None
+    return "y" * width if letter == "u" else part
+
+
+def _computed(moment: Moment, part: str) -> str:
+    letter, width = part[0], len(part)
+    if letter in _ZONES:  # to_json is the one function of Spark that writes a time in a zone that it is told
+        options = f"map('timestampFormat', {quote_string(part)}, 'timeZone', {quote_string(moment.zone)})"
+        return f"get_json_object(to_json(named_struct('t', {moment.instant}), {options}), '$.t')"
+    if width == 5 and letter in "GMLEec":  # the first letter of the name
+        return f"substring({_plain(moment, ('E' if letter in 'ec' else letter) * 4)}, 1, 1)"
+    number = f"CAST({_WEEK[letter].format(moment.local)} AS STRING)"
+    if letter == "Y" and width == 2:
+        return f"right({number}, 2)"
+    return number if width == 1 else f"lpad({number}, {max(width, 4) if letter == 'Y' else width}, '0')"
