@@ -1,0 +1,113 @@
+"""Aggregate functions over the values of a group or of a window's frame."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hivedruid.catalog.types import HiveType
+from hivedruid.evaluation.exactness import NotLocal, Unsure
+from hivedruid.evaluation.numbers import EXACT, as_decimal, hive_decimal, real, rounded
+from hivedruid.plan.fold import wrap
+from hivedruid.plan.rex import Agg
+
+
+@dataclass(frozen=True)
+class Fold:
+    """An aggregate as a state that takes one value after the other; NULLs are left out before. No values: `start`."""
+
+    step: Callable[[Any, Any], Any]
+    finish: Callable[[Any], Any]
+    start: Any = None
+
+    def __call__(self, values: Iterable[Any]) -> Any:
+        state = self.start
+        for value in values:
+            state = self.step(state, value)
+        return self.finish(state)
+
+
+def aggregate(agg: Agg) -> Fold:
+    """The function of the table. Raises NotLocal."""
+    build = AGGREGATES.get(agg.op)
+    if build is None:
+        raise NotLocal(f"{agg.op}() is not evaluated in this process")
+    if agg.op != "count" and len(agg.args) != 1:
+        raise NotLocal(f"{agg.op}() of several arguments")
+    return build(agg.args[0].type if agg.args else agg.type, agg.type)
+
+
+def _or_null(finish: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda state: None if state is None else finish(state)
+
+
+def _plus(add: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda state, value: value if state is None else add(state, value)
+
+
+def _count(_source: HiveType, _type: HiveType) -> Fold:
+    return Fold(lambda count, _value: count + 1, int, 0)
+
+
+def _sum(source: HiveType, type_: HiveType) -> Fold:
+    if source.is_integer:
+        return Fold(_plus(operator.add), _or_null(lambda total: wrap(total, type_)))
+    if source.name == "double":
+        return Fold(lambda state, value: (state or 0.0) + value, _or_null(real))
+    if source.name == "decimal":
+        return Fold(_plus(EXACT.add), _or_null(lambda total: as_decimal(hive_decimal(total), type_)))
+    raise NotLocal(f"sum() of {source}")
+
+
+def _avg(source: HiveType, type_: HiveType) -> Fold:
+    if (source.is_integer or source.name == "double") and type_.name == "double":
+        return Fold(
+            lambda state, value: (state[0] + float(value), state[1] + 1),
+            lambda state: real(state[0] / state[1]) if state[1] else None,
+            (0.0, 0),
+        )
+    if source.name == "decimal" and type_.name == "decimal":
+        return Fold(
+            lambda state, value: (EXACT.add(state[0], value), state[1] + 1),
+            lambda state: _mean(state[0], state[1], type_) if state[1] else None,
+            (Decimal(0), 0),
+        )
+    raise NotLocal(f"avg() of {source}")
+
+
+def _mean(total: Decimal, count: int, type_: HiveType) -> Decimal | None:
+    held = hive_decimal(total)
+    if held is None:
+        return None
+    return as_decimal(hive_decimal(rounded(EXACT.divide(held, Decimal(count)), 38)), type_)
+
+
+def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType], Fold]:
+    def build(source: HiveType, _type: HiveType) -> Fold:
+        if source.name in ("char", "float", "unknown") or source.children:
+            raise NotLocal(f"the greatest or least of {source}")
+        return Fold(
+            lambda state, value: key(value) if state is None else choose(state, key(value)), lambda state: state
+        )
+
+    return build
+
+
+def key(value: Any) -> Any:
+    """A value that may be compared or be a key of groups as it is: the two zeros of doubles are not one for everybody."""
+    if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
+        raise Unsure("a negative zero, or a double that is no finite number, among the values to compare")
+    return value
+
+
+AGGREGATES: dict[str, Callable[[HiveType, HiveType], Fold]] = {
+    "count": _count,
+    "sum": _sum,
+    "avg": _avg,
+    "min": _extremum(min),
+    "max": _extremum(max),
+}

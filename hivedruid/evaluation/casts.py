@@ -1,0 +1,159 @@
+"""CAST between types, as far as Hive's answer is certain."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from hivedruid import cells
+from hivedruid.catalog.types import HiveType
+from hivedruid.evaluation.exactness import NotLocal, Unsure
+from hivedruid.evaluation.numbers import as_decimal, real, single
+from hivedruid.evaluation.times import modern
+from hivedruid.plan import fold, literals
+from hivedruid.plan.rex import Call
+
+Cast = Callable[[Any], Any]
+_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?", re.ASCII)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_ -]*", re.ASCII)
+_NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
+
+
+def cast(call: Call, zone_name: str) -> Cast:
+    source, to = call.args[0].type, call.type
+    if source == to:
+        return lambda v: v
+    if to.is_time:
+        return _to_time(source, to, zone_name)
+    found = _CASTS.get((_family(source), _family(to)))
+    if found is None:
+        raise NotLocal(f"a cast of {source} to {to}")
+    return found(source, to)
+
+
+def _family(type_: HiveType) -> str:
+    return "integer" if type_.is_integer else type_.name
+
+
+def _to_time(source: HiveType, to: HiveType, zone_name: str) -> Cast:
+    if not (source.is_time or source.name in ("string", "varchar")):
+        raise NotLocal(f"a cast of {source} to {to}")
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, str) and not re.fullmatch(
+            r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", value, re.ASCII
+        ):
+            raise Unsure("a text that is read as a time and is not in the usual form")
+        known, result = fold.cast_value(value, source, to, zone_name)
+        if not known or (result is not None and modern(result) is None):
+            raise Unsure(f"a cast of {source} to {to}")
+        return result
+
+    return convert
+
+
+def _integer_to_integer(_source: HiveType, to: HiveType) -> Cast:
+    return lambda v: fold.wrap(v, to)
+
+
+def _double_to_integer(_source: HiveType, to: HiveType) -> Cast:
+    def convert(value: float) -> int:
+        number = int(real(value))
+        if fold.wrap(number, to) != number:
+            raise Unsure(f"a double beyond {to}")
+        return number
+
+    return convert
+
+
+def _decimal_to_integer(_source: HiveType, to: HiveType) -> Cast:
+    def convert(value: Decimal) -> int | None:
+        number = int(value)
+        return number if fold.wrap(number, to) == number else None
+
+    return convert
+
+
+def _to_decimal(_source: HiveType, to: HiveType) -> Cast:
+    return lambda v: as_decimal(Decimal(v), to)
+
+
+def _double_to_decimal(_source: HiveType, to: HiveType) -> Cast:
+    """The digits that are shown, rounded half up."""
+    return lambda v: as_decimal(Decimal(repr(real(v))), to)
+
+
+def _string_to_number(_source: HiveType, to: HiveType) -> Cast:
+    def convert(text: str) -> Any:
+        if _NUMBER.fullmatch(text):
+            number = Decimal(text)
+            if to.name == "double":
+                return float(text)
+            if to.name == "decimal":
+                return as_decimal(number, to)
+            if number == int(number) and "e" not in text.lower() and "." not in text:
+                return int(number) if fold.wrap(int(number), to) == int(number) else None
+        elif not text or (_WORD.fullmatch(text) and text.lower().strip() not in _NUMBER_WORDS):
+            return None
+        raise Unsure("a text that is read as a number and is not in the usual form")
+
+    return convert
+
+
+def _to_string(text: Callable[[Any], str]) -> Callable[[HiveType, HiveType], Cast]:
+    def build(_source: HiveType, to: HiveType) -> Cast:
+        if to.params:
+            raise NotLocal(f"a cast to {to}")
+        return text
+
+    return build
+
+
+def _boolean_text(_value: Any) -> str:
+    return "TRUE" if _value else "FALSE"
+
+
+def _nonzero(_source: HiveType, _to: HiveType) -> Cast:
+    return bool
+
+
+def _double_text(value: float) -> str:
+    if 0 < abs(value) < sys.float_info.min:
+        raise Unsure("the text of a double next to zero")
+    return cells.double_text(real(value))
+
+
+def _to_single(_source: HiveType, _to: HiveType) -> Cast:
+    return single
+
+
+_CASTS: dict[tuple[str, str], Callable[[HiveType, HiveType], Cast]] = {
+    ("integer", "integer"): _integer_to_integer,
+    ("integer", "double"): lambda _s, _t: float,
+    ("integer", "decimal"): _to_decimal,
+    ("integer", "float"): _to_single,
+    ("integer", "string"): _to_string(str),
+    ("integer", "boolean"): _nonzero,
+    ("boolean", "integer"): lambda _s, _t: int,
+    ("boolean", "double"): lambda _s, _t: float,
+    ("boolean", "string"): _to_string(_boolean_text),
+    ("float", "double"): _to_single,
+    ("double", "float"): _to_single,
+    ("double", "integer"): _double_to_integer,
+    ("double", "decimal"): _double_to_decimal,
+    ("double", "string"): _to_string(_double_text),
+    ("decimal", "integer"): _decimal_to_integer,
+    ("decimal", "double"): lambda _s, _t: float,
+    ("decimal", "float"): _to_single,
+    ("decimal", "decimal"): _to_decimal,
+    ("decimal", "string"): _to_string(lambda v: format(v, "f")),
+    ("string", "integer"): _string_to_number,
+    ("string", "double"): _string_to_number,
+    ("string", "decimal"): _string_to_number,
+    ("varchar", "string"): lambda _s, _t: lambda v: v,
+    ("date", "string"): _to_string(lambda v: str(modern(v))),
+    ("timestamp", "string"): _to_string(lambda v: literals.timestamp_text(modern(v))),
+}

@@ -1,0 +1,233 @@
+"""Row expressions as Python functions of a row. What is not in the table `FUNCTIONS` is not evaluated here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import CO_VARARGS, signature
+from operator import itemgetter
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from hivedruid.catalog.types import BOOLEAN, DOUBLE, FLOAT, STRING, UNKNOWN, HiveType, array_of
+from hivedruid.evaluation.exactness import NotLocal
+from hivedruid.evaluation.functions import FUNCTIONS, NULLS, Given
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, Subquery
+
+Row = tuple[Any, ...]
+Compiled = Callable[[Row], Any]
+
+_TYPES = frozenset(
+    ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "varchar", "date",
+     "timestamp", "timestamp with local time zone", "void")
+)  # fmt: skip
+"""The types whose values are computed with; `char` compares padded, and nested values but ARRAYS are Spark's."""
+
+ARRAYS = array_of(STRING)
+"""What Druid's columns with several values are: tuples here."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where an expression finds what it names: the positions of columns in the row, the session's zone, subqueries."""
+
+    slots: Mapping[str, int]
+    given: Given
+    subquery: Callable[[Subquery, Scope], Compiled]
+    computed: Mapping[Rex, int] = field(default_factory=dict)
+    """Expressions whose values are in the row already: window functions."""
+
+
+def compiled(rex: Rex, scope: Scope) -> Compiled:
+    """The expression as a function of a row. Raises NotLocal."""
+    if rex in scope.computed:
+        return itemgetter(scope.computed[rex])
+    if isinstance(rex, Literal):
+        value = rex.value
+        return lambda _row: value
+    check_type(rex.type)
+    if isinstance(rex, Ref):
+        if rex.id not in scope.slots:
+            raise NotLocal("it reads a column of the query around it")
+        return itemgetter(scope.slots[rex.id])
+    if isinstance(rex, Subquery):
+        return scope.subquery(rex, scope)
+    if isinstance(rex, Over | Agg):
+        raise NotLocal(f"{rex.call.op if isinstance(rex, Over) else rex.op}() in this place")  # type: ignore[attr-defined]
+    assert isinstance(rex, Call)
+    return _call(rex, scope)
+
+
+def check_type(type_: HiveType) -> None:
+    if type_.name not in _TYPES and type_ != ARRAYS:
+        raise NotLocal("a value of unknown type" if type_ == UNKNOWN else f"values of type {type_}")
+
+
+def _call(rex: Call, scope: Scope) -> Compiled:
+    if rex.op not in ("is_null", "is_not_null", "cast") and any(a.type == FLOAT for a in rex.args):
+        rex = _in_doubles(rex)
+    special = _SPECIAL.get(rex.op)
+    if special is not None:
+        return special(rex, scope)
+    build = FUNCTIONS.get(rex.op)
+    if build is None:
+        raise NotLocal(f"{rex.op}() is not evaluated in this process")
+    function = build(rex, scope.given)
+    _check_count(function, rex)
+    args = [compiled(arg, scope) for arg in rex.args]
+    if rex.op in NULLS:
+        return lambda row: function(*[arg(row) for arg in args])
+    if len(args) == 1:
+        return _strict_one(function, args[0])
+    if len(args) == 2:
+        return _strict_two(function, args[0], args[1])
+    return _strict(function, args)
+
+
+_IN_DOUBLES = frozenset({"+", "-", "*", "/", "%", "negative", "=", "<>", "<", "<=", ">", ">=", "<=>"})
+"""Of floats these are the same in double precision, rounded once to single precision where the result is a float."""
+
+
+def _in_doubles(rex: Call) -> Call:
+    """The call over doubles; a float is read again there, since Druid's rows have its text and not its value."""
+    is_single = rex.type == FLOAT
+    if rex.op not in _IN_DOUBLES or not all(
+        a.type in (FLOAT, DOUBLE) or (is_single and a.type.is_numeric) for a in rex.args
+    ):
+        raise NotLocal(f"{rex.op}() of floats")
+    singles = [Call(FLOAT, "cast", (a,)) if is_single and a.type != FLOAT else a for a in rex.args]
+    args = tuple([Call(DOUBLE, "cast", (a,)) if a.type == FLOAT else a for a in singles])
+    return Call(FLOAT, "cast", (Call(DOUBLE, rex.op, args),)) if is_single else Call(rex.type, rex.op, args)
+
+
+def _check_count(function: Callable[..., Any], rex: Call) -> None:
+    """A form of a function that the table does not have, with fewer or more arguments, is left to Spark."""
+    if isinstance(function, type):
+        return
+    if isinstance(function, FunctionType) and not function.__code__.co_kwonlyargcount:
+        code = function.__code__
+        least = code.co_argcount - len(function.__defaults__ or ())
+        if least <= len(rex.args) and (len(rex.args) <= code.co_argcount or code.co_flags & CO_VARARGS):
+            return
+    elif isinstance(function, BuiltinFunctionType) and function.__module__ == "_operator":
+        return  # an operator: the plan has written as many arguments as it has
+    try:
+        signature(function).bind(*rex.args)
+    except TypeError:
+        raise NotLocal(f"{rex.op}() of {len(rex.args)} arguments") from None
+
+
+def _strict_one(function: Callable[..., Any], arg: Compiled) -> Compiled:
+    def value(row: Row) -> Any:
+        a = arg(row)
+        return None if a is None else function(a)
+
+    return value
+
+
+def _strict_two(function: Callable[..., Any], left: Compiled, right: Compiled) -> Compiled:
+    def value(row: Row) -> Any:
+        a = left(row)
+        b = right(row)
+        return None if a is None or b is None else function(a, b)
+
+    return value
+
+
+def _strict(function: Callable[..., Any], args: list[Compiled]) -> Compiled:
+    def value(row: Row) -> Any:
+        values = [arg(row) for arg in args]
+        return None if None in values else function(*values)
+
+    return value
+
+
+# --- what does not look at all its arguments -------------------------------------------------------------------------
+
+
+def _and(rex: Call, scope: Scope) -> Compiled:
+    return _logic(rex, scope, absorbing=False)
+
+
+def _or(rex: Call, scope: Scope) -> Compiled:
+    return _logic(rex, scope, absorbing=True)
+
+
+def _logic(rex: Call, scope: Scope, *, absorbing: bool) -> Compiled:
+    terms = [_condition(arg, scope) for arg in rex.args]
+
+    def value(row: Row) -> bool | None:
+        unknown = False
+        for term in terms:
+            found: bool | None = term(row)
+            if found is absorbing:
+                return absorbing
+            unknown = unknown or found is None
+        return None if unknown else not absorbing
+
+    return value
+
+
+def _condition(rex: Rex, scope: Scope) -> Compiled:
+    if rex.type.name not in ("boolean", "void"):
+        raise NotLocal(f"a condition of type {rex.type}")
+    return compiled(rex, scope)
+
+
+def _case(rex: Call, scope: Scope) -> Compiled:
+    _check_branches(rex, (*rex.args[1::2], *(rex.args[-1:] if len(rex.args) % 2 else ())))
+    pairs = [(_condition(rex.args[i], scope), compiled(rex.args[i + 1], scope)) for i in range(0, len(rex.args) - 1, 2)]
+    default = compiled(rex.args[-1], scope) if len(rex.args) % 2 else None
+
+    def value(row: Row) -> Any:
+        for condition, result in pairs:
+            if condition(row) is True:
+                return result(row)
+        return default(row) if default else None
+
+    return value
+
+
+def _coalesce(rex: Call, scope: Scope) -> Compiled:
+    _check_branches(rex, rex.args)
+    args = [compiled(arg, scope) for arg in rex.args]
+    return lambda row: next((v for v in (arg(row) for arg in args) if v is not None), None)
+
+
+def _check_branches(rex: Call, values: tuple[Rex, ...]) -> None:
+    """A value stands for the result as it is: casts between different kinds have been written out by the planner."""
+    for value in values:
+        same = value.type == rex.type or value.type.name == "void"
+        both = (value.type.is_integer and rex.type.is_integer) or (value.type.is_string and rex.type == value.type)
+        text = value.type.name in ("string", "varchar") and rex.type.name == "string"
+        if not (same or both or text):
+            raise NotLocal(f"{rex.op} of {value.type} and {rex.type}")
+
+
+def _in(rex: Call, scope: Scope) -> Compiled:
+    equal = [FUNCTIONS["="](Call(BOOLEAN, "=", (rex.args[0], item)), scope.given) for item in rex.args[1:]]
+    value, items = compiled(rex.args[0], scope), [compiled(item, scope) for item in rex.args[1:]]
+
+    def found(row: Row) -> bool | None:
+        wanted = value(row)
+        if wanted is None:
+            return None
+        unknown = False
+        for same, item in zip(equal, items, strict=True):
+            other = item(row)
+            if other is None:
+                unknown = True
+            elif same(wanted, other):
+                return True
+        return None if unknown else False
+
+    return found
+
+
+_SPECIAL: dict[str, Callable[[Call, Scope], Compiled]] = {
+    "and": _and,
+    "or": _or,
+    "case": _case,
+    "coalesce": _coalesce,
+    "in": _in,
+}

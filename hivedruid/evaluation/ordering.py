@@ -1,0 +1,34 @@
+"""ORDER BY: nulls where the key says, texts by their code points (which is the order of their UTF-8 bytes)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hivedruid.evaluation.aggregates import key
+from hivedruid.evaluation.exactness import NotLocal
+from hivedruid.evaluation.expressions import Row, Scope, compiled
+from hivedruid.plan.rex import SortKey
+
+
+def ordered(keys: tuple[SortKey, ...], scope: Scope) -> Callable[[list[int], Sequence[Row]], list[int]]:
+    """How the numbers of rows are sorted; rows that are equal stay in their order."""
+    steps = []
+    for item in reversed(keys):
+        if item.rex.type.name in ("char", "float", "unknown") or item.rex.type.children:
+            raise NotLocal(f"an order by {item.rex.type}")
+        steps.append((compiled(item.rex, scope), item))
+
+    def sort(numbers: list[int], rows: Sequence[Row]) -> list[int]:
+        for value, item in steps:
+            numbers = _by(numbers, lambda n, value=value: key(value(rows[n])), item)  # type: ignore[misc]
+        return numbers
+
+    return sort
+
+
+def _by(numbers: list[int], value: Callable[[int], Any], item: SortKey) -> list[int]:
+    found = [(value(n), n) for n in numbers]
+    nulls = [n for v, n in found if v is None]
+    rest = [n for _, n in sorted((p for p in found if p[0] is not None), key=lambda p: p[0], reverse=item.descending)]
+    return nulls + rest if item.nulls_first else rest + nulls

@@ -1,0 +1,375 @@
+"""Relational nodes over rows in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivedruid.evaluation.aggregates import Fold, aggregate, key
+from hivedruid.evaluation.exactness import NotLocal, Unsure
+from hivedruid.evaluation.expressions import Compiled, Row, Scope, check_type, compiled
+from hivedruid.evaluation.functions import Given
+from hivedruid.evaluation.generators import generator
+from hivedruid.evaluation.ordering import ordered
+from hivedruid.evaluation.windows import window
+from hivedruid.plan import nodes
+from hivedruid.plan.nodes import Node, PlanColumn
+from hivedruid.plan.rex import Call, Over, Rex, Subquery, conjuncts, refs, walk
+
+MOST_ROWS = 200_000
+"""The most rows that any operator may make: a join of small inputs can have many."""
+
+Rows = list[Row]
+Relation = Callable[[], Rows]
+
+
+@dataclass
+class Evaluator:
+    """One plan's evaluation; `leaf` says where the rows of a leaf come from, None where the node is no leaf."""
+
+    zone: str
+    leaf: Callable[[Node], Relation | None]
+    _subqueries: dict[int, Any] = field(default_factory=dict)
+
+    def relation(self, node: Node) -> Relation:
+        """What computes the node's rows. Raises NotLocal for what is not evaluated here."""
+        found = self.leaf(node)
+        if found is not None:
+            for column in node.columns:
+                check_type(column.type)
+            return found
+        build = _RELATIONS.get(type(node))
+        if build is None:
+            raise NotLocal(_reason(node))
+        return build(self, node)
+
+    def scope(self, columns: Iterable[PlanColumn], computed: Mapping[Rex, int] | None = None) -> Scope:
+        slots = {c.id: i for i, c in enumerate(columns)}
+        return Scope(slots, Given(self.zone), self._subquery, computed or {})
+
+    # --- subqueries --------------------------------------------------------------------------------------------
+
+    def _subquery(self, rex: Subquery, outer: Scope) -> Compiled:
+        """A subquery that reads nothing of the query around it; its rows are computed once."""
+        if rex.plan.outer_refs():
+            raise NotLocal("a subquery that reads the query around it")
+        rows = self.relation(rex.plan)
+        kept = self._subqueries
+        if rex.kind == "in":
+            return self._in(rex, rows, outer)
+
+        def value(_row: Row) -> Any:
+            if id(rex) not in kept:
+                found = rows()
+                if rex.kind == "scalar" and len(found) > 1:
+                    raise Unsure("a subquery with more than one row as a value")
+                kept[id(rex)] = bool(found) if rex.kind == "exists" else found[0][0] if found else None
+            return kept[id(rex)]
+
+        return value
+
+    def _in(self, rex: Subquery, rows: Relation, outer: Scope) -> Compiled:
+        made = rex.plan.columns
+        if len(rex.args) != 1 or rex.args[0].type != made[0].type or made[0].type.name in ("char", "float"):
+            raise NotLocal("IN (SELECT …) of several values, or of different types")
+        kept = self._subqueries
+
+        def values() -> set[Any]:
+            if id(rex) not in kept:
+                kept[id(rex)] = {key(row[0]) for row in rows()}
+            found: set[Any] = kept[id(rex)]
+            return found
+
+        return _among(compiled(rex.args[0], outer), values)
+
+    # --- operators ---------------------------------------------------------------------------------------------
+
+    def values(self, node: nodes.Values) -> Relation:
+        scope = self.scope(())
+        rows = [[compiled(rex, scope) for rex in row] for row in node.rows]
+        return lambda: [tuple([value(()) for value in row]) for row in rows]
+
+    def filter(self, node: nodes.Filter) -> Relation:
+        below = self.relation(node.input)
+        condition = compiled(node.condition, self.scope(node.input.columns))
+        return lambda: [row for row in below() if condition(row) is True]
+
+    def project(self, node: nodes.Project) -> Relation:
+        below = self.relation(node.input)
+        overs = list(dict.fromkeys(part for rex in node.exprs for part in _windows(rex)))
+        inner = self.scope(node.input.columns)
+        functions = [window(over, inner) for over in overs]
+        computed: dict[Rex, int] = {over: len(node.input.columns) + i for i, over in enumerate(overs)}
+        exprs = [compiled(rex, self.scope(node.input.columns, computed)) for rex in node.exprs]
+
+        def rows() -> Rows:
+            found = below()
+            if functions:
+                added = [function(found) for function in functions]
+                found = [(*row, *more) for row, more in zip(found, zip(*added, strict=True), strict=True)]
+            return [tuple([expr(row) for expr in exprs]) for row in found]
+
+        return rows
+
+    def sort(self, node: nodes.Sort) -> Relation:
+        below = self.relation(node.input)
+        sort = ordered(node.keys, self.scope(node.input.columns))
+        end = None if node.fetch is None else node.offset + node.fetch
+
+        def rows() -> Rows:
+            found = below()
+            return [found[n] for n in sort(list(range(len(found))), found)[node.offset : end]]
+
+        return rows
+
+    def lateral_view(self, node: nodes.LateralView) -> Relation:
+        below = self.relation(node.input)
+        make = generator(node.generator, self.scope(node.input.columns))
+        instead = [(None,) * len(node.generated)] if node.outer else []
+
+        def rows() -> Rows:
+            return _bounded([(*row, *made) for row in below() for made in make(row) or instead])
+
+        return rows
+
+    def set_op(self, node: nodes.SetOp) -> Relation:
+        for branch in node.branches:
+            for mine, theirs in zip(node.columns, branch.columns, strict=True):
+                if mine.type != theirs.type and not (mine.type.is_integer and theirs.type.is_integer):
+                    raise NotLocal(f"{node.kind.upper()} of {mine.type} and {theirs.type}")
+        branches = [self.relation(branch) for branch in node.branches]
+        combine = _SET_OPS[node.kind]
+
+        def rows() -> Rows:
+            found = [branch() for branch in branches]
+            if node.kind == "union" and node.all:
+                return _bounded([row for part in found for row in part])
+            return combine([[tuple(map(key, row)) for row in part] for part in found], node.all)
+
+        return rows
+
+    def aggregate(self, node: nodes.Aggregate) -> Relation:
+        below = self.relation(node.input)
+        scope = self.scope(node.input.columns)
+        for rex in node.keys:
+            if rex.type.name in ("char", "float", "unknown") or rex.type.children:
+                raise NotLocal(f"groups by {rex.type}")
+        keys = [compiled(k, scope) for k in node.keys]
+        calls = [_Call.of(agg, scope) for agg in node.calls]
+        sets = node.grouping_sets if node.grouping_sets is not None else (tuple(range(len(keys))),)
+        numbered = len(node.columns) > len(keys) + len(calls)
+
+        def rows() -> Rows:
+            found = [(tuple([key(k(row)) for k in keys]), row) for row in below()]
+            result: Rows = []
+            for kept in sets:
+                number = sum(1 << (len(keys) - 1 - i) for i in range(len(keys)) if i not in kept)
+                for group, members in _groups(found, kept, len(keys)).items():
+                    extra = (number,) if numbered else ()
+                    result.append((*group, *(call.result(members) for call in calls), *extra))
+            return result
+
+        return rows
+
+    def join(self, node: nodes.Join) -> Relation:
+        left, right = self.relation(node.left), self.relation(node.right)
+        pairs, rest = _equalities(node)
+        sides = [self.scope(side.columns) for side in (node.left, node.right)]
+        left_keys = [compiled(a, sides[0]) for a, _ in pairs]
+        right_keys = [compiled(b, sides[1]) for _, b in pairs]
+        both = self.scope((*node.left.columns, *node.right.columns))
+        conditions = [compiled(term, both) for term in rest]
+        plan = _JoinPlan(node.kind, left_keys, right_keys, conditions, len(node.left.columns), len(node.right.columns))
+        columns = node.left.columns if node.kind in ("semi", "anti") else (*node.left.columns, *node.right.columns)
+        if [c.id for c in node.columns] != [c.id for c in columns]:
+            raise NotLocal("a join of other columns than its inputs'")
+        return lambda: plan.rows(left(), right())
+
+
+def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:
+    """`value IN (…)`: NULL where nothing is equal and NULL is on either side, unless there are no rows."""
+
+    def found(row: Row) -> bool | None:
+        values, wanted = kept(), value(row)
+        if not values:
+            return False
+        if wanted is None:
+            return None
+        return True if key(wanted) in values else None if None in values else False
+
+    return found
+
+
+def _reason(node: Node) -> str:
+    if isinstance(node, nodes.TableScan):
+        return f"{node.table.full_name} is not a Druid table"
+    return type(node).__name__
+
+
+def _windows(rex: Rex) -> list[Over]:
+    return [part for part in walk(rex) if isinstance(part, Over)]
+
+
+def _bounded(rows: Rows) -> Rows:
+    if len(rows) > MOST_ROWS:
+        raise Unsure(f"more than {MOST_ROWS} rows in between")
+    return rows
+
+
+# --- groups ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One aggregate: its argument, its condition, and how its values are folded."""
+
+    args: tuple[Compiled, ...]
+    fold: Fold
+    condition: Compiled | None
+    distinct: bool
+
+    @classmethod
+    def of(cls, agg: Any, scope: Scope) -> _Call:
+        args = tuple(compiled(arg, scope) for arg in agg.args)
+        condition = compiled(agg.condition, scope) if agg.condition is not None else None
+        return cls(args, aggregate(agg), condition, agg.distinct)
+
+    def result(self, rows: Sequence[Row]) -> Any:
+        if self.condition is not None:
+            rows = [row for row in rows if self.condition(row) is True]
+        if not self.args:
+            return self.fold(rows)
+        if len(self.args) == 1:
+            values = [v for v in map(self.args[0], rows) if v is not None]
+        else:
+            values = [v for v in (tuple([key(a(row)) for a in self.args]) for row in rows) if None not in v]
+        return self.fold(list(dict.fromkeys(map(key, values))) if self.distinct else values)
+
+
+def _groups(found: Sequence[tuple[Row, Row]], kept: tuple[int, ...], width: int) -> dict[Row, list[Row]]:
+    """The rows by the keys of one grouping set, the others NULL; a set without keys has its group even of no rows."""
+    groups: dict[Row, list[Row]] = {} if kept else {(None,) * width: []}
+    for keys, row in found:
+        group = keys if len(kept) == width else tuple([k if i in kept else None for i, k in enumerate(keys)])
+        groups.setdefault(group, []).append(row)
+    return groups
+
+
+# --- set operations ----------------------------------------------------------------------------------------------
+
+
+def _union(parts: list[Rows], _all: bool) -> Rows:
+    return list(dict.fromkeys(row for part in parts for row in part))
+
+
+def _intersect(parts: list[Rows], all_: bool) -> Rows:
+    counts = Counter(parts[0])
+    for part in parts[1:]:
+        counts &= Counter(part)
+    return list(counts.elements()) if all_ else list(counts)
+
+
+def _except(parts: list[Rows], all_: bool) -> Rows:
+    counts = Counter(parts[0])
+    for part in parts[1:]:
+        if all_:
+            counts -= Counter(part)
+        else:
+            for row in part:
+                counts.pop(row, None)
+    return list(counts.elements()) if all_ else list(counts)
+
+
+_SET_OPS: dict[str, Callable[[list[Rows], bool], Rows]] = {
+    "union": _union,
+    "intersect": _intersect,
+    "except": _except,
+}
+
+
+# --- joins -------------------------------------------------------------------------------------------------------
+
+
+def _equalities(node: nodes.Join) -> tuple[list[tuple[Rex, Rex]], list[Rex]]:
+    """The terms `left = right` over values of one type, by which rows are looked up; and the others."""
+    left, right = ({c.id for c in side.columns} for side in (node.left, node.right))
+    pairs: list[tuple[Rex, Rex]] = []
+    rest: list[Rex] = []
+    for term in conjuncts(node.condition):
+        found = _pair(term, left, right)
+        if found is None:
+            rest.append(term)
+        else:
+            pairs.append(found)
+    return pairs, rest
+
+
+def _pair(term: Rex, left: set[str], right: set[str]) -> tuple[Rex, Rex] | None:
+    if not isinstance(term, Call) or term.op != "=":
+        return None
+    a, b = term.args
+    one_type = a.type == b.type or (a.type.is_integer and b.type.is_integer)
+    if not one_type or a.type.name in ("char", "float", "double", "unknown") or a.type.children:
+        return None
+    if not refs(a) or not refs(b):
+        return None
+    if refs(a) <= left and refs(b) <= right:
+        return a, b
+    return (b, a) if refs(b) <= left and refs(a) <= right else None
+
+
+@dataclass(frozen=True)
+class _JoinPlan:
+    """How two inputs are joined: the keys of each side, what else must hold, and how wide each side is."""
+
+    kind: nodes.JoinKind
+    left_keys: list[Compiled]
+    right_keys: list[Compiled]
+    conditions: list[Compiled]
+    left_width: int
+    right_width: int
+
+    def rows(self, left: Rows, right: Rows) -> Rows:
+        table: dict[Row, list[int]] = {}
+        for number, row in enumerate(right):
+            keys = tuple([k(row) for k in self.right_keys])
+            if None not in keys:
+                table.setdefault(keys, []).append(number)
+        matched: set[int] = set()
+        result: Rows = []
+        work = 0
+        for row in left:
+            keys = tuple([k(row) for k in self.left_keys])
+            candidates = table.get(keys, ()) if None not in keys else ()
+            work += len(candidates)
+            if work > MOST_ROWS * 10:
+                raise Unsure("a join that compares very many rows")
+            found = [n for n in candidates if self._holds((*row, *right[n]))]
+            if self.kind in ("semi", "anti"):
+                result += [row] if bool(found) == (self.kind == "semi") else []
+                continue
+            result += [(*row, *right[n]) for n in found]
+            matched.update(found)
+            if not found and self.kind in ("left", "full"):
+                result.append((*row, *(None,) * self.right_width))
+            _bounded(result)
+        if self.kind in ("right", "full"):
+            result += [(*(None,) * self.left_width, *row) for n, row in enumerate(right) if n not in matched]
+        return result
+
+    def _holds(self, row: Row) -> bool:
+        return all(condition(row) is True for condition in self.conditions)
+
+
+_RELATIONS: dict[type[Node], Callable[[Evaluator, Any], Relation]] = {
+    nodes.Values: Evaluator.values,
+    nodes.Filter: Evaluator.filter,
+    nodes.Project: Evaluator.project,
+    nodes.Aggregate: Evaluator.aggregate,
+    nodes.Sort: Evaluator.sort,
+    nodes.Join: Evaluator.join,
+    nodes.SetOp: Evaluator.set_op,
+    nodes.LateralView: Evaluator.lateral_view,
+}
