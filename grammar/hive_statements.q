@@ -129,6 +129,9 @@ SHOW TBLPROPERTIES t ('druid.datasource');
 SET;
 SET -v;
 SET hive.local.time.zone;
+SET TIME ZONE UTC;
+SET TIME ZONE LOCAL;
+SET TIME ZONE '+05:30';
 SET hivevar:day=2015-09-12;
 -- rule: reset
 RESET hive.local.time.zone;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,11 +19,13 @@ from hivedruid.hive_ddl.properties import revised
 from hivedruid.hive_ddl.script import statements
 from hivedruid.hive_ddl.settings import revise_set
 from hivedruid.parser import parse
+from hivedruid.parser.queries import QUERY_WORDS
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements.utility import SetSetting
 from hivedruid.parser.tokens import next_word
 from hivedruid.redaction import redact
 from hivedruid.script import SourceStatement
+from hivedruid.secret_text import ranges
 from hivedruid.secrets import is_secret, referenced
 
 __all__ = ["Finding", "FindingKind", "Imported", "import_script"]
@@ -48,6 +51,9 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
     changed = source if text == source.text else SourceStatement(text, source.line, source.column, source.file)
     if (key := _secret_in(changed)) is not None:
         why = f"the value of '{key}' is a secret, and stands there in clear; give the name of an environment variable, env:NAME"
+        return Imported(source, None, (*findings, Finding("refused", why)))
+    if _shows_secret(changed):
+        why = "it holds what looks like a secret; refer to it: env:NAME, the name of an environment variable"
         return Imported(source, None, (*findings, Finding("refused", why)))
     try:
         table = tables.take(parse(changed))
@@ -94,6 +100,17 @@ def _secret_in(source: SourceStatement) -> str | None:
         if strings and equals.text == "=" and is_secret(key.text) and value.text and referenced(value.text) is None:
             return key.text
     return None
+
+
+_QUERY = re.compile(r"\bAS\s*\(?\s*(?:SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE)
+
+
+def _shows_secret(source: SourceStatement) -> bool:
+    """Whether anything but a query, whose literals are data, holds a secret in clear."""
+    if next_word(source.text)[0] in QUERY_WORDS or next_word(source.text)[0] == "INSERT":
+        return False
+    query = _QUERY.search(source.text) if next_word(source.text)[0] == "CREATE" else None
+    return bool(ranges(source.text[: query.start()] if query else source.text, statement=True))
 
 
 def _without_database_clauses(draft: Draft) -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hivedruid.catalog.definition import define_table, table_kind
 from hivedruid.catalog.druid_columns import with_stored_types
-from hivedruid.catalog.druid_tables import check_columns
-from hivedruid.catalog.kafka_feed import check_druid_properties
 from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
-from hivedruid.catalog.property_checks import validate
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP_LTZ
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties, UseDatabase
+from hivedruid.settings import EMBEDDED
+from hivedruid.tables.definition import define_table, table_kind
+from hivedruid.tables.druid_tables import check_columns
+from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.property_checks import validate
 
-_SETTINGS = {"druid.url": "embedded:"}
+_SETTINGS = {"druid.url": EMBEDDED}
 
 
 class _AnyDataSource(Mapping[str, Mapping[str, str]]):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.hive_tables import KAFKA_COLUMNS, SERDE_FORMATS
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TIME_COLUMN, TableKind
 from hivedruid.errors import ParseError
@@ -16,6 +15,7 @@ from hivedruid.hive_ddl.avro import avro_columns
 from hivedruid.hive_ddl.draft import Draft, Pair
 from hivedruid.hive_ddl.properties import revised
 from hivedruid.parser.create import STORAGE_HANDLERS
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS, SERDE_FORMATS
 
 _CLAUSES = (
     "COMMENT", "PARTITIONED BY", "CLUSTERED BY", "SKEWED BY", "ROW FORMAT", "STORED BY", "STORED AS",

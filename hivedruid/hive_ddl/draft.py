@@ -89,7 +89,7 @@ class Draft:
 
 
 def listed(pairs: list[Pair]) -> str:
-    from hivedruid.actions.show import quoted
+    from hivedruid.actions.utility.show import quoted
 
     lines = (pair.written or f"{quoted(pair.key)} = {quoted(pair.value)}" for pair in pairs)
     return "(\n  " + ",\n  ".join(lines) + ")"

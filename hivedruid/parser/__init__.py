@@ -6,6 +6,7 @@ small parsers over sqlglot's tokens, one module for each family; a query's path 
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from hivedruid.errors import ParseError, UnsupportedError
@@ -13,6 +14,7 @@ from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
 from hivedruid.parser.statements import Explain, ExplainMode, Query, Statement
 from hivedruid.parser.tokens import next_sign, next_word, tokenize
 from hivedruid.script import SourceStatement
+from hivedruid.secret_text import closed
 
 __all__ = ["parse"]
 
@@ -25,7 +27,20 @@ def parse(source: SourceStatement) -> Statement:
     Raises ParseError where the text is no statement of the dialect, and UnsupportedError where it is one
     that hivedruid does not do; both carry the place.
     """
-    return _parse_from(source, 0)
+    if not source.text.isascii() and (broken := _SURROGATE.search(source.text)):
+        raise ParseError(
+            "the statement holds half a character, which no text in UTF-8 can",
+            span=source.span(*broken.span()),
+            hint="save the script as UTF-8, and write characters beyond U+FFFF as they are",
+        )
+    try:
+        return _parse_from(source, 0)
+    except (ParseError, UnsupportedError) as error:
+        closed(error, source.line, source.text if source.original is None else source.original)
+        raise
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _parse_from(source: SourceStatement, offset: int) -> Statement:

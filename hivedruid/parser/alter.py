@@ -111,7 +111,7 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def _rollback(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
-    from hivedruid.parser.statements.ingestion import AlterIngestion
+    from hivedruid.parser.statements.ingesting import AlterIngestion
 
     return AlterIngestion(source, name, "ROLLBACK", None, cursor.span_from(cursor.index - 2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivedruid.errors import Span, UnsupportedError
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.utility import AnalyzeTable
+from hivedruid.parser.statements.statistics import AnalyzeTable
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 

@@ -7,7 +7,8 @@ import re
 from sqlglot import Token, TokenType
 
 from hivedruid.errors import ParseError, Span, UnsupportedError
-from hivedruid.parser.tokens import describe
+from hivedruid.parser.tokens import Cursor, describe
+from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
 
 _BY = {TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY, TokenType.SORT_BY}
@@ -34,8 +35,10 @@ _VARIABLE = re.compile(r"\$\{[^}$ ]+\}")
 def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
     """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not set.
 
-    SELECT TRANSFORM(…) USING 'command' would start a program on the machine that runs the query: UnsupportedError.
+    The types of casts are those of CREATE TABLE: sqlglot takes many more. SELECT TRANSFORM(…) USING 'command' would start a
+    program on the machine that runs the query: UnsupportedError.
     """
+    _check_casts(source, tokens)
     for i, token in enumerate(tokens):
         kind = token.token_type
         if kind in _WATCHED:
@@ -54,6 +57,25 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
                 span=span_of(source, token),
                 hint="use functions in the SELECT",
             )
+
+
+def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
+    """Read the type behind AS in each CAST as a column's is read."""
+    is_cast: list[bool] = []  # for each bracket that is open
+    for i, token in enumerate(tokens):
+        if token.token_type == TokenType.L_PAREN:
+            is_cast.append(i > 0 and tokens[i - 1].text.upper() in _CASTS)
+        elif token.token_type == TokenType.R_PAREN:
+            if is_cast:
+                is_cast.pop()
+        elif token.token_type == TokenType.ALIAS and is_cast and is_cast[-1]:
+            cursor = Cursor(source, tokens)
+            cursor.index = i + 1
+            if cursor.word() not in ("INTERVAL", "TIMESTAMPLTZ"):  # the latter is ours: see tokens
+                parse_type(cursor)
+
+
+_CASTS = {"CAST", "TRY_CAST"}
 
 
 def _check_foreign(source: SourceStatement, token: Token, before: Token | None, following: Token | None) -> None:

@@ -16,8 +16,8 @@ PREFIX = "$"
 """In front of a kept name; no Hive identifier starts with it."""
 
 _OWN_SYNTAX = frozenset(
-    {"CAST", "TRY_CAST", "EXTRACT", "FLOOR", "CEIL", "CEILING", "TRIM", "SUBSTRING", "POSITION", "IF", "STRUCT"}
-    | {"NAMED_STRUCT", "MAP", "ARRAY", "INTERVAL", "EXISTS", "CURRENT_DATE", "CURRENT_TIMESTAMP", "VALUES"}
+    {"CAST", "TRY_CAST", "EXTRACT", "FLOOR", "CEIL", "CEILING", "TRIM", "SUBSTRING", "POSITION", "IF"}
+    | {"MAP", "ARRAY", "INTERVAL", "EXISTS", "CURRENT_DATE", "CURRENT_TIMESTAMP", "VALUES"}
     | {
         "FILTER",
         "ANY",

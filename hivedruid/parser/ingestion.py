@@ -8,20 +8,11 @@ from typing import cast
 from sqlglot import TokenType
 
 from hivedruid.errors import ParseError, SemanticError, Span, did_you_mean
+from hivedruid.parser.clauses import like_pattern, quoted_id, where_state
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.ingestion import (
-    AlterIngestion,
-    IngestionVerb,
-    KillTask,
-    ResetTarget,
-    ResetTo,
-    ShowIngestions,
-    ShowProblems,
-    ShowTask,
-    ShowTasks,
-)
+from hivedruid.parser.statements.ingesting import AlterIngestion, IngestionVerb, ResetTarget, ResetTo
+from hivedruid.parser.statements.watching import KillTask, ShowIngestions, ShowProblems, ShowTask, ShowTasks
 from hivedruid.parser.tokens import Cursor, next_sign, next_word
-from hivedruid.parser.utility import like_pattern
 from hivedruid.script import SourceStatement
 
 TASK_STATES = ("WAITING", "PENDING", "RUNNING", "SUCCESS", "FAILED")
@@ -153,15 +144,6 @@ def _tasks(source: SourceStatement, cursor: Cursor) -> ShowTasks:
     return ShowTasks(source, name, state, span)
 
 
-def where_state(cursor: Cursor, things: str, example: str) -> tuple[str, Span]:
-    """What follows WHERE: STATE = 'state'."""
-    if not cursor.accept("STATE"):
-        cursor.fail("STATE", hint=f"{things} can be chosen by STATE alone: WHERE STATE = '{example}'")
-    cursor.expect("=")
-    text, token = cursor.string("a state in quotes")
-    return text, cursor.span(token)
-
-
 def _task_state(cursor: Cursor) -> tuple[str, Span]:
     text, span = where_state(cursor, "tasks", "RUNNING")
     state = text.upper()
@@ -184,13 +166,3 @@ def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
 
 def _task(cursor: Cursor) -> tuple[str, Span]:
     return quoted_id(cursor, "a task's id", "SHOW TASKS")
-
-
-def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
-    """An id in quotes, which ends the statement; `listing` is the statement that shows which there are."""
-    token = cursor.current
-    if token is None or token.token_type != TokenType.STRING or not token.text.strip():
-        cursor.fail(f"{what} in quotes", hint=f"{listing} lists the ids")
-    cursor.index += 1
-    cursor.end()
-    return token.text, cursor.span(token)

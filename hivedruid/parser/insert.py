@@ -7,7 +7,7 @@ from sqlglot import Token, TokenType
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.queries import parse_query, split_at_depth
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.dml import Insert, InsertTarget
+from hivedruid.parser.statements.writing import Insert, InsertTarget
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 

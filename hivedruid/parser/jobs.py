@@ -5,17 +5,11 @@ from __future__ import annotations
 from sqlglot import TokenType
 
 from hivedruid.errors import Span, UnsupportedError, did_you_mean
-from hivedruid.parser.ingestion import parse_ingestion, quoted_id, where_state
+from hivedruid.parser.clauses import quoted_id, where_state
+from hivedruid.parser.ingestion import parse_ingestion
 from hivedruid.parser.statements import Statement, TableName
-from hivedruid.parser.statements.jobs import (
-    CancelJob,
-    CompactTable,
-    DescribeJob,
-    ResumeJob,
-    ShowCompactions,
-    ShowJobs,
-    ShowSegments,
-)
+from hivedruid.parser.statements.compacting import CompactTable, ShowCompactions, ShowSegments
+from hivedruid.parser.statements.writing import CancelJob, DescribeJob, ResumeJob, ShowJobs
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 

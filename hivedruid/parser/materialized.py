@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivedruid.errors import UnsupportedError
+from hivedruid.parser.clauses import like_pattern
 from hivedruid.parser.create import TableClauses, if_not_exists
 from hivedruid.parser.queries import split_at_depth
 from hivedruid.parser.statements import Statement
@@ -14,7 +15,6 @@ from hivedruid.parser.statements.materialized import (
     ShowMaterializedViews,
 )
 from hivedruid.parser.tokens import Cursor
-from hivedruid.parser.utility import like_pattern
 from hivedruid.script import SourceStatement
 
 _LAYOUTS = ("PARTITIONED", "CLUSTERED", "DISTRIBUTED", "SORTED", "PARTITIONED BY", "CLUSTERED BY")

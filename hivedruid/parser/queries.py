@@ -10,6 +10,9 @@ from sqlglot.errors import ParseError as SqlglotParseError
 from hivedruid.errors import ParseError
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
+from hivedruid.parser.intervals import with_interval_words
+from hivedruid.parser.precedence import arrange
+from hivedruid.parser.table_functions import without_table_functions
 from hivedruid.parser.tokens import HIVE, HIVE_NULLS_LAST, describe
 from hivedruid.script import SourceStatement
 
@@ -28,16 +31,22 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
 
     Raises ParseError, with the place, for anything that is not one whole query.
     """
-    tokens = _from_first(source, tokens)
+    tokens = without_table_functions(source, _from_first(source, tokens))
     if not tokens:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
     check_query_tokens(source, tokens)
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
-        trees = dialect.parser().parse(keep_function_names(tokens), source.text)
+        trees = dialect.parser().parse(keep_function_names(with_interval_words(tokens)), source.text)
     except SqlglotParseError as error:
         raise _parse_error(source, tokens, error) from None
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sqlglot's own, on calls such as map('a')
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ):  # sqlglot's own, on calls such as map('a')
         message = "the query cannot be read: a function in it has too few arguments"
         raise ParseError(message, span=source.span(tokens[0].start, tokens[0].end + 1)) from None
     except RecursionError:
@@ -48,7 +57,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise ParseError(
             message, span=span_of(source, tokens[0]), hint="a query begins with SELECT, WITH, FROM or VALUES"
         )
-    return tree
+    return arrange(tree)
 
 
 def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import logging
 import re
 from typing import NoReturn
 
@@ -12,6 +14,11 @@ from sqlglot.errors import TokenError
 from hivedruid.errors import ParseError, Span, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.script import SourceStatement
+
+if (
+    logging.getLogger("sqlglot").level == logging.NOTSET
+):  # its warnings are about SQL for others; who wants them sets a level
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 HIVE = Hive()
 HIVE_NULLS_LAST = Hive()
@@ -47,9 +54,45 @@ def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
         tokens = HIVE.tokenize(text)
     except TokenError:
         raise ParseError("the text cannot be read as words and literals", span=source.span(start)) from None
+    if _CHARSET.search(text):
+        tokens = _with_charset_texts(text, tokens)
     if any(token.token_type == TokenType.STRING for token in tokens) or "timestamplocaltz" in text.lower():
         return _put_right(tokens)
     return tokens
+
+
+_CHARSET = re.compile(r"_((?:utf|us|iso)-[\w-]+)\s*(?:0x((?:[0-9a-f]{2})+)\b|(?='))", re.IGNORECASE)
+
+
+def _with_charset_texts(text: str, tokens: list[Token]) -> list[Token]:
+    """`_UTF-8 0x41` is the text that these bytes are in this character set, `_UTF-8'…'` the text read in it."""
+    result: list[Token] = []
+    skipped, codec = -1, ""
+    for token in tokens:
+        if token.start < skipped:
+            continue
+        match = _CHARSET.match(text, token.start) if token.token_type == TokenType.VAR else None
+        if match is not None and _is_codec(match[1]):
+            skipped, codec = match.end(), match[1]
+            if match[2]:
+                decoded = bytes.fromhex(match[2]).decode(codec, "replace")
+                result.append(Token(TokenType.STRING, decoded, token.line, token.col, token.start, skipped - 1))
+                codec = ""
+            continue
+        text_of_token = token.text.encode().decode(codec, "replace") if codec else token.text
+        result.append(
+            Token(token.token_type, text_of_token, token.line, token.col, token.start, token.end) if codec else token
+        )
+        codec = ""
+    return result
+
+
+def _is_codec(name: str) -> bool:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return False
+    return True
 
 
 def _put_right(tokens: list[Token]) -> list[Token]:

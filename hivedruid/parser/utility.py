@@ -6,7 +6,8 @@ import re
 from typing import Literal, cast
 
 from hivedruid.errors import ParseError, UnsupportedError
-from hivedruid.parser.statements import Statement
+from hivedruid.parser.clauses import like_pattern
+from hivedruid.parser.statements import SourceScript, Statement
 from hivedruid.parser.statements.utility import (
     DescribeDatabase,
     DescribeTable,
@@ -17,7 +18,6 @@ from hivedruid.parser.statements.utility import (
     ShowKind,
     ShowNames,
     ShowTableProperties,
-    SourceScript,
 )
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
@@ -105,17 +105,6 @@ def _names(source: SourceStatement, cursor: Cursor, kind: str) -> ShowNames:
     return ShowNames(source, cast("ShowKind", kind.lower()), database, like, span)
 
 
-def like_pattern(cursor: Cursor) -> str | None:
-    """`[LIKE] 'pattern'`. Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
-    if cursor.accept("LIKE"):
-        return cursor.string("a pattern in quotes")[0]
-    if cursor.at_end:
-        return None
-    if cursor.word():
-        return cursor.name("a pattern")[0]
-    return cursor.string("a pattern in quotes")[0]
-
-
 def _properties(source: SourceStatement, cursor: Cursor) -> ShowTableProperties:
     name = cursor.table_name()
     key, span = None, None
@@ -154,13 +143,21 @@ def _raw(source: SourceStatement, offset: int) -> tuple[str, int]:
     return text.strip(), start
 
 
+_TIME_ZONE = re.compile(r"TIME\s+ZONE\s+(.+)", re.IGNORECASE | re.DOTALL)
+
+
 def parse_set(source: SourceStatement, offset: int) -> Statement:
-    """SET. Everything after the first `=` is the value, as it stands."""
+    """SET. Everything after the first `=` is the value, as it stands. SET TIME ZONE sets hive.local.time.zone."""
     text, start = _raw(source, offset)
     if not text:
         return SetSetting(source)
     if text == "-v":
         return SetSetting(source, verbose=True)
+    if zone := _TIME_ZONE.match(text):
+        value = zone[1].strip()
+        if value[:1] in ("'", '"') and value[-1:] == value[:1] and len(value) > 1:
+            value = value[1:-1]
+        return SetSetting(source, "hive.local.time.zone", value, span=source.span(start, start + len(text)))
     key, equals, value = text.partition("=")
     key = key.strip()
     span = source.span(start, start + max(1, len(key)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -50,6 +50,7 @@ class CreateTable(Statement):
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own.
     """
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
     name: TableName
     external: bool = False
     if_not_exists: bool = False
@@ -70,6 +71,7 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True)
 class DropTable(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
     name: TableName
     if_exists: bool = False
     purge: bool = False
@@ -79,6 +81,7 @@ class DropTable(Statement):
 class SetTableProperties(Statement):
     """ALTER TABLE … SET TBLPROPERTIES."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     properties: tuple[Property, ...]
 
@@ -87,6 +90,7 @@ class SetTableProperties(Statement):
 class UnsetTableProperties(Statement):
     """ALTER TABLE … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` count."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     properties: tuple[Property, ...]
     if_exists: bool = False
@@ -94,6 +98,7 @@ class UnsetTableProperties(Statement):
 
 @dataclass(frozen=True)
 class AddColumns(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     columns: tuple[ColumnDef, ...]
 
@@ -106,6 +111,7 @@ class RenameTable(Statement):
 
 @dataclass(frozen=True)
 class TruncateTable(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
     name: TableName
 
 
@@ -119,6 +125,7 @@ class CreateDatabase(Statement):
 
 @dataclass(frozen=True)
 class DropDatabase(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
     name: str
     if_exists: bool = False
     cascade: bool = False
@@ -153,3 +160,19 @@ class CreateView(Statement):
 class DropView(Statement):
     name: TableName
     if_exists: bool = False
+
+
+DdlStatement = (
+    CreateTable
+    | DropTable
+    | SetTableProperties
+    | UnsetTableProperties
+    | AddColumns
+    | RenameTable
+    | TruncateTable
+    | CreateDatabase
+    | DropDatabase
+    | UseDatabase
+    | CreateView
+    | DropView
+)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 from hivedruid.parser.statements.ddl import CreateTable
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class CreateMaterializedView(Statement):
     """CREATE MATERIALIZED VIEW: `table` is the CREATE TABLE … AS SELECT that it comes down to, `query_text` its SELECT as written."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources"})
     name: TableName
     query: exp.Expression
     query_text: str
@@ -29,12 +30,14 @@ class CreateMaterializedView(Statement):
 class AlterMaterializedView(Statement):
     """ALTER MATERIALIZED VIEW … REBUILD | ENABLE REWRITE | DISABLE REWRITE."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources"})
     name: TableName
     what: Literal["rebuild", "enable", "disable"]
 
 
 @dataclass(frozen=True)
 class DropMaterializedView(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs"})
     name: TableName
     if_exists: bool = False
 
@@ -46,3 +49,6 @@ class ShowMaterializedViews(Statement):
     database: str | None = None
     like: str | None = None
     span: Span | None = None
+
+
+MaterializedStatement = CreateMaterializedView | AlterMaterializedView | DropMaterializedView | ShowMaterializedViews

@@ -1,12 +1,12 @@
-"""Statements that look and set: DESCRIBE, SHOW, SET, SOURCE."""
+"""Statements that look and set: DESCRIBE, SHOW, SET."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 
 ShowKind = Literal["tables", "views", "databases", "functions"]
 
@@ -15,6 +15,7 @@ ShowKind = Literal["tables", "views", "databases", "functions"]
 class DescribeTable(Statement):
     """DESCRIBE [EXTENDED | FORMATTED] table [column]."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"runtime"})
     name: TableName
     mode: Literal["plain", "extended", "formatted"] = "plain"
     column: str | None = None
@@ -61,18 +62,6 @@ class ShowTableProperties(Statement):
 
 
 @dataclass(frozen=True)
-class AnalyzeTable(Statement):
-    """ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
-
-    `columns` are those to look at with their places, all of them where none is named; None: without FOR COLUMNS.
-    """
-
-    name: TableName
-    columns: tuple[tuple[str, Span], ...] | None = None
-    no_scan: bool = False
-
-
-@dataclass(frozen=True)
 class SetSetting(Statement):
     """SET (all changed), SET -v (all), SET key (one), SET key=value."""
 
@@ -83,16 +72,20 @@ class SetSetting(Statement):
 
 
 @dataclass(frozen=True)
-class SourceScript(Statement):
-    """SOURCE path."""
-
-    path: str
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
 class ResetSettings(Statement):
     """RESET (all settings) or RESET key."""
 
     key: str | None = None
     span: Span | None = None
+
+
+UtilityStatement = (
+    DescribeTable
+    | DescribeDatabase
+    | ShowNames
+    | ShowColumns
+    | ShowCreateTable
+    | ShowTableProperties
+    | SetSetting
+    | ResetSettings
+)

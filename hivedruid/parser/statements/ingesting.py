@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 
 IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ROLLBACK"]
 ResetTo = Literal["EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP"]
@@ -29,44 +29,11 @@ class AlterIngestion(Statement):
     `target` is RESET's; None: to where the table's useEarliestOffset says.
     """
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     verb: IngestionVerb
     target: ResetTarget | None = None
     span: Span | None = None
 
 
-@dataclass(frozen=True)
-class ShowIngestions(Statement):
-    """SHOW INGESTIONS [LIKE 'pattern']; the pattern is for tables' names."""
-
-    like: str | None = None
-
-
-@dataclass(frozen=True)
-class ShowTasks(Statement):
-    """SHOW TASKS [FOR table] [WHERE STATE = 'state']; `state` is in upper case."""
-
-    name: TableName | None = None
-    state: str | None = None
-    state_span: Span | None = None
-
-
-@dataclass(frozen=True)
-class ShowTask(Statement):
-    """SHOW TASK 'id'."""
-
-    task: str
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
-class ShowProblems(Statement):
-    """SHOW PROBLEMS."""
-
-
-@dataclass(frozen=True)
-class KillTask(Statement):
-    """KILL TASK 'id'."""
-
-    task: str
-    span: Span | None = None
+IngestingStatement = AlterIngestion

@@ -1,0 +1,23 @@
+"""Statements that compute statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Statement, TableName
+
+
+@dataclass(frozen=True)
+class AnalyzeTable(Statement):
+    """ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
+
+    `columns` are those to look at with their places, all of them where none is named; None: without FOR COLUMNS.
+    """
+
+    name: TableName
+    columns: tuple[tuple[str, Span], ...] | None = None
+    no_scan: bool = False
+
+
+StatisticsStatement = AnalyzeTable

@@ -1,0 +1,48 @@
+"""Statements that show what ingests, what runs and what is wrong, and end tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Statement, TableName
+
+
+@dataclass(frozen=True)
+class ShowIngestions(Statement):
+    """SHOW INGESTIONS [LIKE 'pattern']; the pattern is for tables' names."""
+
+    like: str | None = None
+
+
+@dataclass(frozen=True)
+class ShowTasks(Statement):
+    """SHOW TASKS [FOR table] [WHERE STATE = 'state']; `state` is in upper case."""
+
+    name: TableName | None = None
+    state: str | None = None
+    state_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowTask(Statement):
+    """SHOW TASK 'id'."""
+
+    task: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowProblems(Statement):
+    """SHOW PROBLEMS."""
+
+
+@dataclass(frozen=True)
+class KillTask(Statement):
+    """KILL TASK 'id'."""
+
+    task: str
+    span: Span | None = None
+
+
+WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | KillTask
