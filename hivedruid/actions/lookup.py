@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError, Span, did_you_mean
@@ -42,15 +44,29 @@ def already_exists(table: Table, span: Span | None) -> SemanticError:
     )
 
 
+def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Iterable[str] = ()) -> None:
+    """Hive: what a materialized view is made from stays (HMSHandler.isPartOfMaterializedView). `also` go at the same time."""
+    gone = {table.full_name, *also}
+    views = [
+        facts.table.full_name
+        for facts in snapshot.materialized_views
+        if table.full_name in facts.built.tables and facts.table.full_name not in gone
+    ]
+    if views:
+        raise SemanticError(
+            f"Cannot {verb} {table.full_name} as it is used in the following materialized views [{', '.join(views)}]",
+            span=span,
+            hint=f"DROP MATERIALIZED VIEW {views[0]} first",
+        )
+
+
 def refuse_if_materialized(table: Table, verb: str, span: Span | None) -> None:
+    """A materialized view has the rows and columns of its query, and no others."""
     if table.is_materialized:
-        from hivedruid.actions.materialize import refuse_change
-
-        refuse_change(table, verb, span)
-
-
-def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: tuple[str, ...] = ()) -> None:
-    if snapshot.materialized_views:
-        from hivedruid.actions.materialize import refuse_if_used
-
-        refuse_if_used(table, verb, span, snapshot, also)
+        raise SemanticError(
+            f"cannot {verb} {table.full_name}: it is a materialized view",
+            span=span,
+            hint="DROP MATERIALIZED VIEW, and CREATE it as it should be"
+            if verb == "alter"
+            else f"ALTER MATERIALIZED VIEW {table.name} REBUILD computes its rows anew",
+        )

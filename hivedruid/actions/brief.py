@@ -1,0 +1,116 @@
+"""A plan in a few lines: what runs where, without the JSON and SQL that EXPLAIN prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.select.model import AnswerRows, RunDruidQuery, RunSparkJob
+from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.plan.physical import DruidInput, SparkJob
+
+
+def brief(actions: Iterable[Action]) -> list[str]:
+    """A line for each native query, Spark job and write; none for what only changes the catalog."""
+    return [line for action in actions for line in _action(action)]
+
+
+def _action(action: Action) -> Iterator[str]:
+    if isinstance(action, RunDruidQuery):
+        yield f"one native query: {native(action.read.query)}"
+    elif isinstance(action, AnswerRows):
+        yield "answered while planning: no query is sent"
+    elif isinstance(action, RunSparkJob):
+        yield from _spark(action.job)
+    elif isinstance(action, IngestDruid):
+        yield from _spark(action.job)
+        kind = "appends the rows to" if action.replaces == "nothing" else "replaces rows of"
+        yield f"Druid {kind} data source {action.table.data_source} with one index_parallel task"
+    elif isinstance(action, WriteTable):
+        yield from _spark(action.job)
+        yield f"Spark {'replaces' if action.overwrite else 'appends to'} {action.table.full_name}"
+
+
+def _spark(job: SparkJob) -> Iterator[str]:
+    if not job.inputs:
+        yield "a Spark job over the rows of the statement itself"
+    for item in job.inputs:
+        if isinstance(item, DruidInput):
+            yield f"a Spark job reads a native query: {native(item.read.query)}"
+        else:
+            yield f"a Spark job reads table {item.table.full_name}"
+
+
+def native(query: Mapping[str, Any]) -> str:
+    """`topN over wiki by channel: longSum(added), 10 rows`."""
+    parts = [f"{query.get('queryType')} over {_source(query.get('dataSource'))}"]
+    granularity = query.get("granularity", "all")
+    if granularity not in ("all", {"type": "all"}):
+        parts.append(f"each {_granularity(granularity)}")
+    dimensions = [_named(item) for item in [query.get("dimension"), *query.get("dimensions", ())] if item]
+    if dimensions:
+        parts.append(f"by {', '.join(dimensions)}")
+    aggregations = [_aggregation(item) for item in query.get("aggregations", ())]
+    line = " ".join(parts) + (f": {', '.join(aggregations)}" if aggregations else "")
+    details = []
+    if "filter" in query:
+        details.append("filtered")
+    details += [text for text in map(_interval, _intervals(query.get("intervals"))) if text]
+    limit = query.get("threshold") or query.get("limit") or (query.get("limitSpec") or {}).get("limit")
+    if limit:
+        details.append(f"{limit} rows")
+    return ", ".join([line, *details])
+
+
+def _source(source: Any) -> str:
+    if isinstance(source, str):
+        return source
+    kind = (source or {}).get("type")
+    if kind == "table":
+        return str(source["name"])
+    if kind == "query":
+        return f"({native(source['query'])})"
+    if kind == "unnest":
+        return f"{_source(source['base'])} with each element of its arrays"
+    if kind == "join":
+        return f"{_source(source['left'])} joined with {_source(source['right'])}"
+    return str(kind)
+
+
+def _granularity(granularity: Any) -> str:
+    return (
+        str(granularity.get("period") or granularity.get("type"))
+        if isinstance(granularity, Mapping)
+        else str(granularity)
+    )
+
+
+def _named(item: Any) -> str:
+    return str(item.get("dimension") or item.get("outputName")) if isinstance(item, Mapping) else str(item)
+
+
+def _aggregation(item: Mapping[str, Any]) -> str:
+    if item.get("type") == "filtered":
+        return f"filtered {_aggregation(item['aggregator'])}"
+    return f"{item.get('type')}({item.get('fieldName') or item.get('expression') or '*'})"
+
+
+_YEAR = re.compile(r"\d{4}-")
+
+
+def _interval(interval: str) -> str:
+    """`2015-09-12T18:00/2015-09-13T00:00`; an end that is none is left out."""
+    ends = interval.split("/")
+    start, end = (
+        end.removesuffix("Z").removesuffix(".000").removesuffix(":00") if _YEAR.match(end) else "" for end in ends
+    )
+    if start and end:
+        return f"{start} to {end}"
+    return f"from {start}" if start else f"until {end}" if end else ""
+
+
+def _intervals(intervals: Any) -> list[str]:
+    found = intervals.get("intervals") if isinstance(intervals, Mapping) else intervals
+    return [found] if isinstance(found, str) else list(found or ())

@@ -1,0 +1,103 @@
+"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS: what they come down to. Pure."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.compacting.model import CompactSegments, ConfigureCompaction, ListCompactions, ListSegments
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.properties import KIND_NAMES
+from hivedruid.catalog.table import Table
+from hivedruid.druid import compaction as specs
+from hivedruid.engine.capabilities import session_can
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.compacting import CompactingStatement, CompactTable, ShowCompactions, ShowSegments
+
+KINDS = ("major", "minor", "rebalance")
+NOTHING_HERE = "the embedded store has nothing to compact: its segments are read together, however many there are"
+NOT_HERE = "the embedded store compacts nothing by itself: druid.compaction.auto has no effect here"
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """Raises SemanticError and UnsupportedError for tables that are not in Druid, and kinds that Druid has not."""
+    del note
+    assert isinstance(statement, CompactingStatement)
+    return StatementPlan((_action(statement, snapshot),))
+
+
+def _action(statement: CompactingStatement, snapshot: Snapshot) -> Action:
+    is_embedded = _is_embedded(snapshot)
+    match statement:
+        case CompactTable():
+            _check_kind(statement.kind, statement.span)
+            table = _druid_table(statement.name, snapshot)
+            task = None if is_embedded else specs.compact_task(table, snapshot.settings)
+            return CompactSegments(table, task, statement.wait)
+        case ShowCompactions():
+            return ListCompactions(_shown(statement.name, snapshot), is_possible=not is_embedded)
+        case ShowSegments():
+            return ListSegments(_shown(statement.name, snapshot), snapshot.database, asks=not is_embedded)
+        case _:
+            assert_never(statement)
+
+
+def _shown(name: TableName | None, snapshot: Snapshot) -> Table | None:
+    return _druid_table(name, snapshot) if name is not None else None
+
+
+def changed(before: Table | None, after: Table | None, snapshot: Snapshot) -> tuple[ConfigureCompaction, ...]:
+    """What the change of a table means for the coordinator; `before` is None for a new table, `after` for one that goes.
+
+    It comes before the catalog's own change: where Druid cannot be reached nothing is done, and the statement can be
+    said again.
+    """
+    old, new = (specs.automatic(table, snapshot.settings) if table else None for table in (before, after))
+    is_possible = not _is_embedded(snapshot)
+    if old == new or (new is None and not is_possible):
+        return ()
+    found: list[ConfigureCompaction] = []
+    if old is not None and before is not None and (new is None or new["dataSource"] != old["dataSource"]):
+        found.append(ConfigureCompaction(before, None, is_possible))
+    if new is not None and after is not None:
+        found.append(ConfigureCompaction(after, new, is_possible))
+    return tuple(found)
+
+
+def _is_embedded(snapshot: Snapshot) -> bool:
+    return not session_can(snapshot.settings, "compaction")
+
+
+def _check_kind(kind: str, span: Span | None) -> None:
+    if kind == "major":
+        return
+    reasons = {
+        "minor": "a Druid table has no delta files that could be merged by themselves",
+        "rebalance": "Druid's coordinator spreads segments over the historicals by itself",
+    }
+    if kind in reasons:
+        raise UnsupportedError(
+            f"COMPACT '{kind}' is not possible: {reasons[kind]}", span=span, hint="write COMPACT 'major'"
+        )
+    raise SemanticError(
+        f"'{kind}' is no kind of compaction", span=span, hint=did_you_mean(kind, KINDS) or "write COMPACT 'major'"
+    )
+
+
+def _druid_table(name: TableName, snapshot: Snapshot) -> Table:
+    from hivedruid.actions.lookup import find_table
+
+    table = find_table(name, snapshot)
+    if table.kind == "druid":
+        return table
+    hints = {
+        "view": "name the table behind it",
+        "iceberg": f"to write its files anew: INSERT OVERWRITE TABLE {table.full_name} SELECT * FROM {table.full_name}",
+        "files": "its files are their owner's, and stay as they are",
+        "kafka": "Kafka keeps its records by the settings of the topic",
+    }
+    raise UnsupportedError(
+        f"{table.full_name} is {KIND_NAMES[table.kind]}: it has no segments", span=name.span, hint=hints[table.kind]
+    )

@@ -1,0 +1,77 @@
+"""EXPLAIN of what compacts segments and lists them."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
+from hivedruid.actions.compacting.model import (
+    CompactingAction,
+    CompactSegments,
+    ConfigureCompaction,
+    ListCompactions,
+    ListSegments,
+)
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Fields, operator_explainer
+from hivedruid.druid import compaction as specs
+
+
+def _describe(action: Action) -> tuple[str, Fields]:
+    assert isinstance(action, CompactingAction)
+    match action:
+        case CompactSegments():
+            return "Compact Table Operator", _compact_fields(action)
+        case ConfigureCompaction():
+            return "Automatic Compaction Operator", _configure_fields(action)
+        case ListCompactions():
+            return "Show Compactions Operator", _compactions_fields(action)
+        case ListSegments():
+            return "Show Segments Operator", _segments_fields(action)
+        case _:
+            assert_never(action)
+
+
+def _compact_fields(action: CompactSegments) -> list[tuple[str, Any]]:
+    table = action.table
+    fields: list[tuple[str, Any]] = [("name", table.full_name), ("data source", table.data_source)]
+    if action.task is None:
+        return [*fields, ("effect", NOTHING_HERE)]
+    requests = {f"POST {specs.TASK}": "over the intervals of its segments, found when it runs"}
+    if action.wait:
+        requests["POST /druid/v2 timeseries"] = "rows and sums of the segments, before and after"
+    return [*fields, ("wait", action.wait), ("requests", requests), ("task", action.task)]
+
+
+def _configure_fields(action: ConfigureCompaction) -> list[tuple[str, Any]]:
+    table = action.table
+    fields: list[tuple[str, Any]] = [("name", table.full_name), ("data source", table.data_source)]
+    if not action.is_possible:
+        return [*fields, ("effect", NOT_HERE)]
+    if action.config is None:
+        return [*fields, ("request", f"DELETE {specs.config_path(table.data_source)}")]
+    return [*fields, ("request", f"POST {specs.CONFIG}"), ("config", action.config)]
+
+
+def _compactions_fields(action: ListCompactions) -> Fields:
+    name = action.table.full_name if action.table is not None else None
+    asked = {
+        f"GET {specs.CONFIG}": "what is compacted automatically",
+        f"GET {specs.STATUS}": "how far that is",
+        "GET /druid/indexer/v1/tasks": "tasks that compact",
+    }
+    return [("table", name), ("requests", asked if action.is_possible else {})]
+
+
+def _segments_fields(action: ListSegments) -> Fields:
+    from hivedruid.clients.segment_list import REQUESTS
+
+    name = action.table.full_name if action.table is not None else None
+    return [
+        ("table", name),
+        ("database", action.database if name is None else None),
+        ("requests", REQUESTS if action.asks else {}),
+    ]
+
+
+EXPLAINER = operator_explainer(_describe)

@@ -1,0 +1,174 @@
+"""ALTER TABLE to actions. Pure: what is known of the tables is in the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl.model import ReplaceTable
+from hivedruid.actions.ingesting import build as ingestion
+from hivedruid.actions.ingesting.model import ChangeIngestion
+from hivedruid.actions.lookup import (
+    already_exists,
+    find_table,
+    refuse_if_materialized,
+    refuse_if_used,
+    require_database,
+)
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import TableName
+from hivedruid.parser.statements import ddl as s
+from hivedruid.tables import definition, druid_tables, hive_tables
+from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.property_checks import validate
+
+
+def _altered(name: TableName, snapshot: Snapshot) -> Table:
+    table = find_table(name, snapshot)
+    if table.kind == "view":
+        raise SemanticError("Cannot alter a view with ALTER TABLE", span=name.span, hint="use CREATE OR REPLACE VIEW")
+    refuse_if_materialized(table, "alter", name.span)
+    return table
+
+
+def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = _altered(statement.name, snapshot)
+    given = validate(statement.properties, table.kind)
+    definition.refuse_external_flag(statement.properties)
+    spans = {item.key: item.value_span for item in statement.properties}
+    properties = {**table.properties, **given}
+    if "druid.datasource" in given:
+        druid_tables.check_data_source(given["druid.datasource"], spans["druid.datasource"])
+    definition.check_verb(properties, spans.get(KAFKA_INGESTION))
+    properties.pop(KAFKA_INGESTION, None)
+    changes = _with_properties(statement.name, table, properties, snapshot)
+    verb = ingestion.verb_of(statement.properties)
+    if verb is None:
+        return changes
+    replaced = [change for change in changes if isinstance(change, ReplaceTable)]
+    verbs = (
+        ingestion.with_verb(replaced[0].after, verb, snapshot, before=table)
+        if replaced
+        else ingestion.with_verb(table, verb, snapshot)
+    )
+    if verb.value.upper() in ("START", "STOP"):  # these see to the whole spec themselves
+        changes = tuple(change for change in changes if not isinstance(change, ChangeIngestion))
+    return (*changes, *verbs) or (ReplaceTable(table, table),)
+
+
+def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = _altered(statement.name, snapshot)
+    present = dict(table.properties)
+    if table.comment:
+        present["comment"] = table.comment
+    for item in statement.properties:
+        if item.key not in present and not statement.if_exists:
+            raise SemanticError(
+                f"property '{item.key}' of {table.full_name} is not set",
+                span=item.key_span,
+                hint="if you are not sure, write ALTER TABLE … UNSET TBLPROPERTIES IF EXISTS (…)",
+            )
+        if item.key == "druid.datasource" and item.key in present:
+            raise SemanticError(
+                "druid.datasource cannot be unset", span=item.key_span, hint="SET it to another data source instead"
+            )
+    gone = {item.key for item in statement.properties}
+    rest = {key: value for key, value in table.properties.items() if key not in gone}
+    comment = {"comment": ""} if "comment" in gone else {}
+    return _with_properties(statement.name, table, {**rest, **comment}, snapshot)
+
+
+def _with_properties(
+    name: TableName, table: Table, properties: dict[str, str], snapshot: Snapshot
+) -> tuple[Action, ...]:
+    """The table with these properties, checked together; `comment` among them is the table's comment."""
+    columns = table.columns
+    if table.kind == "druid":
+        columns = with_stored_types(columns, properties)
+        check_druid_properties(properties, columns, name.span)
+        if is_fed(properties):
+            druid_tables.check_columns(columns, span=name.span)
+    for key in ("kafka.topic", "kafka.bootstrap.servers") if table.kind == "kafka" else ():
+        if not properties.get(key):
+            raise SemanticError(f"Set Table property {key}", span=name.span, hint="a Kafka table cannot be without it")
+    comment = properties.pop("comment", table.comment)
+    if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
+        columns = tuple(replace(column, field=None) for column in columns)  # looked up again when first needed
+    after = replace(table, properties=properties, comment=comment, columns=columns)
+    if after.data_source != table.data_source:  # it was put over that one, whoever made it
+        after = replace(after, owns_data_source=False)
+    changes = (ReplaceTable(table, after),) if after != table else ()
+    configured = compaction.changed(table, after, snapshot)
+    return *configured, *changes, *ingestion.altered(table, after, name.span, snapshot)
+
+
+def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = _altered(statement.name, snapshot)
+    spans = definition.column_spans(statement.columns)
+    added = definition.declared(statement.columns)
+    if table.kind == "druid":
+        added = with_stored_types(added, table.properties)
+    for column in added:
+        if table.column(column.name):
+            raise SemanticError(f"Duplicate column name: {column.name}", span=spans.get(column.name))
+        if table.kind == "druid":
+            druid_tables.check_column(column, spans.get(column.name))
+    if table.kind == "kafka":
+        own = table.columns[: -len(hive_tables.KAFKA_COLUMNS)]
+        columns = hive_tables.kafka_columns(own + added, spans)
+    else:
+        columns = table.columns + hive_tables.as_serde_reads(added, table.serde)
+    after = replace(table, columns=columns)
+    return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
+
+
+def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    """RENAME touches the catalog alone: a Druid table keeps its data source, a managed table its `table_id`."""
+    table = _altered(statement.name, snapshot)
+    database = statement.new_name.database or table.database
+    require_database(database, statement.new_name.span, snapshot)
+    other = snapshot.table(database, statement.new_name.name)
+    if other is not None:
+        raise already_exists(other, statement.new_name.span)
+    refuse_if_used(table, "rename", statement.name.span, snapshot)
+    return (ReplaceTable(table, replace(table, database=database, name=statement.new_name.name)),)
+
+
+_DIVIDES_ROWS = (
+    "druid.segment.granularity",
+    "druid.segment.targetRowsPerSegment",
+    "druid.segment.targetShardsPerGranularity",
+)
+_CHANGES_ROWS = (
+    "druid.query.granularity",
+    "druid.rollup",
+    "druid.columns.aggregators",
+    "druid.columns.dimensions",
+    "druid.columns.multivalue",
+    "druid.metricsSpec",
+)
+
+
+def left_as_it_is(change: ReplaceTable) -> Iterator[str]:
+    """What of a Druid table's rows stays as it is although the table changes, for people."""
+    before, after = change.before, change.after
+    if after.kind != "druid":
+        return
+    if after.full_name != before.full_name:
+        yield f"{after.full_name} is still the data source {after.data_source}"
+    for keys, rewrite in (
+        (_DIVIDES_ROWS, f"ALTER TABLE {after.name} COMPACT 'major' or INSERT OVERWRITE"),
+        (_CHANGES_ROWS, "INSERT OVERWRITE"),
+    ):
+        changed = [key for key in keys if before.properties.get(key) != after.properties.get(key)]
+        if changed:
+            yield f"only rows written from now on have the new {', '.join(changed)}; {rewrite} rewrites the others"
+    added = [column.name for column in after.columns if before.column(column.name) is None]
+    if added:
+        yield f"rows that are there have no value in the new columns: {', '.join(added)}"

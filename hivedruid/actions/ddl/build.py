@@ -1,0 +1,167 @@
+"""DDL statements to actions. Pure: what they need to know is in the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from sqlglot import exp
+
+from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl import alter, removal
+from hivedruid.actions.ddl.model import AddDatabase, AddTable, ReplaceTable, UseDatabaseAction
+from hivedruid.actions.ddl.new_table import new_table
+from hivedruid.actions.ingesting import build as ingestion
+from hivedruid.actions.ingesting.check import checks
+from hivedruid.actions.lookup import already_exists, database_of, require_database
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.table import Column, Table
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import ddl as s
+from hivedruid.script import SourceStatement
+from hivedruid.tables import druid_tables
+from hivedruid.tables.property_checks import validate
+
+ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
+"""The output columns of a query, as the planner sees them."""
+
+
+def build(
+    statement: Statement, snapshot: Snapshot, note: Note | None = None, *, view_columns: ViewColumns | None = None
+) -> StatementPlan:
+    """The actions of a statement of `parser.statements.ddl`. Empty where there is nothing to do (IF [NOT] EXISTS).
+
+    `note` hears what a change of a table does not do. `view_columns` tells the output columns of a view's query; None: the planner.
+    Raises SemanticError and UnsupportedError, with the place, where Hive's rules forbid it.
+    """
+    assert isinstance(statement, s.DdlStatement)
+    if isinstance(statement, s.CreateTable) and statement.query is not None:
+        from hivedruid.actions.writing.insert import create_as
+
+        return create_as(statement, snapshot, note)
+    actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot))
+    for change in actions if note is not None else ():
+        if isinstance(change, ReplaceTable) and note is not None:
+            for text in alter.left_as_it_is(change):
+                note(text, None)
+    return StatementPlan(actions)
+
+
+def _actions(statement: s.DdlStatement, snapshot: Snapshot, view_columns: ViewColumns) -> tuple[Action, ...]:
+    match statement:
+        case s.CreateTable():
+            return _create_table(statement, snapshot)
+        case s.DropTable():
+            return removal.drop_table(statement, snapshot)
+        case s.SetTableProperties():
+            return alter.set_properties(statement, snapshot)
+        case s.UnsetTableProperties():
+            return alter.unset_properties(statement, snapshot)
+        case s.AddColumns():
+            return alter.add_columns(statement, snapshot)
+        case s.RenameTable():
+            return alter.rename(statement, snapshot)
+        case s.TruncateTable():
+            return removal.truncate(statement, snapshot)
+        case s.CreateDatabase():
+            return _create_database(statement, snapshot)
+        case s.DropDatabase():
+            return removal.drop_database(statement, snapshot)
+        case s.UseDatabase():
+            return _use(statement, snapshot)
+        case s.CreateView():
+            return _create_view(statement, snapshot, view_columns)
+        case s.DropView():
+            return removal.drop_view(statement, snapshot)
+        case _:
+            assert_never(statement)
+
+
+def _planned_columns(source: SourceStatement, snapshot: Snapshot) -> ViewColumns:
+    def columns(query: exp.Expr) -> tuple[Column, ...]:
+        from hivedruid.plan.split import plan_query
+
+        plan = plan_query(query, source, snapshot)
+        return tuple(Column(c.name, c.type) for c in plan.columns)
+
+    return columns
+
+
+def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = new_table(statement, snapshot)
+    if table is None:
+        return ()
+    checked = *checks(table, snapshot.settings), *compaction.changed(None, table, snapshot)
+    verb = ingestion.verb_of(statement.properties)
+    if verb is None:
+        return *checked, AddTable(table)
+    table = replace(table, table_id=snapshot.fresh_id)
+    return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
+
+
+def _create_database(statement: s.CreateDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
+    if statement.name not in snapshot.databases:
+        return (AddDatabase(statement.name, statement.comment),)
+    if statement.if_not_exists:
+        return ()
+    raise SemanticError(
+        f"Database {statement.name} already exists",
+        span=statement.span,
+        hint="write IF NOT EXISTS to leave it as it is",
+    )
+
+
+def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
+    require_database(statement.name, statement.span, snapshot)
+    return (UseDatabaseAction(statement.name),)
+
+
+def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: ViewColumns) -> tuple[Action, ...]:
+    database = database_of(statement.name, snapshot)
+    existing = snapshot.table(database, statement.name.name)
+    if existing is not None:
+        if statement.if_not_exists:
+            return ()
+        if not statement.or_replace:
+            raise already_exists(existing, statement.name.span)
+        if existing.kind != "view":
+            raise SemanticError(
+                f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
+            )
+    columns = _renamed(statement, view_columns(statement.query))
+    properties = validate(statement.properties, "view")
+    comment = statement.comment or properties.pop("comment", "")
+    from hivedruid.actions.ddl.views import qualified
+
+    table = Table(
+        database, statement.name.name, "view", columns, comment=comment, properties=properties,
+        view_text=qualified(statement.query_text, snapshot.database),
+        table_id=existing.table_id if existing else "",
+    )  # fmt: skip
+    return (AddTable(table, replace=existing is not None),)
+
+
+def _renamed(statement: s.CreateView, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    plain = druid_tables.plain_columns(columns)
+    if not statement.columns:
+        names = [column.name for column in plain]
+        for name in names:
+            if names.count(name) > 1:
+                raise SemanticError(
+                    f"Duplicate column name {name} in the view definition.",
+                    span=statement.name.span,
+                    hint="name the columns of the SELECT with AS",
+                )
+        return plain
+    if len(plain) != len(statement.columns):
+        raise SemanticError(
+            f"the view names {len(statement.columns)} columns, its query has {len(plain)}",
+            span=statement.name.span,
+            hint="give as many names as the SELECT has columns, or none",
+        )
+    named = zip(plain, statement.columns, statement.column_comments, strict=True)
+    return tuple(replace(column, name=name, comment=comment) for column, name, comment in named)

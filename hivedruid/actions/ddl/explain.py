@@ -1,0 +1,162 @@
+"""EXPLAIN of catalog changes, in the shape of Hive's DDL operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from hivedruid.actions.ddl import model as c
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
+from hivedruid.actions.plan_text import indent, json_lines
+from hivedruid.actions.utility.show import HANDLERS, table_type
+from hivedruid.catalog.table import Table
+from hivedruid.druid.compaction import config_path
+from hivedruid.secrets import masked, masked_all
+
+
+def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
+    assert isinstance(action, c.DdlAction)
+    return [*lines_of(*_describe(action)), *_supervisor(action, settings)]
+
+
+def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    assert isinstance(action, c.DdlAction)
+    found = document_of(*_describe(action))
+    spec = _supervisor_spec(action, settings)
+    if spec is None:
+        return found
+    from hivedruid.druid.supervisor import extensions
+
+    return {**found, "extensions": list(extensions(spec)), "supervisor": spec}
+
+
+def _describe(action: c.DdlAction) -> tuple[str, Fields]:
+    match action:
+        case c.AddTable():
+            return _add_table(action)
+        case c.RemoveTable():
+            return _remove_table(action)
+        case c.ReplaceTable():
+            return _replace_table(action)
+        case c.EmptyTable():
+            return _empty_table(action)
+        case c.AddDatabase():
+            return "Create Database Operator", [("database", action.name), ("comment", action.comment)]
+        case c.RemoveDatabase():
+            return _remove_database(action)
+        case c.UseDatabaseAction():
+            return "Switch Database Operator", [("database", action.name)]
+        case _:
+            assert_never(action)
+
+
+def _table_fields(table: Table) -> Fields:
+    return [
+        ("columns", [f"{column.name} {column.type}" for column in table.columns]),
+        ("comment", table.comment),
+        ("table type", table_type(table)),
+        ("storage handler", HANDLERS.get(table.kind)),
+        ("format", table.format),
+        ("location", table.location),
+        ("serde properties", masked_all(dict(sorted(table.serde.items())))),
+        ("properties", masked_all(dict(sorted(table.properties.items())))),
+    ]
+
+
+def _add_table(action: c.AddTable) -> tuple[str, Fields]:
+    table = action.table
+    if table.kind != "view":
+        return "Create Table Operator", [("name", table.full_name), *_table_fields(table)]
+    columns = [f"{column.name} {column.type}" for column in table.columns]
+    return "Create View Operator", [
+        ("name", table.full_name),
+        ("columns", columns),
+        ("comment", table.comment),
+        ("properties", masked_all(dict(sorted(table.properties.items())))),
+        ("replace", action.replace or None),
+        ("expanded text", table.view_text),
+    ]
+
+
+def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
+    table = action.table
+    if table.kind == "view":
+        return "Drop View Operator", [("name", table.full_name)]
+    return "Drop Table Operator", [
+        ("name", table.full_name),
+        ("data source", table.data_source if table.kind == "druid" else None),
+        ("delete data", action.delete_data),
+        ("for good", action.purge or None),
+        ("ingestion", [step.text for step in _steps(action)]),
+        ("automatic compaction", f"DELETE {config_path(table.data_source)}" if action.compaction else None),
+    ]
+
+
+def _steps(action: c.RemoveTable) -> tuple[Any, ...]:
+    return action.ingestion.change.steps if action.ingestion else ()
+
+
+def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
+    before, after = action.before, action.after
+    fields: Fields = [("name", before.full_name)]
+    if after.full_name != before.full_name:
+        fields.append(("new name", after.full_name))
+    if after.columns != before.columns:
+        new = [column for column in after.columns if column not in before.columns]
+        fields.append(("new columns", [f"{column.name} {column.type}" for column in new]))
+    if after.comment != before.comment:
+        fields.append(("comment", after.comment or "(none)"))
+    changed = {
+        key: masked(key, value)
+        for key, value in sorted(after.properties.items())
+        if before.properties.get(key) != value
+    }
+    gone = sorted(set(before.properties) - set(after.properties))
+    return "Alter Table Operator", [*fields, ("set properties", changed), ("unset properties", gone)]
+
+
+def _empty_table(action: c.EmptyTable) -> tuple[str, Fields]:
+    table = action.table
+    data_source = table.data_source if table.kind == "druid" else None
+    return "Truncate Table Operator", [
+        ("name", table.full_name),
+        ("data source", data_source),
+        ("for good", action.purge or None),
+    ]
+
+
+def _remove_database(action: c.RemoveDatabase) -> tuple[str, Fields]:
+    return "Drop Database Operator", [
+        ("database", action.name),
+        (
+            "tables",
+            {removal.table.name: f"delete data: {str(removal.delete_data).lower()}" for removal in action.tables},
+        ),
+    ]
+
+
+def _supervisor(action: c.DdlAction, settings: Mapping[str, str]) -> list[str]:
+    """The Kafka supervisor spec that a Druid table with a topic stands for."""
+    spec = _supervisor_spec(action, settings)
+    if spec is None:
+        return []
+    from hivedruid.druid.supervisor import extensions
+
+    needed = f"extensions of Druid: {', '.join(extensions(spec))}"
+    return indent([needed, *json_lines("kafka supervisor (submitted by START): ", spec)], 4)
+
+
+def _supervisor_spec(action: c.DdlAction, settings: Mapping[str, str]) -> dict[str, Any] | None:
+    from hivedruid.catalog.properties import is_fed
+    from hivedruid.druid.supervisor import supervisor_spec
+
+    table = (
+        action.table if isinstance(action, c.AddTable) else action.after if isinstance(action, c.ReplaceTable) else None
+    )
+    if table is None or table.kind != "druid" or not is_fed(table.properties):
+        return None
+    return supervisor_spec(table, settings)
+
+
+EXPLAINER = Explainer(_lines, _document)

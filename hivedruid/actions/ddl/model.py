@@ -1,0 +1,109 @@
+"""The actions that change the catalog, and what goes with a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action
+from hivedruid.catalog.table import Table
+
+if TYPE_CHECKING:
+    from hivedruid.actions.compacting.model import ConfigureCompaction
+    from hivedruid.actions.ingesting.model import ChangeIngestion
+
+
+@dataclass(frozen=True)
+class AddTable(Action):
+    """Put a table or view into the catalog (over a view of the same name with `replace`)."""
+
+    table: Table
+    replace: bool = False
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class RemoveTable(Action):
+    """Take a table out of the catalog; with `delete_data` what it stores goes as well.
+
+    `ingestion` and automatic `compaction` end before that. With `purge` Druid's segments are deleted, not only marked as unused.
+    """
+
+    table: Table
+    delete_data: bool
+    ingestion: ChangeIngestion | None = None
+    purge: bool = False
+    compaction: ConfigureCompaction | None = None
+
+    @property
+    def empties(self) -> tuple[Table, ...]:
+        return (self.table,) if self.delete_data else ()
+
+    @property
+    def names_only(self) -> RemoveTable:
+        return replace(self, delete_data=False, ingestion=None, compaction=None)
+
+
+@dataclass(frozen=True)
+class ReplaceTable(Action):
+    """The same table (by `table_id`) with other properties, columns or name."""
+
+    before: Table
+    after: Table
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class EmptyTable(Action):
+    """Remove all rows of a table; with `purge` Druid's segments are deleted, not only marked as unused."""
+
+    table: Table
+    purge: bool = False
+
+    @property
+    def empties(self) -> tuple[Table, ...]:
+        return (self.table,)
+
+
+@dataclass(frozen=True)
+class AddDatabase(Action):
+    name: str
+    comment: str = ""
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class RemoveDatabase(Action):
+    """Take a database out; its `tables` (CASCADE) are removed before it."""
+
+    name: str
+    tables: tuple[RemoveTable, ...] = ()
+
+    @property
+    def empties(self) -> tuple[Table, ...]:
+        return tuple(table for removal in self.tables for table in removal.empties)
+
+    @property
+    def names_only(self) -> RemoveDatabase:
+        return replace(self, tables=tuple(removal.names_only for removal in self.tables))
+
+
+@dataclass(frozen=True)
+class UseDatabaseAction(Action):
+    name: str
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+DdlAction = AddTable | RemoveTable | ReplaceTable | EmptyTable | AddDatabase | RemoveDatabase | UseDatabaseAction

@@ -1,0 +1,118 @@
+"""DROP and TRUNCATE to actions. Pure: what is known of the tables is in the snapshot."""
+
+from __future__ import annotations
+
+from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl.model import EmptyTable, RemoveDatabase, RemoveTable, UseDatabaseAction
+from hivedruid.actions.ingesting import build as ingestion
+from hivedruid.actions.lookup import database_of, find_table, refuse_if_materialized, refuse_if_used, require_database
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.parser.statements import ddl as s
+
+
+def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    missing = snapshot.table(statement.name.database, statement.name.name) is None
+    if missing and statement.if_exists:
+        return ()
+    database_of(statement.name, snapshot)
+    if missing and snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true":
+        return ()
+    table = find_table(statement.name, snapshot)
+    if table.kind == "view":
+        raise SemanticError("Cannot drop a view with DROP TABLE", span=statement.name.span, hint="use DROP VIEW")
+    if table.is_materialized:
+        raise SemanticError(
+            "Cannot drop a materialized view with DROP TABLE",
+            span=statement.name.span,
+            hint="use DROP MATERIALIZED VIEW",
+        )
+    refuse_if_used(table, "drop", statement.name.span, snapshot)
+    return (removal(table, snapshot, purge=statement.purge),)
+
+
+def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveTable:
+    """DROP: what goes besides the name.
+
+    A managed table's data, and any table's with external.table.purge. Of a Druid table the data source, if the table
+    made it: Hive marks its segments as unused in any case. One that it was put over stays, and so does
+    one that another home feeds. PURGE, auto.purge and external.table.purge delete what goes for good.
+    """
+    always = _is_true(table, "external.table.purge")
+    is_own = table.owns_data_source if table.kind == "druid" else not table.external
+    delete_data = table.kind != "view" and (is_own or always) and not ingestion.is_anothers(table, snapshot)
+    for_good = delete_data and table.kind == "druid" and (purge or always or _is_true(table, "auto.purge"))
+    fed = (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
+    end = ingestion.dropped(table, snapshot, purge=for_good and fed)
+    configured = next(iter(compaction.changed(table, None, snapshot)), None)
+    return RemoveTable(table, delete_data=delete_data, ingestion=end, purge=for_good, compaction=configured)
+
+
+def _is_true(table: Table, key: str) -> bool:
+    return table.properties.get(key, "false").lower() == "true"
+
+
+def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
+    if statement.if_exists and snapshot.table(statement.name.database, statement.name.name) is None:
+        return ()
+    table = find_table(statement.name, snapshot)
+    if table.is_materialized:
+        raise SemanticError(
+            "Cannot drop a materialized view with DROP VIEW",
+            span=statement.name.span,
+            hint="use DROP MATERIALIZED VIEW",
+        )
+    if table.kind != "view":
+        raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
+    refuse_if_used(table, "drop", statement.name.span, snapshot)
+    return (removal(table, snapshot),)
+
+
+def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = find_table(statement.name, snapshot)
+    span = statement.name.span
+    refuse_if_materialized(table, "truncate", span)
+    if table.kind == "view":
+        raise SemanticError(f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the table behind it")
+    if table.kind == "kafka":
+        raise UnsupportedError(
+            f"Cannot truncate the topic behind {table.full_name}", span=span, hint="use Kafka's tools"
+        )
+    ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
+    always = _is_true(table, "external.table.purge")
+    if table.kind == "files" and not always:
+        raise SemanticError(
+            f"Cannot truncate non-managed table {table.full_name}",
+            span=span,
+            hint="its files are not ours to delete, unless external.table.purge is true",
+        )
+    own = table.owns_data_source and _is_true(table, "auto.purge")
+    return (EmptyTable(table, purge=table.kind == "druid" and (always or own)),)
+
+
+def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
+    if statement.name not in snapshot.databases and statement.if_exists:
+        return ()
+    require_database(statement.name, statement.span, snapshot)
+    if statement.name == "default":
+        raise SemanticError("Can not drop default database", span=statement.span)
+    tables = tuple(table for table in snapshot.all_tables if table.database == statement.name)
+    if tables and not statement.cascade:
+        raise SemanticError(
+            f"Database {statement.name} is not empty. One or more tables exist.",
+            span=statement.span,
+            hint="DROP DATABASE … CASCADE drops them, too",
+        )
+    names = tuple(table.full_name for table in tables)
+    for table in tables:
+        refuse_if_used(table, "drop", statement.span, snapshot, names)
+    views_first = sorted(tables, key=lambda table: (table.kind != "view", table.name))
+    actions: tuple[Action, ...] = (
+        RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
+    )
+    if snapshot.database == statement.name:
+        actions += (UseDatabaseAction("default"),)
+    return actions

@@ -1,0 +1,91 @@
+"""Change the catalog, and what goes with a table."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.ddl.model import (
+    AddDatabase,
+    AddTable,
+    DdlAction,
+    EmptyTable,
+    RemoveDatabase,
+    RemoveTable,
+    ReplaceTable,
+    UseDatabaseAction,
+)
+from hivedruid.actions.model import Action
+from hivedruid.actions.services import Services
+from hivedruid.catalog.table import Table
+
+
+def run(action: Action, services: Services) -> None:
+    assert isinstance(action, DdlAction)
+    match action:
+        case AddTable():
+            _add_table(action, services)
+        case RemoveTable():
+            _remove_table(action, services)
+        case ReplaceTable():
+            services.catalog.replace(action.after)
+        case EmptyTable():
+            _empty_table(action, services)
+        case AddDatabase():
+            services.catalog.add_database(action.name, action.comment)
+        case RemoveDatabase():
+            _remove_database(action, services)
+        case UseDatabaseAction():
+            services.use_database(action.name)
+        case _:
+            assert_never(action)
+
+
+def _add_table(action: AddTable, services: Services) -> None:
+    if action.replace:
+        with services.catalog.transaction():
+            existing = services.catalog.find(action.table.database, action.table.name)
+            if existing is not None:
+                services.catalog.remove(existing)
+            services.catalog.add(action.table)
+    else:
+        services.catalog.add(action.table)
+
+
+def _remove_table(action: RemoveTable, services: Services) -> None:
+    """The catalog first: what a crash leaves behind is data without a name, never a name without data.
+
+    Druid comes before the catalog: where it cannot be reached nothing is done, and DROP can be said again.
+    """
+    in_druid = action.table.kind == "druid"
+    if action.ingestion is not None:
+        from hivedruid.actions.ingesting.run import change_ingestion
+
+        change_ingestion(action.ingestion, services)
+    if action.compaction is not None:
+        from hivedruid.actions.compacting.run import configure
+
+        configure(action.compaction, services)
+    if action.delete_data and in_druid:
+        services.druid().drop(action.table.data_source, purge=action.purge)
+    services.catalog.remove(action.table)
+    if action.delete_data and not in_druid:
+        _delete_data(action.table, services)
+
+
+def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:
+    if table.kind == "druid":
+        services.druid().drop(table.data_source, purge=purge)
+    elif table.kind in ("iceberg", "files"):
+        services.spark().drop(table)
+
+
+def _empty_table(action: EmptyTable, services: Services) -> None:
+    _delete_data(action.table, services, purge=action.purge)
+    if action.table.is_written:
+        services.catalog.mark_written(action.table, written=False)
+
+
+def _remove_database(action: RemoveDatabase, services: Services) -> None:
+    for removal in action.tables:
+        _remove_table(removal, services)
+    services.catalog.remove_database(action.name)

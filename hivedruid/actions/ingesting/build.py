@@ -1,0 +1,251 @@
+"""Statements that start, stop and change the ingestion from Kafka to actions. Pure: what runs now is in the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivedruid.actions.ddl.model import ReplaceTable
+from hivedruid.actions.ingesting.model import ChangeIngestion, ForgetSpecs
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.engine.capabilities import session_can
+from hivedruid.errors import KafkaError, SemanticError, Span
+from hivedruid.ingestion import lifecycle
+from hivedruid.ingestion.compare import differences
+from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
+from hivedruid.ingestion.model import Offsets
+from hivedruid.ingestion.supervisor import owner_of
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.ddl import Property
+from hivedruid.parser.statements.ingesting import AlterIngestion, IngestingStatement, ResetTarget
+from hivedruid.tables.definition import refuse_ingestion
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION, and ALTER TABLE … ROLLBACK INGESTION."""
+    del note
+    assert isinstance(statement, IngestingStatement)
+    return StatementPlan(_altered(statement, snapshot))
+
+
+def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...]:
+    from hivedruid.actions.lookup import find_table
+
+    table = find_table(statement.name, snapshot)
+    if table.kind != "druid" or not is_fed(table.properties):
+        raise SemanticError(
+            f"cannot {statement.verb} the ingestion: {table.full_name} is not a Druid table with kafka.topic",
+            span=statement.name.span,
+            hint="set kafka.topic and kafka.bootstrap.servers",
+        )
+    facts = _facts(table, statement.verb, statement.span, snapshot)
+    if statement.verb == "ROLLBACK":
+        return _roll_back(table, facts, statement.span, snapshot)
+    return (ChangeIngestion(_change(statement.verb, table, facts, snapshot, statement.target, statement.span)),)
+
+
+def verb_of(properties: Iterable[Property]) -> Property | None:
+    """The property druid.kafka.ingestion, where it is given; of two the last counts."""
+    found = [item for item in properties if item.key == KAFKA_INGESTION]
+    return found[-1] if found else None
+
+
+def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | None = None) -> tuple[Action, ...]:
+    """What druid.kafka.ingestion asks for, of a table that was `before`. Empty for an EXPLAIN of START where nothing can be ingested."""
+    name = verb.value.upper()
+    if snapshot.plan_only and name == "START" and _is_embedded(snapshot):
+        return ()
+    facts = _facts(table, name, verb.value_span, snapshot)
+    return (ChangeIngestion(_change(name, table, facts, snapshot, None, verb.value_span), before),)
+
+
+def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
+    """What an ALTER means for a supervisor that runs: the new spec, where it says something else.
+
+    Raises SemanticError where the supervisor would be left behind.
+    """
+    facts = snapshot.ingestions.get((before.database, before.name))
+    if facts is None or not is_fed(before.properties):
+        return ()
+    _check_topic(before, after, facts, span)
+    if facts.running is None:
+        return ()
+    if not is_fed(after.properties) or after.data_source != before.data_source:
+        what = "move to another data source" if is_fed(after.properties) else "be fed from Kafka no more"
+        raise SemanticError(
+            f"the ingestion of {before.full_name} runs, and the table would {what}",
+            span=span,
+            hint=f"STOP INGESTION {before.full_name} first",
+        )
+    change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
+    return (ChangeIngestion(change, before),) if change else ()
+
+
+def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
+    """Druid keeps the offsets of one topic for a data source, and publishes nothing of another (KafkaDataSourceMetadata)."""
+    old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
+    if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.last is not None):
+        raise SemanticError(
+            f"Druid has offsets of another topic for {before.full_name}, and would publish nothing of the new one",
+            span=span,
+            hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and make it anew",
+        )
+
+
+def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Raises SemanticError where tasks hold rows of the table that are no segments yet."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is not None and facts.running is not None and not facts.is_suspended:
+        raise SemanticError(
+            f"cannot {verb} {table.full_name} while its ingestion runs: rows that are not published yet would stay",
+            span=span,
+            hint=f"SUSPEND INGESTION {table.full_name} first",
+        )
+
+
+def is_anothers(table: Table, snapshot: Snapshot) -> bool:
+    """Whether another table, or another home, feeds the data source of a table."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    return facts is not None and owner_of(facts.running) not in (None, table.table_id)
+
+
+def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
+    """How the ingestion into a table that is dropped ends; a supervisor that is not the table's is left alone."""
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
+        return None
+    if facts.running is not None and owner_of(facts.running) is None and facts.record.last is None:
+        return None  # somebody's supervisor over the same data source, which this table never had to do with
+    spec = supervisor_spec(table, snapshot.settings)
+    if purge:
+        return ChangeIngestion(lifecycle.purge(table, spec, facts))
+    change = lifecycle.stop(table, spec, facts, "DROP")
+    return ChangeIngestion(change) if change.steps else None
+
+
+def _facts(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> IngestionFacts:
+    facts = snapshot.ingestions.get((table.database, table.name))
+    if facts is None:
+        if _is_embedded(snapshot) or not snapshot.plan_only:
+            refuse_ingestion(verb, span)
+        return IngestionFacts()  # an EXPLAIN without Druid: what would be done if nothing ran
+    return facts
+
+
+def _is_embedded(snapshot: Snapshot) -> bool:
+    return not session_can(snapshot.settings, "ingestion")
+
+
+def _change(
+    verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
+    change = _planned(verb, table, facts, snapshot, target, span)
+    if not snapshot.plan_only:
+        return change
+    return lifecycle.explained(change, supervisor_spec(table, snapshot.settings), facts)
+
+
+def _planned(
+    verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
+    spec = supervisor_spec(table, snapshot.settings)
+    if verb == "START":
+        return lifecycle.start(table, spec, facts)
+    if verb == "RESET":
+        return _reset(table, spec, facts, target, span)
+    if verb == "STOP":
+        return lifecycle.stop(table, spec, facts)
+    build_change = {
+        "SUSPEND": lifecycle.suspend,
+        "RESUME": lifecycle.resume,
+        "HANDOFF": lifecycle.handoff,
+        "WAIT": lifecycle.wait,
+    }[verb]
+    try:
+        return build_change(table, facts)
+    except SemanticError as error:
+        raise error.at(span) from None
+
+
+def _reset(
+    table: Table, spec: Json, facts: IngestionFacts, target: ResetTarget | None, span: Span | None
+) -> IngestionChange:
+    io = spec["spec"]["ioConfig"]
+    if "topic" not in io:
+        raise SemanticError(
+            "offsets of a pattern of topics cannot be moved", span=span, hint="name one topic: kafka.topic"
+        )
+    to = target.to if target else ("EARLIEST" if io.get("useEarliestOffset") else "LATEST")
+    if target is not None and to == "OFFSETS":
+        offsets: Offsets = dict(target.offsets)
+        _check_offsets(offsets, facts, target.span)
+    elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
+        raise KafkaError(
+            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are not known here",
+            span=span,
+            hint="give them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
+        )
+    else:
+        offsets = {"EARLIEST": facts.topic.earliest, "LATEST": facts.topic.latest}.get(to) or facts.moment or {}
+    return lifecycle.reset(table, spec, facts, offsets, asked=_asked(target), forward_only=to == "LATEST")
+
+
+def _asked(target: ResetTarget | None) -> str:
+    """The target of RESET as it is written."""
+    if target is None:
+        return ""
+    if target.to == "TIMESTAMP":
+        return f"TO TIMESTAMP '{target.timestamp}'"
+    if target.to == "OFFSETS":
+        return f"TO OFFSETS ({', '.join(f'{partition}:{offset}' for partition, offset in target.offsets)})"
+    return f"TO {target.to}"
+
+
+def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -> None:
+    """Offsets that Kafka does not have would stop every task."""
+    if facts.topic is None:
+        return
+    for partition, offset in offsets.items():
+        if partition not in facts.topic.latest:
+            raise SemanticError(
+                f"topic {facts.topic.topic} has no partition {partition}",
+                span=span,
+                hint=f"it has {', '.join(map(str, sorted(facts.topic.latest)))}",
+            )
+        low, high = facts.topic.earliest[partition], facts.topic.latest[partition]
+        if not low <= offset <= high:
+            raise SemanticError(
+                f"partition {partition} of topic {facts.topic.topic} has the offsets {low} to {high}, not {offset}",
+                span=span,
+            )
+
+
+def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
+    """Back to the newest spec whose tasks ran and that says something else than the table does now.
+
+    One that was interrupted has forgotten the later ones already: the newest is where it goes.
+    """
+    now = supervisor_spec(table, snapshot.settings)
+    is_begun = lifecycle.ROLLBACK.items() <= facts.record.pending.items()
+    for sent in facts.specs:
+        if is_begun or (sent.worked and differences(sent.spec, now)):
+            after = replace(
+                table,
+                columns=sent.table.columns,
+                properties={**sent.table.properties, "druid.datasource": table.data_source},
+            )
+            change = None if facts.running is None else lifecycle.alter(after, dict(sent.spec), facts)
+            forget = ForgetSpecs(after, sent.version, resubmits=change is not None)
+            resubmitted = (
+                (ChangeIngestion(replace(change, pending={**change.pending, **lifecycle.ROLLBACK})),) if change else ()
+            )
+            return forget, ReplaceTable(table, after), *resubmitted
+    raise SemanticError(
+        f"there is no other ingestion spec of {table.full_name} that has worked", span=span,
+        hint="only specs whose tasks were seen running are returned to",
+    )  # fmt: skip

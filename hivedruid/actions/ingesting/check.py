@@ -1,0 +1,125 @@
+"""The look at Kafka and Druid that CREATE of a table fed from Kafka takes: the action, and how it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.ingesting.model import CheckIngestion
+from hivedruid.catalog.properties import KAFKA_CHECK, is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import session_can
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, HiveDruidError, KafkaError
+
+if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.ingestion.checks import Seen
+    from hivedruid.ingestion.feed import Feed
+    from hivedruid.ingestion.model import TopicOffsets
+
+SETTING = "hivedruid.kafka.check"
+WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
+
+
+def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, ...]:
+    """The check that comes before a table is made; none for the embedded store, and where it is not wanted."""
+    if table.kind != "druid" or not is_fed(table.properties) or not session_can(settings, "ingestion"):
+        return ()
+    mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
+    if mode == "OFF":
+        return ()
+    from hivedruid.druid.supervisor import supervisor_spec
+
+    return (CheckIngestion(table, supervisor_spec(table, settings), "REFUSE" if mode == "REFUSE" else "WARN"),)
+
+
+def check(action: CheckIngestion, services: Services) -> None:
+    """Look, and tell. Raises ExecutionError with every finding where one is fatal and the mode is REFUSE."""
+    from hivedruid.ingestion.checks import findings
+
+    cluster = services.cluster()
+    try:
+        seen = look(cluster, action.spec, services.note)
+    except (ConnectError, DruidError) as error:
+        if action.mode == "REFUSE":
+            raise
+        services.note(f"{action.table.full_name} was not checked: {error.message}")
+        return
+    found = findings(action.spec, seen)
+    if action.mode == "REFUSE" and any(finding.is_fatal for finding in found):
+        raise ExecutionError(
+            f"the ingestion into {action.table.full_name} could not start: {'; '.join(map(str, found))}",
+            hint=f"repair it, or set {KAFKA_CHECK} to WARN",
+        )
+    for finding in found:
+        services.note(f"{action.table.full_name}: {finding}")
+
+
+def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], None]) -> Seen:
+    """What there is to see of Kafka and Druid for a supervisor's spec. Raises ConnectError and DruidError of the overlord.
+
+    A topic that Kafka says is not there is not looked for by Druid; one without records is not waited for.
+    """
+    from hivedruid.clients.kafka import NoTopicError
+    from hivedruid.clients.overlord import Overlord
+    from hivedruid.clients.sampler import ROWS, sample
+    from hivedruid.ingestion.feed import feed_of
+    from hivedruid.ingestion.lifecycle import IngestionFacts, slots
+
+    cluster.progress("Kafka: looking at the topic")
+    try:
+        filled = cluster.kept.filled(spec)
+        seen = _kafka(feed_of(filled), note)
+        overlord = next(service for service in cluster.status() if service.service == "overlord")
+        if overlord.problem:
+            raise ConnectError(overlord.problem)
+        workers = Overlord(cluster.client).workers()
+        room = slots(spec, IngestionFacts(workers=workers, topic=_together(seen.topics)))
+        seen = replace(seen, modules=overlord.extensions, slots=room)
+        if isinstance(seen.kafka, NoTopicError):
+            return seen
+        cluster.progress("Druid: reading a sample of the topic")
+        try:
+            rows = ROWS if seen.records is None else min(ROWS, seen.records)
+            return replace(seen, sample=sample(cluster.client, filled, rows=rows))
+        except DruidError as error:
+            return replace(seen, sample=error)
+    finally:
+        cluster.progress("")
+
+
+def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
+    """The topics as this machine sees them, or why it does not; credentials that only Druid has are no problem."""
+    from hivedruid.clients.kafka import Kafka, NoTopicError, OnlyDruidError
+    from hivedruid.ingestion.checks import Seen
+
+    try:
+        with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
+            names = kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,)
+            if not names:
+                raise NoTopicError(
+                    f"no topic of Kafka at {feed.bootstrap} matches {feed.topic}",
+                    hint="create one, or set druid.kafka.ingestion.topicPattern",
+                )
+            found = kafka.offsets(names)
+    except OnlyDruidError as error:
+        note(f"Kafka was not asked from here: {error.message}")
+        return Seen()
+    except (KafkaError, ConnectError) as error:
+        return Seen(kafka=error)
+    problems: list[HiveDruidError] = [item for item in found.values() if isinstance(item, KafkaError)]
+    topics = tuple(item for item in found.values() if not isinstance(item, KafkaError))
+    return Seen(topics, problems[0] if problems else None)
+
+
+def _together(topics: tuple[TopicOffsets, ...]) -> TopicOffsets | None:
+    """Topics of a pattern share the tasks: their partitions count as those of one."""
+    from hivedruid.ingestion.model import TopicOffsets
+
+    if not topics:
+        return None
+    latest = [offset for topic in topics for offset in topic.latest.values()]
+    numbered = dict(enumerate(latest))
+    return TopicOffsets(topics[0].topic, numbered, numbered)

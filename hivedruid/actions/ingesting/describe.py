@@ -1,0 +1,85 @@
+"""DESCRIBE EXTENDED | FORMATTED of a table fed from Kafka: its last block, which tells of the supervisor, in Hive's words.
+
+Hive's own (DruidKafkaUtils, DruidStorageHandlerInfo) never lists a task, and takes a supervisor that is not there for an
+overlord that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hivedruid.actions.facts import Facts
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.errors import ExecutionError
+from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.utility import DescribeTable
+from hivedruid.redaction import redact
+
+Key = tuple[str, str]
+Row = tuple[str, str, str]
+
+UNREACHABLE = "Druid Overlord is Unreachable, Runtime Status : unknown"
+
+
+def gather_runtime(
+    statement: Statement, tables: Mapping[Key, Table], facts: Facts
+) -> tuple[dict[Key, IngestionFacts], str | None]:
+    """What Druid says of the fed tables among those described, and why it could not be asked."""
+    found: dict[Key, IngestionFacts] = {}
+    if facts.plan_only or not isinstance(statement, DescribeTable) or statement.mode == "plain":
+        return found, None
+    try:
+        for key, table in tables.items():
+            if table.kind == "druid" and is_fed(table.properties):
+                known = facts.druid().ingestion_facts(table.data_source, whole=True)
+                if known is not None:
+                    found[key] = known
+    except ExecutionError as error:
+        return found, error.message
+    return found, None
+
+
+def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) -> list[Row]:
+    """Nothing for a table that is not fed, or not from a cluster."""
+    if table.kind != "druid" or not is_fed(table.properties) or (known is None and unreachable is None):
+        return []
+    told = [UNREACHABLE] if known is None else _status(table, known)
+    return [(line, "", "") for line in ("", "StorageHandlerInfo", *told)]
+
+
+def _status(table: Table, known: IngestionFacts) -> list[str]:
+    if known.running is None:
+        lines = [f"Druid Storage Handler Runtime Status : not running, START INGESTION {table.name} starts it"]
+    else:
+        lines = [f"Druid Storage Handler Runtime Status for {table.data_source}"]
+    status = known.status
+    publishing = {task.id for task in status.publishing} if status is not None else set()
+    active = [task.id for task in known.tasks if task.state == "RUNNING" and task.id not in publishing]
+    waiting = [task.id for task in known.tasks if task.state in ("PENDING", "WAITING")]
+    ending = [task.id for task in known.tasks if task.id in publishing]
+    if status is None:
+        return [*lines, *(f"{name}={_listed(ids)}" for name, ids in (("activeTasks", active),) if ids)]
+    lines += [f"kafkaPartitions={'null' if status.partitions is None else status.partitions}"]
+    lines += [f"activeTasks={_listed(active)}", f"publishingTasks={_listed(ending)}"]
+    if waiting:
+        lines.append(f"waitingTasks={_listed(waiting)}")
+    if status.latest_offsets:
+        lines.append(f"latestOffsets={_offsets(status.latest_offsets)}")
+    if status.lag:
+        lines.append(f"minimumLag={_offsets(status.lag)}")
+    if status.total_lag is not None and status.latest_offsets:
+        lines.append(f"aggregateLag={status.total_lag}")
+    if status.offsets_updated:
+        lines.append(f"lastUpdateTime={status.offsets_updated}")
+    lines += [f"state={status.state}", f"detailedState={status.detailed_state}"]
+    return [*lines, *(redact(f"error={error.timestamp} {error.message}") for error in status.errors)]
+
+
+def _listed(names: list[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+def _offsets(offsets: Mapping[int, int]) -> str:
+    return "{" + ", ".join(f"{partition}={offset}" for partition, offset in sorted(offsets.items())) + "}"

@@ -1,0 +1,134 @@
+"""Read from outside what statements about ingestion need to know: the supervisors of the tables that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.ingesting.build import verb_of
+from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.errors import ConnectError, SemanticError
+from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import ddl as s
+from hivedruid.parser.statements.ingesting import AlterIngestion
+
+if TYPE_CHECKING:
+    from hivedruid.actions.facts import Facts
+
+Key = tuple[str, str]
+
+
+def gather_ingestions(
+    statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
+) -> dict[Key, IngestionFacts]:
+    """By (database, name). Raises ConnectError where Druid cannot be asked, unless the statement is only explained."""
+    found: dict[Key, IngestionFacts] = {}
+    try:
+        for key, table, record in _concerned(statement, tables, all_tables, facts):
+            known = _facts(statement, key, table, facts)
+            if known is not None:
+                found[key] = replace(known, record=record)
+    except ConnectError:
+        if not facts.plan_only:
+            raise
+    return found
+
+
+def _concerned(
+    statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
+) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
+    """The tables fed from Kafka whose supervisor matters, and what is remembered of each; None for one that is only being made."""
+    if isinstance(statement, s.CreateTable):
+        if verb_of(statement.properties) is not None:
+            yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
+        return
+    if isinstance(statement, s.DropDatabase):
+        candidates = [table for table in all_tables if table.database == statement.name]
+    else:
+        candidates = list(tables.values())
+    says_verb = verb_of(getattr(statement, "properties", ())) is not None
+    has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
+    for table in candidates:
+        sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # and perhaps the topic with it
+        if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
+            record = Ingestions(facts.catalog).find(table.table_id)
+            if has_verb or record.started or record.pending or record.last:
+                yield (table.database, table.name), table, record
+
+
+def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
+    """What Druid, Kafka and the catalog know of one table's ingestion."""
+    data_source = table.data_source if table else _named(statement, ".".join(key))
+    verb: str | None = None
+    if isinstance(statement, AlterIngestion):
+        verb = statement.verb
+    elif given := verb_of(getattr(statement, "properties", ())):
+        verb = given.value.upper()
+    spec, moment = None, None
+    if (
+        table is not None
+        and is_fed(table.properties)
+        and (verb in ("RESET", "WAIT") or (facts.plan_only and verb == "START"))
+    ):
+        spec = supervisor_spec(table, facts.settings)
+        moment = _moment(statement, facts)
+    whole = facts.plan_only or verb in ("RESET", "HANDOFF")
+    known = facts.druid().ingestion_facts(data_source, whole=whole, informed=verb == "RESET", feed=spec, moment=moment)
+    if known is None:
+        return None
+    known = replace(known, home=home_name(facts.home))
+    if table is None:
+        return known
+    ingestions = Ingestions(facts.catalog)
+    owner = owner_of(known.running)
+    if owner is not None and known.running is not None and not ingestions.is_known(owner):
+        known = replace(known, running=_unsigned(known.running, known.home))
+    specs = ingestions.specs(table.table_id) if verb == "ROLLBACK" else ()
+    return replace(known, specs=specs)
+
+
+def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
+    """A supervisor that a table of this home has left behind is nobody's, and can be taken over."""
+    context = running.get("context") or {}
+    if context.get(OWNER_HOME) != home:
+        return running
+    return {**running, "context": {key: value for key, value in context.items() if key != OWNER_ID}}
+
+
+def _named(statement: Statement, default: str) -> str:
+    given = [item.value for item in getattr(statement, "properties", ()) if item.key == "druid.datasource"]
+    return given[-1] if given else default
+
+
+def _moment(statement: Statement, facts: Facts) -> int | None:
+    """The moment of RESET … TO TIMESTAMP in milliseconds; its text is a wall clock in the session's zone."""
+    target = statement.target if isinstance(statement, AlterIngestion) else None
+    if target is None or target.timestamp is None:
+        return None
+    from datetime import UTC
+
+    from hivedruid.plan.literals import from_local, parse_timestamp, zone_of
+
+    local = parse_timestamp(target.timestamp)
+    if local is None:
+        raise SemanticError(f"'{target.timestamp}' is not a timestamp", span=target.span)
+    return int(from_local(local, zone_of(facts.settings["hive.local.time.zone"]) or UTC).timestamp() * 1000)
+
+
+def home_name(home: Path) -> str:
+    """How this home is named to others: who, where, which folder."""
+    import getpass
+    import socket
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container without a name for its user
+        user = "?"
+    return f"{user}@{socket.gethostname()}:{home}"

@@ -1,0 +1,31 @@
+"""EXPLAIN of builds of materialized views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hivedruid.actions.materialized.model import BuildView
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Explainer
+from hivedruid.actions.writing.explain import EXPLAINER as WRITING
+
+
+def _head(action: BuildView) -> list[str]:
+    """The head of EXPLAIN's text for a build."""
+    what = "Create Materialized View" if action.creates else "Rebuild Materialized View"
+    return ["Stage-1", f"  {what}:", f"    name: {action.table.full_name}", f"    rows: {action.why}"]
+
+
+def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
+    assert isinstance(action, BuildView)
+    return [*_head(action), *WRITING.lines(action.write, settings)]
+
+
+def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    assert isinstance(action, BuildView)
+    write = {"action": type(action.write).__name__, **WRITING.document(action.write, settings)}
+    return {"rows": action.why, "write": write}
+
+
+EXPLAINER = Explainer(_lines, _document)

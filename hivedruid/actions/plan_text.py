@@ -1,0 +1,90 @@
+"""Native queries and Spark jobs as EXPLAIN shows them, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+
+
+def table_scan(read: DruidRead, name: str) -> list[str]:
+    fields = ",".join(json.dumps(f.name) for f in read.fields)
+    types = ",".join(str(f.type) for f in read.fields)
+    return [
+        f"TableScan [{name}]",
+        f"  Output:[{fields}]",
+        f"  druid.fieldNames: {','.join(f.name for f in read.fields)}",
+        f"  druid.fieldTypes: {types}",
+        *indent(json_lines("druid.query.json: ", read.query), 2),
+        f"  druid.query.type: {read.query['queryType']}",
+        *indent(_over_nothing(read), 2),
+    ]
+
+
+def _over_nothing(read: DruidRead) -> list[str]:
+    """The query that is asked where the first one has no rows."""
+    if read.over_nothing is None:
+        return []
+    label = "druid.query.json (asked where the query above has no rows, for the total over nothing): "
+    return json_lines(label, read.over_nothing.query)
+
+
+def spark_lines(job: SparkJob) -> list[str]:
+    lines = ["Spark Operator", f"  sql: {job.sql}"]
+    for number, source in enumerate(job.inputs):
+        lines.append(f"  <-{source.view}")
+        if isinstance(source, DruidInput):
+            lines += indent(table_scan(source.read, f"TS_{number}"), 4)
+            for reducer in source.reducers:
+                lines += indent(_reducer(reducer), 6)
+        else:
+            columns = ",".join(json.dumps(c) for c in source.columns)
+            lines += [
+                f"    TableScan [TS_{number}]",
+                f"      {source.table.full_name} ({source.table.format or source.table.kind})",
+            ]
+            lines.append(f"      Output:[{columns}]")
+    return lines
+
+
+def _reducer(reducer: KeyFilter) -> list[str]:
+    """The keys that become a filter when the job runs."""
+    first = f"only rows whose {reducer.column} is among at most {reducer.most} keys of:"
+    if isinstance(reducer.keys, DruidRead):
+        return [first, *indent(json_lines("druid.query.json: ", reducer.keys.query), 2)]
+    return [first, *indent(spark_lines(reducer.keys), 2)]
+
+
+def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
+    """Pretty-printed, so that one change of the query is one changed line."""
+    return (label + json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
+
+
+def indent(lines: Iterable[str], width: int) -> list[str]:
+    return [" " * width + line for line in lines]
+
+
+def read_document(read: DruidRead) -> dict[str, Any]:
+    """`query` and `fields`; `over_nothing` is the query that is asked where that one has no rows."""
+    document = {"query": read.query, "fields": [{"name": f.name, "type": str(f.type)} for f in read.fields]}
+    return document if read.over_nothing is None else {**document, "over_nothing": read.over_nothing.query}
+
+
+def job_document(job: SparkJob) -> dict[str, Any]:
+    inputs = []
+    for source in job.inputs:
+        if isinstance(source, DruidInput):
+            item = {"view": source.view, **read_document(source.read)}
+            if source.reducers:
+                item["reducers"] = [_reducer_document(r) for r in source.reducers]
+            inputs.append(item)
+        else:
+            inputs.append({"view": source.view, "table": source.table.full_name, "columns": list(source.columns)})
+    return {"sql": job.sql, "inputs": inputs}
+
+
+def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:
+    keys = reducer.keys.query if isinstance(reducer.keys, DruidRead) else job_document(reducer.keys)
+    return {"column": reducer.column, "most": reducer.most, "keys": keys}

@@ -1,0 +1,143 @@
+"""Read the tables that a statement names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from hivedruid.actions.facts import Facts
+from hivedruid.catalog.names import with_field_names
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.table import Table
+from hivedruid.druid.limits import NO_LIMITS
+from hivedruid.errors import ConnectError
+from hivedruid.parser.statements import Query, Statement, TableName
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+
+class TableReader:
+    """Reads the tables that a statement names, views seen through, and what Druid says of those whose rows matter."""
+
+    def __init__(self, facts: Facts, tables: dict[tuple[str, str], Table]) -> None:
+        self.facts = facts
+        self.tables = tables
+        self.discovered: dict[str, Mapping[str, str]] = {}
+        self.all_tables: list[Table] = []
+        self.comments: dict[str, str] = {}
+        self.named: set[tuple[str, str]] = set()
+        self.resolved: set[tuple[str, str]] = set()
+        self.limits = NO_LIMITS
+        self.absent: list[str] = []
+        self.unreachable: str | None = None
+        self.mentions = 0
+        """How often queries name a table to read."""
+
+    def query(self, e: exp.Expr, database: str) -> None:
+        for node in e.find_all(exp.Table):
+            self.mentions += 1
+            self.table((node.db or database).lower(), node.name.lower(), rows=True)
+
+    def table(self, database: str, name: str, *, rows: bool) -> None:
+        """One table; a view brings what it reads.
+
+        With `rows` it is read or written, and its columns get the data source's own spelling of its fields. DDL must
+        not ask for that: it repairs tables whose fields cannot be told apart.
+        """
+        key = (database, name)
+        if key in self.named and (not rows or key in self.resolved):
+            return
+        table = self.facts.catalog.find(database, name)
+        self.named.add(key)
+        if table is None:
+            self._neighbours(database)
+            return
+        if table.kind == "druid" and rows:
+            table = with_field_names(table, self._fields(table.data_source))
+            self.resolved.add(key)
+        self.tables[key] = table
+        if table.kind == "view" and table.view_text:
+            from hivedruid.parser import parse
+            from hivedruid.script import SourceStatement
+
+            view = parse(SourceStatement(table.view_text))
+            if isinstance(view, Query):
+                self.query(view.expression, table.database)
+
+    def _fields(self, data_source: str) -> Mapping[str, str]:
+        """The fields of a data source that is read or written, and on the way the limits of its Druid."""
+        schema = self._schema(data_source, needed=not self.facts.plan_only)
+        if self.unreachable is None:
+            self.limits = self.facts.druid().limits()
+            if not schema:
+                self.absent.append(data_source)
+        return schema
+
+    def _schema(self, data_source: str, *, needed: bool) -> Mapping[str, str]:
+        """Empty where Druid has no such data source, or where it cannot be asked and is not needed."""
+        if self.unreachable is not None:
+            return {}
+        try:
+            return self.facts.druid().schema(data_source)
+        except ConnectError as error:
+            if needed:
+                raise
+            self.unreachable = error.message
+            return {}
+
+    def _neighbours(self, database: str) -> None:
+        """The other tables there, so that an error can say which one was meant."""
+        if not any(t.database == database for t in self.all_tables):
+            self.all_tables += self.facts.catalog.tables(database)
+
+    def statement(self, statement: Statement) -> None:
+        """The tables of DDL, DML and utility statements, found by the types of their fields."""
+        from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
+        from hivedruid.parser.statements.materialized import CreateMaterializedView
+        from hivedruid.parser.statements.statistics import AnalyzeTable
+        from hivedruid.parser.statements.utility import DescribeDatabase, ShowNames
+        from hivedruid.parser.statements.writing import Insert
+
+        for item in fields(statement):
+            self._part(getattr(statement, item.name))
+        if isinstance(statement, Insert):
+            for target in statement.targets:
+                self.table((target.table.database or self.facts.database).lower(), target.table.name.lower(), rows=True)
+                self._part(target.query)
+        if isinstance(statement, CreateMaterializedView):
+            statement = statement.table
+        if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
+            self._discover(statement)
+        if isinstance(statement, AnalyzeTable):
+            name = statement.name
+            self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
+        if isinstance(statement, ShowNames | DescribeDatabase):
+            self._listing(statement)
+        if isinstance(statement, DropDatabase):
+            self._neighbours(statement.name)
+
+    def _part(self, value: object) -> None:
+        if isinstance(value, TableName):
+            self.table((value.database or self.facts.database).lower(), value.name.lower(), rows=False)
+        elif isinstance(value, exp.Expr):
+            self.query(value, self.facts.database)
+
+    def _discover(self, statement: CreateTable) -> None:
+        """The data sources that the new table may name: its own, and one that is there already."""
+        names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
+        properties = {item.key: item.value for item in statement.properties}
+        names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()
+        checked = statement.query is not None or is_fed(properties) or not statement.columns
+        for name in sorted(names):
+            schema = self._schema(name, needed=checked and not self.facts.plan_only)
+            if schema:
+                self.discovered[name] = schema
+
+    def _listing(self, statement: object) -> None:
+        self._neighbours(getattr(statement, "database", None) or self.facts.database)
+        for name in self.facts.catalog.databases():
+            self.comments[name] = self.facts.catalog.database_comment(name) or ""

@@ -1,0 +1,48 @@
+"""Queries to actions. Pure: the same values always give the same actions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally, RunDruidQuery, RunSparkJob
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.parser.statements import Query, Statement
+
+if TYPE_CHECKING:
+    from hivedruid.plan.split import QueryPlan
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """The action that answers a query, after those that ask what it is planned with."""
+    from hivedruid.plan.split import plan_query
+
+    assert isinstance(statement, Query)
+    facts = replace(snapshot, answers=snapshot.answers or {})
+    plan = plan_query(statement.expression, statement.source, facts, note)
+    first = (AskValues(plan.asks, plan.zone),) if plan.asks else ()
+    return StatementPlan((*first, query_action(plan, local=not snapshot.scans_only)), (plan,))
+
+
+def query_action(plan: QueryPlan, *, local: bool) -> Action:
+    """How a query is answered: at once, by Druid alone, in this process over few rows of Druid's, or by Spark over all of them."""
+    from hivedruid.plan.split import constant_rows, druid_read, spark_job
+
+    rows = constant_rows(plan)
+    if rows is not None:
+        return AnswerRows(rows, plan.columns)
+    read = druid_read(plan)
+    if read is not None:
+        return RunDruidQuery(read, plan.columns, plan.zone)
+    job = spark_job(plan)
+    if local:
+        from hivedruid.evaluation.exactness import NotLocal
+        from hivedruid.evaluation.local import local_plan
+
+        try:
+            return EvaluateLocally(local_plan(plan), job)
+        except NotLocal:
+            pass
+    return RunSparkJob(job)

@@ -1,0 +1,101 @@
+"""EXPLAIN of queries, in the shape of Hive's user-level plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Explainer
+from hivedruid.actions.plan_text import indent, job_document, read_document, spark_lines, table_scan
+from hivedruid.actions.select.model import (
+    AnswerRows,
+    AskValues,
+    EvaluateLocally,
+    RunDruidQuery,
+    RunSparkJob,
+    SelectAction,
+)
+from hivedruid.plan.physical import DruidRead
+
+if TYPE_CHECKING:
+    from hivedruid.evaluation.local import LocalPlan
+
+
+_FETCH = ("Stage-0", "  Fetch Operator", "    limit:-1")
+
+
+def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
+    del settings
+    assert isinstance(action, SelectAction)
+    match action:
+        case RunDruidQuery():
+            return [*_FETCH, *indent(_select(action.read, len(action.columns)), 4)]
+        case AskValues():
+            return _ask(action)
+        case RunSparkJob():
+            return [*_FETCH, "    Stage-1", *indent(spark_lines(action.job), 6)]
+        case EvaluateLocally():
+            return [*_FETCH, *indent(_local(action.plan), 4)]
+        case AnswerRows():
+            values = [f"      {json.dumps(row, default=str, ensure_ascii=False)}" for row in action.rows]
+            return [*_FETCH, "    Values Operator", *values]
+        case _:
+            assert_never(action)
+
+
+def _ask(action: AskValues) -> list[str]:
+    head = "  Fetch Operator (runs first; Stage-0 is shown with the statement's clock in place of its values)"
+    return ["Stage-1", head, *(line for ask in action.asks for line in indent(table_scan(ask.read, "TS_first"), 4))]
+
+
+def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    del settings
+    assert isinstance(action, SelectAction)
+    match action:
+        case RunDruidQuery():
+            return read_document(action.read)
+        case AskValues():
+            return {"queries": [ask.read.query for ask in action.asks]}
+        case RunSparkJob():
+            return job_document(action.job)
+        case EvaluateLocally():
+            return _local_document(action.plan)
+        case AnswerRows():
+            return {"rows": [[_plain(v) for v in row] for row in action.rows]}
+        case _:
+            assert_never(action)
+
+
+def _select(read: DruidRead, width: int) -> list[str]:
+    """The Select over the TableScan that a native query answers for."""
+    output = ",".join(f'"_col{i}"' for i in range(width))
+    return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(read, "TS_0"), 2)]
+
+
+def _local(plan: LocalPlan) -> list[str]:
+    """The operators that this process evaluates, over the native queries that give their rows."""
+    from hivedruid.plan.show import tree
+
+    lines = ["Local Evaluation", f"  at most {plan.most} rows of each input, else Spark"]
+    names = {id(item.node): item.view for item in plan.inputs}
+    lines += indent(tree(plan.node, names=names), 2)
+    for number, item in enumerate(plan.inputs):
+        lines += [f"  <-{item.view}", *indent(table_scan(item.read, f"TS_{number}"), 4)]
+    return lines
+
+
+def _local_document(plan: LocalPlan) -> dict[str, Any]:
+    from hivedruid.plan.show import tree
+
+    inputs = [{"view": i.view, **read_document(i.read)} for i in plan.inputs]
+    names = {id(item.node): item.view for item in plan.inputs}
+    return {"max_rows": plan.most, "operators": tree(plan.node, names=names), "inputs": inputs}
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+EXPLAINER = Explainer(_lines, _document)

@@ -1,0 +1,113 @@
+"""The figures behind a plan, for EXPLAIN EXTENDED: rows of the tables, estimates of the native queries, what they decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.statistics import TableStatistics
+from hivedruid.druid.query import native_query, top_n_values
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, TableScan
+from hivedruid.plan.rex import Subquery, walk
+from hivedruid.plan.show import show
+from hivedruid.plan.split import native_queries
+from hivedruid.plan.statistics import Estimator
+
+if TYPE_CHECKING:
+    from hivedruid.plan.split import QueryPlan
+
+JOIN_ROWS = "hivedruid.join.max.rows"
+_EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999
+"""The instants that a datetime can show, in milliseconds."""
+
+
+def figures(plan: QueryPlan) -> list[str]:
+    """The lines; none where nothing is known of any table."""
+    known = plan.context.statistics
+    scans = {(s.table.database, s.table.name): s for s in _scans(plan.node)}
+    lines = [line for key, scan in scans.items() if key in known for line in _table(scan, known[key])]
+    estimator = Estimator(known, plan.zone)
+    for query in native_queries(plan.node):
+        rows = estimator.rows(query)
+        if rows is not None:
+            lines.append(f"native query of {_tables(query)}: about {_count(rows, 'row')}")
+    decided = [f"  {sentence}" for sentence in (*_joins(plan, estimator), *_top_ns(plan.node))]
+    return [
+        *(["", "Figures:", *(f"  {line}" for line in lines)] if lines else []),
+        *(["", "Decided:", *decided] if decided else []),
+    ]
+
+
+def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
+    """Why the right side of a join may travel into a native query."""
+    most = plan.context.most(JOIN_ROWS)
+    for join in _nodes(plan.node):
+        if not isinstance(join, DruidJoin):
+            continue
+        tables = ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(join.right))) or "the query itself"
+        rows = estimator.rows(join.right)
+        size = "grouped or limited, of unknown size" if rows is None else f"about {_count(rows, 'row')}"
+        yield f"join: the side of {tables} travels into the native query, {size} (at most {most:,})"
+
+
+def _top_ns(node: Node) -> Iterator[str]:
+    """Why a topN by an aggregate is exact."""
+    for query in _nodes(node):
+        if not isinstance(query, DruidQuery) or not query.sort or len(query.keys) != 1:
+            continue
+        values = top_n_values(query)
+        if values is not None and native_query(query, "UTC").query["queryType"] == "topN":
+            yield f"topN: {show(query.keys[0])} has at most {_count(values, 'value')}"
+
+
+def _table(scan: TableScan, found: TableStatistics) -> Iterator[str]:
+    parts = ["rows unknown" if found.rows is None else _count(found.rows, "row")]
+    if found.bytes is not None and found.taken_at:
+        parts.append(_count(found.bytes, "byte"))
+    if found.start is not None and found.end is not None:
+        parts.append(f"{_instant(found.start)} to {_instant(found.end)}")
+    yield f"{scan.table.full_name}: {', '.join(parts)}"
+    names = [
+        (c.name, (stored.field_name if stored else c.name))
+        for c in scan.columns
+        for stored in [scan.table.column(c.name)]
+    ]
+    values = [
+        f"{name} {_count(found.columns[field].distinct or 0, 'value')}"
+        for name, field in names
+        if field in found.columns and found.columns[field].distinct is not None
+    ]
+    if values:
+        stale = ", changed since" if found.is_stale else ""
+        when = f" (analysed {found.taken_at}{stale})" if found.taken_at else ""
+        yield f"  {', '.join(values)}{when}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _instant(millis: int) -> str:
+    moment = datetime.fromtimestamp(min(max(millis, _EARLIEST), _LATEST) / 1000, UTC).replace(tzinfo=None)
+    return moment.date().isoformat() if moment.time() == moment.min.time() else moment.isoformat(" ")
+
+
+def _tables(query: DruidQuery) -> str:
+    return ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(query)))
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """The node and all below it, those of subqueries and inside native queries, too."""
+    yield node
+    for rex in node.expressions():
+        for part in walk(rex):
+            if isinstance(part, Subquery):
+                yield from _nodes(part.plan)
+    source = getattr(node, "source", None)
+    for child in (*node.inputs, *((source,) if isinstance(source, Node) else ())):
+        yield from _nodes(child)
+
+
+def _scans(node: Node) -> Iterator[TableScan]:
+    return (n for n in _nodes(node) if isinstance(n, TableScan))

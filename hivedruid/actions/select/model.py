@@ -1,0 +1,77 @@
+"""The actions of queries: where their rows come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from hivedruid.actions.model import Action, OverJob
+from hivedruid.plan.physical import Ask, DruidRead, SparkJob
+from hivedruid.results import ResultColumn
+
+if TYPE_CHECKING:
+    from hivedruid.evaluation.local import LocalPlan
+
+
+@dataclass(frozen=True)
+class RunDruidQuery(Action):
+    """Answer with the rows of one native query."""
+
+    read: DruidRead
+    columns: tuple[ResultColumn, ...]
+    zone: str = "UTC"
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return (self.read,)
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        return replace(self, read=change(self.read))
+
+
+@dataclass(frozen=True)
+class AskValues(Action):
+    """Ask native queries of one row each; the statement is then planned again with what they answer."""
+
+    asks: tuple[Ask, ...]
+    zone: str = "UTC"
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return tuple(ask.read for ask in self.asks)
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        return replace(self, asks=tuple(replace(ask, read=change(ask.read)) for ask in self.asks))
+
+
+@dataclass(frozen=True)
+class AnswerRows(Action):
+    """Answer with rows that planning has already computed."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    columns: tuple[ResultColumn, ...]
+
+
+@dataclass(frozen=True)
+class RunSparkJob(OverJob, Action):
+    """Answer with the rows of a Spark job."""
+
+
+@dataclass(frozen=True)
+class EvaluateLocally(Action):
+    """Answer with what this process computes from the rows of native queries; `job` answers where there are too many of them."""
+
+    plan: LocalPlan
+    job: SparkJob
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return tuple(item.read for item in self.plan.inputs)
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        inputs = tuple(replace(item, read=change(item.read)) for item in self.plan.inputs)
+        return replace(self, plan=replace(self.plan, inputs=inputs), job=self.job.with_reads(change))
+
+
+SelectAction = RunDruidQuery | AskValues | AnswerRows | RunSparkJob | EvaluateLocally

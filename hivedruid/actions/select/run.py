@@ -1,0 +1,88 @@
+"""Answer queries: by Druid, in this process, or by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.select.model import (
+    AnswerRows,
+    AskValues,
+    EvaluateLocally,
+    RunDruidQuery,
+    RunSparkJob,
+    SelectAction,
+)
+from hivedruid.actions.select.reduce import reduced
+from hivedruid.actions.services import Services
+from hivedruid.cells import padded
+from hivedruid.errors import PlanError
+from hivedruid.plan.physical import DruidRead
+from hivedruid.results import Result, ResultColumn, begun
+
+
+def run(action: Action, services: Services) -> Result:
+    """The answer; its rows may be computed while they are read."""
+    assert isinstance(action, SelectAction)
+    match action:
+        case RunDruidQuery():
+            return _run_druid_query(action, services)
+        case RunSparkJob():
+            return _run_spark_job(action, services)
+        case EvaluateLocally():
+            return _evaluate_locally(action, services)
+        case AnswerRows():
+            return _result(action.columns, iter(action.rows))
+        case AskValues():
+            raise PlanError("values that a statement is planned with were not asked first")
+        case _:
+            assert_never(action)
+
+
+def one_row(read: DruidRead, zone: str, services: Services) -> Sequence[Any]:
+    from hivedruid.plan.decode import decode_rows
+
+    return next(iter(decode_rows(services.druid().rows(read), read.fields, zone)))
+
+
+def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
+    from hivedruid.plan.decode import decode_rows
+
+    rows = begun(services.druid().rows(action.read))
+    return _result(action.columns, decode_rows(rows, action.read.fields, action.zone))
+
+
+def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
+    from hivedruid.plan.literals import rows_in_zone
+
+    rows = begun(services.spark().rows(reduced(action.job, services)))
+    return _result(action.job.columns, rows_in_zone(rows, services.zone()))
+
+
+def _result(columns: tuple[ResultColumn, ...], rows: Iterator[tuple[Any, ...]]) -> Result:
+    return Result(columns, padded([c.type for c in columns], rows))
+
+
+def _evaluate_locally(action: EvaluateLocally, services: Services) -> Result:
+    """The whole answer is there before any of it is shown, so Spark can still take over."""
+    from hivedruid.evaluation.exactness import Unsure
+    from hivedruid.evaluation.local import evaluated
+
+    most = action.plan.most
+    try:
+        fetched = {item.view: _fetched(item.read, most, services) for item in action.plan.inputs}
+        return Result(action.plan.columns, iter(evaluated(action.plan, fetched)))
+    except Unsure:
+        return _run_spark_job(RunSparkJob(action.job), services)
+
+
+def _fetched(read: DruidRead, most: int, services: Services) -> list[tuple[Any, ...]]:
+    from hivedruid.evaluation.exactness import Unsure
+    from hivedruid.plan.decode import decode_rows
+
+    rows = list(islice(decode_rows(services.druid().rows(read), read.fields, "UTC"), most + 1))
+    if len(rows) > most:
+        raise Unsure(f"a native query has more than {most} rows")
+    return rows

@@ -1,0 +1,24 @@
+"""What a statement comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action
+from hivedruid.errors import Span
+
+if TYPE_CHECKING:
+    from hivedruid.plan.split import QueryPlan
+
+
+@dataclass(frozen=True)
+class StatementPlan:
+    """What a statement comes down to; `plans` are the query plans behind its actions, for EXPLAIN."""
+
+    actions: tuple[Action, ...]
+    plans: tuple[QueryPlan, ...] = ()
+
+
+Note = Callable[[str, Span | None], None]

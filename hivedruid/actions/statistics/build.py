@@ -1,0 +1,72 @@
+"""ANALYZE TABLE to its action. Pure: what it needs to know is in the snapshot."""
+
+from __future__ import annotations
+
+from hivedruid.actions.lookup import find_table
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.statistics.model import ComputeStatistics
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import BIGINT, STRING
+from hivedruid.errors import SemanticError, UnsupportedError, did_you_mean
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.statistics import AnalyzeTable
+from hivedruid.plan.physical import SparkJob, TableInput
+from hivedruid.results import ResultColumn
+
+VIEW = "analysed"
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """The one action. Raises SemanticError and UnsupportedError for what has no statistics."""
+    del note
+    assert isinstance(statement, AnalyzeTable)
+    table = find_table(statement.name, snapshot)
+    if table.kind == "view":
+        raise SemanticError(
+            f"{table.full_name} is a view, and has no rows of its own",
+            span=statement.name.span,
+            hint="ANALYZE the tables that it reads",
+        )
+    if table.kind == "kafka":
+        raise UnsupportedError(
+            f"{table.full_name} is a Kafka topic: its rows are never all there",
+            span=statement.name.span,
+            hint="ANALYZE the table that is fed from it",
+        )
+    columns = _columns(statement, table)
+    job = None if table.kind == "druid" or statement.no_scan else _job(table, columns)
+    return StatementPlan((ComputeStatistics(table, columns, job, snapshot.now.isoformat(timespec="seconds")),))
+
+
+def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
+    if not statement.columns:
+        return table.columns if statement.columns is not None else ()
+    found: list[Column] = []
+    for name, span in statement.columns:
+        column = table.column(name)
+        if column is None:
+            known = [c.name for c in table.columns]
+            raise SemanticError(
+                f"column '{name}' not found in {table.full_name}", span=span, hint=did_you_mean(name, known)
+            )
+        if column not in found:
+            found.append(column)
+    return tuple(found)
+
+
+def _job(table: Table, columns: tuple[Column, ...]) -> SparkJob:
+    """The rows, and for each column its values (HyperLogLog), those that are there, the lowest and the highest."""
+    items, answers = ["count(*) AS `n`"], [ResultColumn("n", BIGINT)]
+    for i, column in enumerate(columns):
+        name = f"`{column.name}`"
+        is_plain = not column.type.children
+        items += [f"approx_count_distinct({name}) AS `d{i}`" if is_plain else f"CAST(NULL AS BIGINT) AS `d{i}`"]
+        items += [f"count({name}) AS `n{i}`"]
+        answers += [ResultColumn(f"d{i}", BIGINT), ResultColumn(f"n{i}", BIGINT)]
+        for function in ("min", "max"):
+            value = f"CAST({function}({name}) AS STRING)" if is_plain else "CAST(NULL AS STRING)"
+            items.append(f"{value} AS `{function}{i}`")
+            answers.append(ResultColumn(f"{function}{i}", STRING))
+    source = TableInput(VIEW, table, tuple(c.name for c in columns) or (table.columns[0].name,))
+    return SparkJob(f"SELECT {', '.join(items)} FROM `{VIEW}`", (source,), tuple(answers))

@@ -1,0 +1,63 @@
+"""Look at a table's rows, and remember in the catalog how many there are and what values they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.services import Services
+from hivedruid.actions.statistics.model import ComputeStatistics
+from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
+
+
+def run(action: Action, services: Services) -> None:
+    """Compute and keep them; columns that were looked at before stay known while the table is what it was then."""
+    assert isinstance(action, ComputeStatistics)
+    table = action.table
+    if table.kind == "druid":
+        key = (services.setting("druid.url"), table.data_source)
+        found = _of_druid(action, services)
+    else:
+        key = ("", table.table_id)
+        found = _of_files(action, services)
+    store = StatisticsStore(services.catalog)
+    before = store.find(*key)
+    known: Mapping[str, ColumnStatistics] = before.columns if before and before.of == found.of else {}
+    store.keep(*key, replace(found, columns={**known, **found.columns}, taken_at=action.taken_at))
+
+
+def _of_druid(action: ComputeStatistics, services: Services) -> TableStatistics:
+    druid = services.druid()
+    types = druid.schema(action.table.data_source)
+    columns = {c.field_name: types[c.field_name] for c in action.columns if c.field_name in types}
+    return druid.analysed(action.table.data_source, columns)
+
+
+def _of_files(action: ComputeStatistics, services: Services) -> TableStatistics:
+    from hivedruid.actions.statistics.gather import stored_files
+
+    found = stored_files(action.table, services.home) or TableStatistics()
+    if action.job is None:
+        return found
+    row = _only(services.spark().rows(action.job))
+    values = dict(zip([c.name for c in action.job.columns], row, strict=True))
+    columns = {c.name: _column(i, values) for i, c in enumerate(action.columns)}
+    return replace(found, rows=values["n"], columns=columns)
+
+
+def _only(rows: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    found = list(rows)
+    return found[0]
+
+
+def _column(position: int, values: Mapping[str, Any]) -> ColumnStatistics:
+    nulls = values[f"n{position}"] < values["n"]
+    distinct = values[f"d{position}"]
+    return ColumnStatistics(
+        None if distinct is None else distinct + nulls,
+        nulls,
+        low=values[f"min{position}"],
+        high=values[f"max{position}"],
+    )

@@ -1,0 +1,59 @@
+"""SET, RESET, SHOW and DESCRIBE to actions. Pure: what they need to know is in the snapshot."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.utility import show
+from hivedruid.actions.utility.model import ChangeSetting, ResetSetting
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import utility as u
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """Raises SemanticError, with the place: there is no such table, column, database or setting, or the value does not fit."""
+    del note
+    assert isinstance(statement, u.UtilityStatement)
+    return StatementPlan((_action(statement, snapshot),))
+
+
+def _action(statement: u.UtilityStatement, snapshot: Snapshot) -> Action:
+    match statement:
+        case u.DescribeTable():
+            return show.describe_table(statement, snapshot)
+        case u.DescribeDatabase():
+            return show.describe_database(statement, snapshot)
+        case u.ShowNames():
+            return show.show_names(statement, snapshot)
+        case u.ShowColumns():
+            return show.show_columns(statement, snapshot)
+        case u.ShowCreateTable():
+            return show.show_create_table(statement, snapshot)
+        case u.ShowTableProperties():
+            return show.show_table_properties(statement, snapshot)
+        case u.SetSetting():
+            return _set(statement, snapshot)
+        case u.ResetSettings():
+            return ResetSetting(statement.key)
+        case _:
+            assert_never(statement)
+
+
+def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
+    if statement.key is None or statement.value is None:
+        return show.settings(statement, snapshot)
+    from hivedruid.settings import check
+
+    key = statement.key.removeprefix("hiveconf:")
+    if key.startswith("hivevar:"):
+        return ChangeSetting(key, statement.value)
+    for prefix in ("system:", "env:"):
+        if key.startswith(prefix):
+            raise SemanticError(
+                f"'{prefix}' variables cannot be set", span=statement.span, hint="use SET hivevar:name=value"
+            )
+    return ChangeSetting(key, check(key, statement.value, statement.span))

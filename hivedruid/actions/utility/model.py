@@ -1,0 +1,48 @@
+"""The actions of SET, RESET, SHOW and DESCRIBE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.actions.model import Action
+from hivedruid.results import ResultColumn
+
+
+@dataclass(frozen=True)
+class ChangeSetting(Action):
+    """SET key=value. The value is checked; `hivevar:name` is a variable, every other key a setting."""
+
+    key: str
+    value: str
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class ResetSetting(Action):
+    """Back to the default, for one key or (None) for all."""
+
+    key: str | None = None
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class Show(Action):
+    """Answer with rows that the catalog and the settings already hold."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    is_text: bool = False
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+UtilityAction = ChangeSetting | ResetSetting | Show

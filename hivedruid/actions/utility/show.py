@@ -1,0 +1,299 @@
+"""DESCRIBE and SHOW: answers from the snapshot, in Hive's layout. Secrets are shown as stars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.utility.model import Show
+from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table
+from hivedruid.catalog.types import STRING
+from hivedruid.errors import SemanticError, did_you_mean
+from hivedruid.parser.statements import TableName
+from hivedruid.parser.statements import utility as u
+from hivedruid.results import ResultColumn
+from hivedruid.secrets import masked, masked_all
+from hivedruid.tables.druid_tables import DISCOVERED_COMMENT
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS
+
+Row = tuple[str, ...]
+
+HANDLERS = {"druid": DRUID_STORAGE_HANDLER, "kafka": KAFKA_STORAGE_HANDLER}
+
+
+def _table(name: TableName, snapshot: Snapshot) -> Table:
+    from hivedruid.actions.lookup import find_table
+
+    return find_table(name, snapshot)
+
+
+def _show(columns: Iterable[str], rows: Iterable[Row], *, is_text: bool = False) -> Show:
+    return Show(tuple(ResultColumn(name, STRING) for name in columns), tuple(rows), is_text)
+
+
+def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
+    """SET, SET -v and SET key, as lines of `key=value`."""
+    from hivedruid.settings import listing, shown
+
+    if statement.key is None:
+        lines = [f"{key}={value}" for key, value in listing(snapshot.settings, verbose=statement.verbose)]
+        lines += [f"hivevar:{key}={masked(key, value)}" for key, value in sorted(snapshot.variables.items())]
+        return _show(("set",), [(line,) for line in lines], is_text=True)
+    key = statement.key.removeprefix("hiveconf:")
+    values, name = (snapshot.variables, key[8:]) if key.startswith("hivevar:") else (snapshot.settings, key)
+    if name in values:
+        line = f"{key}={shown(name, values[name]) if values is snapshot.settings else masked(name, values[name])}"
+    elif key.startswith(("hive.druid.", "druid.", "hivedruid.")):
+        hint = did_you_mean(key, values)
+        raise SemanticError(f"unknown setting '{key}'", span=statement.span, hint=hint or "SET -v lists every key")
+    else:
+        line = f"{key} is undefined"
+    return _show(("set",), [(line,)], is_text=True)
+
+
+def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
+    table = _table(statement.name, snapshot)
+    names = ("col_name", "data_type", "comment")
+    columns = [(c.name, str(c.type), _comment(table, c)) for c in table.columns]
+    if statement.column is not None:
+        found = [row for row in columns if row[0] == statement.column]
+        if not found:
+            known = [column.name for column in table.columns]
+            raise SemanticError(
+                f"column '{statement.column}' not found in {table.full_name}",
+                span=statement.column_span,
+                hint=did_you_mean(statement.column, known),
+            )
+        return _show(names, found)
+    if statement.mode == "plain":
+        return _show(names, columns)
+    if statement.mode == "extended":
+        detail = ("Detailed Table Information", _detail(table), "")
+        return _show(names, [*columns, ("", "", ""), detail, *_runtime(table, snapshot)])
+    header = ("# col_name", "data_type", "comment")
+    return _show(
+        names,
+        [
+            header,
+            *columns,
+            ("", "", ""),
+            *_formatted(table),
+            *_materialized(table, snapshot),
+            *_runtime(table, snapshot),
+        ],
+    )
+
+
+def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    if not table.is_materialized:
+        return []
+    from hivedruid.actions.materialized.describe import described
+
+    return [("", "", ""), *described(table, snapshot)]
+
+
+def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
+    """What Druid says of a table's ingestion, where it was asked."""
+    known = snapshot.ingestions.get((table.database, table.name))
+    if known is None and snapshot.unreachable is None:
+        return []
+    from hivedruid.actions.ingesting.describe import rows
+
+    return rows(table, known, snapshot.unreachable)
+
+
+def _comment(table: Table, column: Column) -> str:
+    """Columns of a storage handler's table come from its SerDe, and Hive says so where they have no comment."""
+    return column.comment or (DISCOVERED_COMMENT if table.kind in HANDLERS else "")
+
+
+def parameters(table: Table) -> dict[str, str]:
+    """The table's properties as Hive lists them: sorted, with those that it keeps for itself, secrets masked."""
+    own = {"EXTERNAL": "TRUE"} if table.external else {}
+    if table.comment:
+        own["comment"] = table.comment
+    if table.kind in HANDLERS:
+        own["storage_handler"] = HANDLERS[table.kind]
+    return dict(sorted(masked_all({**own, **table.properties}).items()))
+
+
+def table_type(table: Table) -> str:
+    if table.kind == "view":
+        return "VIRTUAL_VIEW"
+    if table.is_materialized:
+        return "MATERIALIZED_VIEW"
+    return "EXTERNAL_TABLE" if table.external else "MANAGED_TABLE"
+
+
+def _detail(table: Table) -> str:
+    """One line, like the metastore's Table object that Hive prints."""
+    parts = [f"tableName:{table.name}", f"dbName:{table.database}", f"tableType:{table_type(table)}"]
+    if table.location:
+        parts.append(f"location:{table.location}")
+    if table.format:
+        parts.append(f"format:{table.format}")
+    if table.view_text:
+        parts.append(f"viewExpandedText:{table.view_text}")
+    listed = ", ".join(f"{key}={value}" for key, value in parameters(table).items())
+    parts.append(f"parameters:{{{listed}}}")
+    return f"Table({', '.join(parts)})"
+
+
+def _formatted(table: Table) -> list[Row]:
+    rows: list[Row] = [
+        ("# Detailed Table Information", "", ""),
+        ("Database:", table.database, ""),
+        ("Table Type:", table_type(table), ""),
+    ]
+    if table.location:
+        rows.append(("Location:", table.location, ""))
+    if listed := parameters(table):
+        rows.append(("Table Parameters:", "", ""))
+        rows += [("", key, value) for key, value in listed.items()]
+    rows.append(("", "", ""))
+    if table.kind == "view":
+        return [*rows, ("# View Information", "", ""), ("Expanded Query:", table.view_text or "", "")]
+    rows.append(("# Storage Information", "", ""))
+    serde = masked_all(table.serde)
+    library = serde.pop("serialization.lib", "")
+    if library:
+        rows.append(("SerDe Library:", library, ""))
+    if table.kind in HANDLERS:
+        rows.append(("Storage Handler:", HANDLERS[table.kind], ""))
+    if table.format:
+        rows.append(("Format:", table.format.upper(), ""))
+    if serde:
+        rows.append(("Storage Desc Params:", "", ""))
+        rows += [("", key, value) for key, value in sorted(serde.items())]
+    return rows
+
+
+def describe_database(statement: u.DescribeDatabase, snapshot: Snapshot) -> Show:
+    require_database(statement.name, statement.span, snapshot)
+    comment = snapshot.database_comments.get(statement.name, "")
+    return _show(("db_name", "comment"), [(statement.name, comment)])
+
+
+def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
+    if name not in snapshot.databases:
+        hint = did_you_mean(name, snapshot.databases)
+        raise SemanticError(f"Database does not exist: {name}", span=span, hint=hint)
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Hive's LIKE of SHOW: `*` and `%` stand for anything, `_` and `.` for one character, `|` between choices, in any case."""
+    for choice in pattern.split("|"):
+        parts = [{"*": ".*", "%": ".*", "_": ".", ".": "."}.get(c) or re.escape(c) for c in choice.strip()]
+        if re.fullmatch("".join(parts), name, re.IGNORECASE | re.DOTALL):
+            return True
+    return False
+
+
+def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
+    if statement.kind == "databases":
+        return _show(("database_name",), _matching(snapshot.databases, statement.like))
+    if statement.kind == "functions":
+        from hivedruid.plan.functions import function_names
+
+        return _show(("tab_name",), _matching(function_names(), statement.like))
+    database = statement.database or snapshot.database
+    require_database(database, statement.span, snapshot)
+    names = [
+        table.name
+        for table in snapshot.all_tables
+        if table.database == database and (statement.kind == "tables" or table.kind == "view")
+    ]
+    return _show(("tab_name",), _matching(names, statement.like))
+
+
+def _matching(names: Iterable[str], like: str | None) -> list[Row]:
+    return [(name,) for name in sorted(names) if like is None or matches(like, name)]
+
+
+def show_columns(statement: u.ShowColumns, snapshot: Snapshot) -> Show:
+    names = [column.name for column in _table(statement.name, snapshot).columns]
+    return _show(("field",), [(name,) for name in names if statement.like is None or matches(statement.like, name)])
+
+
+def show_table_properties(statement: u.ShowTableProperties, snapshot: Snapshot) -> Show:
+    table = _table(statement.name, snapshot)
+    listed = parameters(table)
+    names = ("prpt_name", "prpt_value")
+    if statement.key is None:
+        return _show(names, listed.items())
+    value = listed.get(statement.key, f"Table {table.full_name} does not have property: {statement.key}")
+    return _show(names, [(statement.key, value)])
+
+
+def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
+    text = create_statement(_table(statement.name, snapshot))
+    return _show(("createtab_stmt",), [(line,) for line in text.split("\n")], is_text=True)
+
+
+def create_statement(table: Table) -> str:
+    """The CREATE statement of a table or view; parsed again it makes the same one, but for the secrets."""
+    name = f"`{table.database}`.`{table.name}`"
+    if table.kind == "view":
+        columns = ", ".join(_name(c.name) + _comment_clause(c.comment) for c in table.columns)
+        lines = [f"CREATE VIEW {name}" + (f" ({columns})" if columns else "")]
+        if table.comment:
+            lines.append(f"COMMENT {quoted(table.comment)}")
+        return "\n".join([*lines, *_listed("TBLPROPERTIES", table.properties), f"AS {table.view_text}"])
+    if table.is_materialized:
+        return _create_materialized(name, table)
+    columns_shown = table.columns
+    if table.kind == "kafka":
+        columns_shown = columns_shown[: -len(KAFKA_COLUMNS)]
+    columns = ",\n".join(f"  {_name(c.name)} {c.type}{_comment_clause(c.comment)}" for c in columns_shown)
+    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name} (\n{columns})"]
+    if table.comment:
+        lines.append(f"COMMENT {quoted(table.comment)}")
+    serde = dict(table.serde)
+    if library := serde.pop("serialization.lib", None):
+        lines.append(f"ROW FORMAT SERDE\n  {quoted(library)}")
+    if table.kind in HANDLERS:
+        lines.append(f"STORED BY\n  {quoted(HANDLERS[table.kind])}")
+    lines += _listed("WITH SERDEPROPERTIES", serde)
+    if table.format:
+        lines.append(f"STORED AS {table.format.upper()}")
+    if table.location:
+        lines.append(f"LOCATION\n  {quoted(table.location)}")
+    own = table.owns_data_source and table.data_source == table.full_name  # given, it would be someone else's
+    properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
+    return "\n".join([*lines, *_listed("TBLPROPERTIES", properties)])
+
+
+def _create_materialized(name: str, table: Table) -> str:
+    lines = [f"CREATE MATERIALIZED VIEW {name}" + ("" if table.rewrite_enabled else " DISABLE REWRITE")]
+    if table.comment:
+        lines.append(f"COMMENT {quoted(table.comment)}")
+    if table.kind in HANDLERS:
+        lines.append(f"STORED BY\n  {quoted(HANDLERS[table.kind])}")
+    own = table.data_source == table.full_name
+    properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
+    return "\n".join([*lines, *_listed("TBLPROPERTIES", properties), f"AS {table.view_text}"])
+
+
+def _listed(clause: str, values: Any) -> list[str]:
+    if not values:
+        return []
+    pairs = ",\n".join(f"  {quoted(key)}={quoted(value)}" for key, value in sorted(masked_all(values).items()))
+    return [f"{clause} (\n{pairs})"]
+
+
+def _comment_clause(comment: str) -> str:
+    return f" COMMENT {quoted(comment)}" if comment else ""
+
+
+def _name(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quoted(text: str) -> str:
+    """A string literal of Hive."""
+    return "'" + "".join(_ESCAPES.get(c) or (f"\\u{ord(c):04x}" if ord(c) < 32 else c) for c in text) + "'"

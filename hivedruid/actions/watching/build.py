@@ -1,0 +1,53 @@
+"""SHOW INGESTIONS, SHOW TASKS, SHOW TASK, SHOW PROBLEMS and KILL TASK to actions. Pure."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.lookup import find_table
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.watching.model import DescribeTask, ListIngestions, ListProblems, ListTasks, ShutDownTask
+from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import require_cluster
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import watching as s
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """Raises UnsupportedError on the embedded store, SemanticError for a table that has no tasks."""
+    del note
+    assert isinstance(statement, s.WatchingStatement)
+    return StatementPlan((_action(statement, snapshot),))
+
+
+def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
+    match statement:
+        case s.ShowIngestions():
+            require_cluster(snapshot.settings, "SHOW INGESTIONS")
+            return ListIngestions(statement.like)
+        case s.ShowTasks():
+            require_cluster(snapshot.settings, "SHOW TASKS")
+            return ListTasks(_druid_table(statement.name, snapshot), statement.state)
+        case s.ShowTask():
+            require_cluster(snapshot.settings, "SHOW TASK")
+            return DescribeTask(statement.task, statement.span)
+        case s.ShowProblems():
+            require_cluster(snapshot.settings, "SHOW PROBLEMS")
+            return ListProblems(snapshot.settings)
+        case s.KillTask():
+            require_cluster(snapshot.settings, "KILL TASK")
+            return ShutDownTask(statement.task, statement.span)
+        case _:
+            assert_never(statement)
+
+
+def _druid_table(name: TableName | None, snapshot: Snapshot) -> Table | None:
+    if name is None:
+        return None
+    table = find_table(name, snapshot)
+    if table.kind != "druid":
+        raise SemanticError(f"{table.full_name} is not a Druid table: it has no tasks", span=name.span)
+    return table

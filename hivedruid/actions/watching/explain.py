@@ -1,0 +1,46 @@
+"""EXPLAIN of what looks at Druid: the requests, and what each is made for."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Fields, operator_explainer
+from hivedruid.actions.watching.model import (
+    DescribeTask,
+    ListIngestions,
+    ListProblems,
+    ListTasks,
+    ShutDownTask,
+    WatchingAction,
+)
+from hivedruid.actions.watching.run import AFTERWARDS, tasks_request
+from hivedruid.clients import observe
+from hivedruid.clients.overlord import task_path
+
+
+def _describe(action: Action) -> tuple[str, Fields]:
+    assert isinstance(action, WatchingAction)
+    match action:
+        case ListIngestions():
+            return "Show Ingestions Operator", [("like", action.like), ("requests", observe.REQUESTS)]
+        case ListTasks():
+            name = action.table.full_name if action.table is not None else None
+            requests = {f"GET {tasks_request(action)}": "all tasks"}
+            return "Show Tasks Operator", [("table", name), ("state", action.state), ("requests", requests)]
+        case DescribeTask():
+            parts = {"status": "state", "reports": "rows and parse errors", "log": "end of the log"}
+            requests = {f"GET {task_path(action.task, part)}": what for part, what in parts.items()}
+            return "Show Task Operator", [("task", action.task), ("requests", requests)]
+        case ListProblems():
+            requests = {**observe.REQUESTS, **observe.REQUESTS_FOR_PROBLEMS}
+            return "Show Problems Operator", [("requests", requests)]
+        case ShutDownTask():
+            status = f"GET {task_path(action.task, 'status')}"
+            requests = {status: "until it has ended", f"POST {task_path(action.task, 'shutdown')}": "once"}
+            return "Kill Task Operator", [("task", action.task), ("effect", AFTERWARDS), ("requests", requests)]
+        case _:
+            assert_never(action)
+
+
+EXPLAINER = operator_explainer(_describe)

@@ -1,0 +1,221 @@
+"""Look at what ingests, what runs and what is wrong, and end tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.services import Services
+from hivedruid.actions.utility.show import matches
+from hivedruid.actions.watching.model import (
+    DescribeTask,
+    ListIngestions,
+    ListProblems,
+    ListTasks,
+    ShutDownTask,
+    WatchingAction,
+)
+from hivedruid.actions.writing import show as show_jobs
+from hivedruid.actions.writing.gather import gather_jobs
+from hivedruid.catalog.places import Places
+from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
+from hivedruid.clients import observe
+from hivedruid.clients.cluster import DruidCluster
+from hivedruid.clients.overlord import Overlord, tasks_path
+from hivedruid.clients.segments import wait_until
+from hivedruid.errors import DruidError, Span
+from hivedruid.ingestion import overview as o
+from hivedruid.ingestion.model import Task
+from hivedruid.ingestion.problems import COLUMNS, Problem, problems
+from hivedruid.plan.literals import rows_in_zone
+from hivedruid.results import Result, ResultColumn
+
+LOG_TAIL = 8000
+"""Characters of the end of a task's log that SHOW TASK asks for."""
+LOG_LINES = 40
+AFTERWARDS = "a running supervisor begins another task, which reads again from the offsets published last"
+PATIENCE = 60.0
+"""Seconds that a task may need to end."""
+INGESTION_COLUMNS = tuple(
+    ResultColumn(name, type_)
+    for name, type_ in {
+        "table": STRING, "topic": STRING, "state": STRING, "detailed_state": STRING, "tasks": STRING, "lag": BIGINT,
+        "seconds_behind": BIGINT, "rows_per_second": DOUBLE, "unparseable": BIGINT, "last_error": STRING,
+        "since": TIMESTAMP_LTZ,
+    }.items()
+)  # fmt: skip
+TASK_COLUMNS = tuple(
+    ResultColumn(name, type_)
+    for name, type_ in {
+        "id": STRING, "type": STRING, "table": STRING, "state": STRING, "created": TIMESTAMP_LTZ, "duration": DOUBLE,
+        "location": STRING, "error": STRING,
+    }.items()
+)  # fmt: skip
+DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
+PROBLEM_COLUMNS = tuple(ResultColumn(name, STRING) for name in COLUMNS)
+_ASKED = {
+    "RUNNING": "running", "WAITING": "waiting", "PENDING": "pending", "SUCCESS": "complete", "FAILED": "complete",
+}  # fmt: skip
+"""What Druid calls a task's state in a question, by what it calls it in the answer."""
+
+
+def run(action: Action, services: Services) -> Result | None:
+    assert isinstance(action, WatchingAction)
+    cluster = services.cluster()
+    match action:
+        case ListIngestions():
+            return _ingestions(action, cluster, services)
+        case ListTasks():
+            return _tasks(action, cluster, services)
+        case DescribeTask():
+            return _task(action, cluster, services)
+        case ListProblems():
+            return _problems(action, cluster, services)
+        case ShutDownTask():
+            _shut_down(action, cluster)
+            return None
+        case _:
+            assert_never(action)
+
+
+def tasks_request(action: ListTasks) -> str:
+    """The path of the one request that SHOW TASKS makes."""
+    source = action.table.data_source if action.table is not None else None
+    return tasks_path(source, _ASKED[action.state] if action.state else None)
+
+
+def known(catalog: Catalog, home: Path) -> observe.Known:
+    """What the home knows of its tables and their ingestions."""
+    from hivedruid.actions.ingesting.gather import home_name
+    from hivedruid.catalog.ingestions import Ingestions
+
+    tables = tuple(table for database in catalog.databases() for table in catalog.tables(database))
+    return observe.Known(tables, Ingestions(catalog).all(), home_name(home))
+
+
+def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
+    """Where a table's own supervisor runs something else than a START would send now."""
+    from hivedruid.druid.supervisor import supervisor_spec
+    from hivedruid.ingestion.compare import changes
+    from hivedruid.ingestion.supervisor import owner_of
+
+    def compared(one: o.Ingestion) -> o.Ingestion:
+        if one.table is None or one.supervisor is None or not is_fed(one.table.properties):
+            return one
+        if owner_of(one.supervisor.spec) not in (None, one.table.table_id):
+            return one
+        wanted = supervisor_spec(one.table, settings)
+        return replace(one, differences=changes(wanted, one.supervisor.spec, one.last))
+
+    return replace(seen, ingestions=tuple(map(compared, seen.ingestions)))
+
+
+def _ingestions(action: ListIngestions, cluster: DruidCluster, services: Services) -> Result:
+    like = action.like
+    with observe.Observer(cluster.address) as observer:
+        seen = observer.ingestions(known(services.catalog, services.home))
+    return ingestion_result((one for one in seen.ingestions if like is None or is_like(one, like)), services.zone())
+
+
+def ingestion_result(ingestions: Iterable[o.Ingestion], zone: str) -> Result:
+    return Result(INGESTION_COLUMNS, rows_in_zone(map(o.ingestion_row, ingestions), zone))
+
+
+def is_like(one: o.Ingestion, pattern: str) -> bool:
+    """Whether LIKE chooses it: by the table's name, with or without its database, or the supervisor's id."""
+    names = {one.name, one.table.name if one.table is not None else one.name}
+    return any(matches(pattern, name) for name in names)
+
+
+def _problems(action: ListProblems, cluster: DruidCluster, services: Services) -> Result:
+    with observe.Observer(cluster.address) as observer:
+        seen = observer.everything(known(services.catalog, services.home))
+    jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
+    found = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs), *_elsewhere(services))
+    return Result(PROBLEM_COLUMNS, problem_rows(found))
+
+
+def _elsewhere(services: Services) -> Iterator[Problem]:
+    """The tables whose rows were written to another Druid."""
+    here, places = services.place(), Places(services.catalog).all()
+    for data_source, name in sorted(table_names(services.catalog).items()) if here else ():
+        if places.get(data_source, here) != here:
+            cause = f"its rows were written to {places[data_source]}"
+            yield Problem(name, "rows elsewhere", cause, f"this session reads {here}", "SET druid.url")
+
+
+def problem_rows(found: Iterable[Problem]) -> list[tuple[str, ...]]:
+    return [tuple(getattr(problem, name) for name in COLUMNS) for problem in found]
+
+
+def _tasks(action: ListTasks, cluster: DruidCluster, services: Services) -> Result:
+    state = action.state
+    source = action.table.data_source if action.table is not None else None
+    found = Overlord(cluster.client).tasks(source, _ASKED[state] if state else None)
+    names = table_names(services.catalog)
+    if action.table is not None:
+        names[action.table.data_source] = action.table.full_name
+    now = datetime.now(UTC)
+    rows = (_row(task, names, now) for task in found if state in (None, task.state))
+    return Result(TASK_COLUMNS, rows_in_zone(rows, services.zone()))
+
+
+def _row(task: Task, names: Mapping[str, str], now: datetime) -> o.Row:
+    return o.task_row(task, names.get(task.data_source, task.data_source), now)
+
+
+def _task(action: DescribeTask, cluster: DruidCluster, services: Services) -> Result:
+    overlord = Overlord(cluster.client)
+    task = _found(overlord, action.task, action.span)
+    report, log = overlord.report(task.id), overlord.log(task.id, LOG_TAIL)
+    name = table_names(services.catalog).get(task.data_source, task.data_source)
+    tail = "\n".join(log.splitlines()[-LOG_LINES:])
+    return Result(DETAIL_COLUMNS, o.task_details(task, name, datetime.now(UTC), report, tail))
+
+
+def _found(overlord: Overlord, task_id: str, span: Span | None) -> Task:
+    task = overlord.task(task_id)
+    if task is None:
+        raise DruidError(f"Druid has no task '{task_id}'", span=span, hint="SHOW TASKS lists the ids")
+    return task
+
+
+def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
+    """Returns when the task has ended; one that has ended already stays as it is."""
+    overlord = Overlord(cluster.client)
+    task = _found(overlord, action.task, action.span)
+    if task.is_complete:
+        cluster.note(f"task {task.id} has ended already: {task.state}")
+        return
+    overlord.kill(task.id)
+
+    def has_ended() -> bool:
+        now = overlord.task(task.id)
+        return now is None or now.is_complete
+
+    cluster.progress(f"Druid: ending task {task.id}")
+    try:
+        if not wait_until(has_ended, PATIENCE):
+            raise DruidError(
+                f"task {task.id} has not ended after {PATIENCE:g} s", hint="look at the logs of its worker"
+            )
+    finally:
+        cluster.progress("")
+    running = overlord.spec(task.data_source) if task.type.removeprefix("index_") in o.STREAMS else None
+    if running is not None and not running.get("suspended"):
+        cluster.note(f"{task.data_source}: {AFTERWARDS}")
+
+
+def table_names(catalog: Catalog) -> dict[str, str]:
+    """Table by data source; of several the one that is fed, then the first by name."""
+    tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.kind == "druid"]
+    found: dict[str, str] = {}
+    for table in sorted(tables, key=lambda t: (not is_fed(t.properties), t.full_name)):
+        found.setdefault(table.data_source, table.full_name)
+    return found

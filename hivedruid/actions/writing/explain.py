@@ -1,0 +1,91 @@
+"""EXPLAIN of what writes rows, and of the jobs of earlier statements that go on or are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
+from hivedruid.actions.plan_text import indent, job_document, json_lines, spark_lines
+from hivedruid.actions.writing.model import (
+    ContinueJob,
+    IngestDruid,
+    LeaveTarget,
+    WithdrawJob,
+    WriteTable,
+    WritingAction,
+)
+
+_NEXT = {
+    "planned": "its staged rows are deleted",
+    "staged": "its staged rows are handed to Druid",
+    "submitted": "the task that it has submitted is waited for",
+    "published": "its rows are verified",
+    "verified": "its staged rows are deleted",
+}
+
+
+def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
+    del settings
+    assert isinstance(action, WritingAction)
+    match action:
+        case IngestDruid():
+            return _ingest_lines(action)
+        case WriteTable():
+            kind = "Replace" if action.overwrite else "Append"
+            head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
+            return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
+        case ContinueJob() | WithdrawJob() | LeaveTarget():
+            return lines_of(*_job(action))
+        case _:
+            assert_never(action)
+
+
+def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    del settings
+    assert isinstance(action, WritingAction)
+    match action:
+        case IngestDruid():
+            spec = {"table": action.table.full_name, "replaces": action.replaces, "spec": action.spec}
+            return {**spec, **job_document(action.job)}
+        case WriteTable():
+            table = {"table": action.table.full_name, "overwrite": action.overwrite}
+            return {**table, **job_document(action.job)}
+        case ContinueJob() | WithdrawJob() | LeaveTarget():
+            return document_of(*_job(action))
+        case _:
+            assert_never(action)
+
+
+def _ingest_lines(action: IngestDruid) -> list[str]:
+    kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
+    head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}", *_staging(action)]
+    spec = json_lines("index_parallel: ", action.spec)
+    return [*head, *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+
+
+def _staging(action: IngestDruid) -> list[str]:
+    """How rows are divided into files, where that is not left to Spark."""
+    from hivedruid.jobs.staged import layout
+
+    found = layout(action.spec)
+    return [f"    staged {found}"] if found.clustered else []
+
+
+def _job(action: ContinueJob | WithdrawJob | LeaveTarget) -> tuple[str, Fields]:
+    match action:
+        case ContinueJob():
+            operator, effect = "Continue Job Operator", _NEXT.get(action.job.state, "")
+        case WithdrawJob():
+            operator = "Cancel Job Operator"
+            effect = "what Druid has of it is taken back, and its staged rows are deleted"
+        case LeaveTarget():
+            operator, effect = "Leave Target Operator", "it has ended already"
+        case _:
+            assert_never(action)
+    job = action.job
+    return operator, [("job", job.id), ("table", job.full_name), ("state", job.state), ("effect", effect)]
+
+
+EXPLAINER = Explainer(_lines, _document)

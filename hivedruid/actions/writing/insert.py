@@ -1,0 +1,238 @@
+"""INSERT and CREATE TABLE … AS SELECT → a Spark job that computes the rows, and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.compacting.build import changed
+from hivedruid.actions.ddl.model import AddTable
+from hivedruid.actions.ddl.new_table import new_table
+from hivedruid.actions.ingesting.build import verb_of
+from hivedruid.actions.lookup import find_table, refuse_if_materialized
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.catalog import types as t
+from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.types import HiveType
+from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.parser.statements import TableName
+from hivedruid.plan import fold, nodes
+from hivedruid.plan.build import Builder
+from hivedruid.plan.nodes import Node
+from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.split import QueryPlan, optimized, spark_job
+from hivedruid.script import SourceStatement
+from hivedruid.tables import definition, druid_tables
+from hivedruid.tables.kafka_feed import fields_of_columns
+
+if TYPE_CHECKING:
+    from hivedruid.druid.ingestion import Replaces
+    from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.writing import Insert
+
+
+def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    assert statement.query is not None
+    builder = Builder(statement.source, snapshot, note)
+    node = builder.whole(statement.query)
+    refuse_unknown_types(node, builder.span(statement.query))
+    columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
+    if definition.table_kind(statement) == "druid":
+        columns = tuple(replace(c, type=_created_type(c)) for c in columns)
+    table = new_table(statement, snapshot, columns)
+    if table is None:
+        return StatementPlan(())
+    if note is not None:
+        _note_dates(table, node, note, statement.name.span)
+    verb = verb_of(statement.properties)
+    if verb is not None:
+        raise UnsupportedError(
+            f"cannot {verb.value.upper()} the ingestion with CREATE TABLE … AS SELECT",
+            span=verb.value_span,
+            hint=f"leave it out, and say {verb.value.upper()} INGESTION {table.name} afterwards",
+        )
+    if table.kind == "druid" and table.data_source in snapshot.discovered:
+        raise SemanticError(
+            f"Data source [{table.data_source}] already existing",
+            span=statement.name.span,
+            hint="choose another druid.datasource, or CREATE the table without AS and INSERT into it",
+        )
+    names = [c.name for c in node.columns]
+    order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
+    plan, write_action = write(table, node, order, builder, snapshot, "nothing")
+    return StatementPlan((write_action, AddTable(table), *changed(None, table, snapshot)), (plan,))
+
+
+def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    plans: list[QueryPlan] = []
+    actions: list[Action] = []
+    for target in statement.targets:
+        table = _target(target.table, snapshot, statement.source)
+        builder = Builder(statement.source, snapshot, note)
+        node = builder.whole(target.query)
+        order = _positions(table, target.columns, len(node.columns), target.table.span)
+        if table.kind == "druid":  # one that was put over a data source was not checked before
+            druid_tables.check_columns(table.columns, span=target.table.span)
+        replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
+        plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
+        plans.append(plan)
+        actions.append(write_action)
+    return StatementPlan(tuple(actions), tuple(plans))
+
+
+def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:
+    table = find_table(name, snapshot)
+    refuse_if_materialized(table, "insert into", name.span or source.span(0))
+    if table.kind in ("view", "kafka"):
+        what = "a view" if table.kind == "view" else "a Kafka table"
+        raise UnsupportedError(
+            f"cannot insert into {what}, {table.full_name}",
+            span=name.span or source.span(0),
+            hint="insert into the table behind it"
+            if table.kind == "view"
+            else "write to the topic with a Kafka producer",
+        )
+    return table
+
+
+def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
+    """For each column of the table the position in the query's output; None is NULL (a column list left it out)."""
+    names = columns or tuple(c.name for c in table.columns)
+    for name in columns:
+        if table.column(name) is None:
+            hint = did_you_mean(name, [c.name for c in table.columns])
+            raise SemanticError(f"table {table.full_name} has no column '{name}'", span=span, hint=hint)
+    if width != len(names):
+        raise SemanticError(
+            "Cannot insert into target table because column number/types are different:"
+            f" table {table.full_name} has {len(names)} columns, but query has {width} columns",
+            span=span,
+            hint=f"columns: {', '.join(names)}",
+        )
+    by_name = {name.lower(): i for i, name in enumerate(names)}
+    return [by_name.get(c.name) for c in table.columns]
+
+
+def refuse_unknown_types(node: Node, span: Span | None) -> None:
+    for column in node.columns:
+        if column.type is t.UNKNOWN:
+            raise SemanticError(
+                f"the type of column '{column.name}' is not known before the query runs",
+                span=span,
+                hint=f"write CAST(… AS type) AS {column.name}",
+            )
+
+
+def _created_type(column: Column) -> HiveType:
+    """Druid has no DATE: what a query gives becomes a text, `yyyy-MM-dd`, which compares the same."""
+    return t.STRING if column.type == t.DATE and column.name != TIME_COLUMN else column.type
+
+
+def _note_dates(table: Table, node: Node, note: Note, span: Span | None) -> None:
+    for given, column in zip(node.columns, table.columns, strict=True):
+        if table.kind == "druid" and given.type == t.DATE and column.type == t.STRING:
+            note(f"Druid has no type DATE: column '{column.name}' is a STRING of the form yyyy-MM-dd", span)
+
+
+def _replaces(settings: Mapping[str, str]) -> Replaces:
+    """What INSERT OVERWRITE replaces."""
+    return "intervals" if settings.get("hivedruid.overwrite.mode") == "dynamic" else "all"
+
+
+def write(
+    table: Table,
+    node: Node,
+    order: list[int] | list[int | None],
+    builder: Builder,
+    snapshot: Snapshot,
+    replaces: Replaces,
+    span: Span | None = None,
+) -> tuple[QueryPlan, Action]:
+    """The plan that brings the query's columns to the table's types and names, and the action that writes them.
+
+    Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that has no conversion.
+    """
+    if table.kind == "druid":
+        fields = fields_of_columns(table.properties, table.columns)
+        table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
+    encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
+    exprs: list[Rex] = []
+    columns = []
+    for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
+        rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
+        _check_conversion(rex.type, column, number, span)
+        if column.type.is_timestamp and position is not None:
+            for constant in _constants(node, position):
+                builder.note_cut(constant, span)
+        if column.name in encoded and rex.type == t.BINARY:
+            rex = Call(t.STRING, "base64", (rex,))
+        rex = fold.cast(rex, column.type, builder.zone)
+        if table.kind == "druid":
+            rex = _staged(rex, column)
+        columns.append(builder.new_column(column.field_name, rex.type))
+        exprs.append(rex)
+    plan = optimized(nodes.Project(tuple(columns), node, tuple(exprs)), builder)
+    names = tuple(c.field_name if table.kind == "druid" else c.name for c in table.columns)
+    job = spark_job(plan, names)
+    if table.kind != "druid":
+        return plan, WriteTable(job, table, replaces != "nothing")
+    return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
+
+
+def _constants(node: Node, position: int) -> list[Literal]:
+    """The constants that a query writes out for one of its columns."""
+    written: list[Rex] = []
+    if isinstance(node, nodes.Values):
+        written = [row[position] for row in node.rows]
+    elif isinstance(node, nodes.Project):
+        written = [node.exprs[position]]
+    return [rex for rex in written if isinstance(rex, Literal)]
+
+
+_NESTED = ("array", "map", "struct")
+
+
+def _check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
+    """Raises SemanticError where Hive converts no value of the one type to the other."""
+    target = column.type
+    if source in (target, t.UNKNOWN, t.VOID):
+        return
+    if target.is_timestamp and (source.is_numeric or source == t.BOOLEAN):
+        raise SemanticError(
+            f"Casting NUMERIC types to TIMESTAMP is prohibited: column '{column.name}' is {target}, the query gives {source}",
+            span=span,
+            hint="give a timestamp: CAST(from_unixtime(seconds) AS TIMESTAMP)",
+        )
+    if _never(source, target):
+        raise SemanticError(
+            "Cannot insert into target table because column number/types are different:"
+            f" Cannot convert column {number} from {source} to {target}.",
+            span=span,
+            hint=f"column '{column.name}' takes {target}: convert the value in the SELECT",
+        )
+
+
+def _never(source: HiveType, target: HiveType) -> bool:
+    """Whether Hive has no conversion for a pair of types."""
+    if source.name in _NESTED or target.name in _NESTED:
+        return source.name != target.name
+    if source.name.startswith("interval") or target.name.startswith("interval"):
+        return not target.is_string
+    if source.name == "binary" or target.name == "binary":
+        return not (source.is_string or target.is_string)
+    if source == t.DATE:
+        return target.is_numeric or target == t.BOOLEAN
+    return target == t.DATE and (source.is_numeric or source == t.BOOLEAN)
+
+
+def _staged(rex: Rex, column: Column) -> Rex:
+    """A value as Druid is handed it: `__time` in milliseconds, booleans as 0 and 1."""
+    if column.name == TIME_COLUMN:
+        return Call(t.BIGINT, "to_millis", (rex,))
+    return Call(t.BIGINT, "cast", (rex,)) if column.type == t.BOOLEAN else rex

@@ -1,0 +1,119 @@
+"""Jobs that write to Druid as actions: what a statement does about those that another process has left behind. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.writing.model import VIEW, ContinueJob, LeaveTarget, WithdrawJob
+from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import can
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.job import IN_DRUID, Job, KnownJob
+from hivedruid.script import SourceStatement
+from hivedruid.secret_text import mask_text
+
+if TYPE_CHECKING:
+    from hivedruid.druid.ingestion import Replaces
+
+_EXPLAIN = re.compile(r"\AEXPLAIN\s+((EXTENDED|FORMATTED|CBO)\s+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The statement that jobs come from; `text` is for people, `fingerprint` is equal for statements that mean the same."""
+
+    text: str
+    fingerprint: str
+    druid: str
+
+
+def origin(source: SourceStatement, settings: Mapping[str, str], database: str) -> Origin:
+    """Equal where text, current database, time zone and Druid are; of EXPLAIN that of what it explains."""
+    said = _EXPLAIN.sub("", source.text.strip())
+    druid = settings["druid.url"]
+    what = "\n".join((said, database, settings.get("hive.local.time.zone", ""), druid))
+    return Origin(mask_text(said), hashlib.sha256(what.encode()).hexdigest(), druid)
+
+
+def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot) -> tuple[Action, ...]:
+    """The actions of a statement that writes, and what has to be done about unfinished jobs before or instead.
+
+    A statement that is said again after it was interrupted goes on, all of its targets, if Druid was given one: nothing is
+    doubled. Else it is computed anew. Jobs of other statements that write to the same data sources are brought to an end first.
+    Raises ExecutionError where a table is emptied, dropped or replaced that another process empties or replaces.
+    """
+    ingests = [ingest for action in actions if (ingest := action.ingests) is not None]
+    written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
+    removed = [table.data_source for table in _removed(actions)]
+    if not written and not removed:
+        return actions
+    earlier = _interrupted(found, snapshot.jobs) if written else {}
+    own = {job.id for job in earlier.values()}
+    before: list[Action] = []
+    for known in reversed(snapshot.jobs):
+        job = known.job
+        if job.has_ended or job.id in own or job.druid != found.druid:
+            continue
+        if known.is_running:
+            _refuse_beside(job, job.data_source in removed, written.get(job.data_source))
+        elif job.data_source in removed:
+            before.append(WithdrawJob(job, with_table=True))
+        elif job.data_source in written:
+            before.append(ContinueJob(job) if _can_go_on(job) else WithdrawJob(job))
+    return (*before, *_replaced(actions, earlier))
+
+
+def _refuse_beside(job: Job, is_removed: bool, replaces: Replaces | None) -> None:
+    """What another process is at. Of two that replace all rows at once, each would leave those of the other."""
+    if is_removed or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
+        raise ExecutionError(
+            f"another session is writing to {job.full_name}", hint=f"wait for it, or CANCEL JOB '{job.id}'"
+        )
+
+
+def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
+    """A CREATE TABLE … AS that goes on: its table or data source may be there already, and that is no error."""
+    job = _interrupted(found, snapshot.jobs).get(0)
+    return ContinueJob(job, said_again=True) if job is not None and job.definition and _can_go_on(job) else None
+
+
+def _can_go_on(job: Job) -> bool:
+    return job.kind != VIEW and job.state in (*IN_DRUID, "verified")
+
+
+def _removed(actions: Iterable[Action]) -> Iterator[Table]:
+    for action in actions:
+        yield from (table for table in action.empties if table.kind == "druid")
+
+
+def _interrupted(found: Origin, jobs: Sequence[KnownJob]) -> dict[int, Job]:
+    """The jobs of the same statement as it was said last, by target, if it was interrupted a while ago, not long."""
+    same = [known for known in jobs if known.job.fingerprint == found.fingerprint and known.job.kind != VIEW]
+    last = [known for known in same if known.job.statement_id == same[0].job.statement_id]
+    if not last or not all(known.is_recent and not known.is_running for known in last):
+        return {}
+    return {} if all(known.job.has_ended for known in last) else {known.job.number: known.job for known in last}
+
+
+def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
+    """All targets are staged before Druid is given one: from then on what was computed counts for all of them."""
+    goes_on = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
+    number = 0
+    for action in actions:
+        if action.ingests is None:
+            yield action
+            continue
+        job = earlier.get(number)
+        number += 1
+        if job is not None and goes_on:
+            yield LeaveTarget(job) if job.has_ended else ContinueJob(job, said_again=True)
+            continue
+        if job is not None and not job.has_ended:
+            yield WithdrawJob(job)
+        yield action

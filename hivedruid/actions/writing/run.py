@@ -1,0 +1,423 @@
+"""Run the jobs that write to Druid: stage, hand over, remember each step, clean up. Where one process ends, another goes on.
+
+The jobs of a statement share a lock file, which the operating system lets go of when the process dies: a job that is
+neither at its end nor locked was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hivedruid import locks
+from hivedruid.actions.ddl.model import AddTable
+from hivedruid.actions.model import Action
+from hivedruid.actions.select.reduce import reduced
+from hivedruid.actions.services import Services
+from hivedruid.actions.writing import staging
+from hivedruid.actions.writing.model import (
+    VIEW,
+    ContinueJob,
+    IngestDruid,
+    LeaveTarget,
+    WithdrawJob,
+    WriteTable,
+    WritingAction,
+)
+from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.catalog.places import Places
+from hivedruid.catalog.store import from_json, to_json
+from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
+from hivedruid.jobs.job import IN_DRUID, Job, Jobs
+
+if TYPE_CHECKING:
+    from hivedruid.actions.writing.jobs import Origin
+    from hivedruid.jobs.load import LoadReport
+    from hivedruid.jobs.staged import StagedRows
+
+Commit = Callable[[], object]
+"""What changes in the catalog in the moment that the rows count."""
+PATIENCE = 60.0
+"""Seconds that another process may need to find out that its job was cancelled."""
+
+
+def run(action: Action, services: Services) -> None:
+    assert isinstance(action, WritingAction)
+    match action:
+        case IngestDruid():
+            carry_on(action, services)
+        case WriteTable():
+            _write_table(action, services)
+        case ContinueJob():
+            continue_job(action, services)
+        case WithdrawJob():
+            withdraw_job(action, services)
+        case LeaveTarget():
+            leave_target(action, services)
+        case _:
+            assert_never(action)
+
+
+def _write_table(action: WriteTable, services: Services) -> None:
+    services.spark().write(reduced(action.job, services), action.table, action.overwrite)
+    if action.table.kind == "iceberg" and not action.table.is_written:
+        services.catalog.mark_written(action.table, written=True)
+
+
+# --- the jobs of a statement -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin, query_id: str) -> Iterator[list[Job]]:
+    """The jobs of the statement's targets, in order: all of them begun at once, and locked inside."""
+    jobs = list(_planned(actions, origin, query_id))
+    if not jobs:
+        yield jobs
+        return
+    store = Jobs(services.catalog)
+    staging.clean(services, store)
+    with _locked(services, query_id):
+        store.begin(jobs)
+        try:
+            yield jobs
+        except BaseException as error:
+            _give_up(error, store, services, query_id)
+            raise
+
+
+def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterator[Job]:
+    from uuid import uuid4
+
+    number = 0
+    for place, action in enumerate(actions, start=1):
+        ingest = action.ingests
+        if ingest is None:
+            continue
+        following = actions[place] if place < len(actions) else None
+        added = following.table if isinstance(following, AddTable) else None
+        kind = VIEW if ingest is not action else "CREATE TABLE AS" if added else _KINDS[ingest.replaces]
+        table = ingest.table
+        yield Job(
+            f"{table.name}_{uuid4().hex[:12]}", query_id, number, kind, table.database, table.name, table.table_id,
+            origin.druid, origin.fingerprint, origin.text, ingest.spec, ingest.replaces,
+            definition=to_json(added) if added else "",
+        )  # fmt: skip
+        number += 1
+
+
+_KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
+
+
+def _give_up(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
+    """The statement has failed. What Druid was given stays known, so that it is not given twice when the statement is said again.
+
+    Where it was given nothing, because rows could not be staged or nobody wants them any more, the jobs are over.
+    """
+    jobs = store.of_statement(statement_id)
+    if any(job.state in (*IN_DRUID, "verified", "cleaned") for job in jobs):
+        return
+    if isinstance(error, KeyboardInterrupt) or any(job.state == "planned" for job in jobs):
+        for job in jobs:
+            if not job.has_ended:
+                _end(job, services, _words(error))
+
+
+def _words(error: BaseException) -> str:
+    return error.message if isinstance(error, HiveDruidError) else type(error).__name__
+
+
+@contextmanager
+def _locked(services: Services, statement_id: str) -> Iterator[None]:
+    """Nobody else is at the jobs of the statement inside. Raises ExecutionError where somebody is."""
+    path = lock_path(services.home, statement_id)
+    with locks.exclusive(path, patience=1.0) as alone:  # longer than anybody looks whether it is held
+        if not alone:
+            raise ExecutionError("another session is at this job", hint="SHOW JOBS tells when it has ended")
+        try:
+            with locks.touched(path):
+                yield
+        finally:
+            if all(job.has_ended for job in Jobs(services.catalog).of_statement(statement_id)):
+                path.unlink(missing_ok=True)
+
+
+def lock_path(home: Path, statement_id: str) -> Path:
+    """The file that is locked, and touched, while a process is at the jobs of a statement."""
+    return home / "locks" / f"statement-{statement_id}"
+
+
+def is_running(home: Path, statement_id: str) -> bool:
+    """Whether a process is at the jobs of a statement."""
+    return locks.is_held(lock_path(home, statement_id))
+
+
+# --- one job -----------------------------------------------------------------------------------------------------
+
+
+def stage(action: IngestDruid, services: Services) -> StagedRows:
+    """Stage the rows of a job that is planned; of one whose rows are staged already, these."""
+    store = Jobs(services.catalog)
+    job = _job(action, services)
+    if job.staged is not None:
+        return job.staged
+    folder = staging.folder_of(job, services)
+    try:
+        services.druid().check(action.spec)
+        skips = services.setting("hivedruid.null.time") == "skip"
+        staged = services.spark().stage(
+            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
+        )
+        store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
+    except BaseException:
+        staging.remove(folder)
+        raise
+    if staged.skipped:
+        rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
+        services.note(f"{staged.skipped} {rows} left out of {job.full_name}")
+    return staged
+
+
+def carry_on(action: IngestDruid, services: Services) -> None:
+    """Bring a job whose rows are staged to its end."""
+    job = _job(action, services)
+    _carry_on(job, services, begun=_begun(job))
+
+
+def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit]) -> None:
+    """Stage the rows of a job and bring it to its end. What `prepare` gives between the two belongs to the commit."""
+    staged = stage(action, services)
+    job = _job(action, services)
+    try:
+        commit = prepare(staged)
+    except BaseException as error:
+        _end(job, services, _words(error))
+        raise
+    _carry_on(job, services, commit, _begun(job))
+
+
+def _job(action: IngestDruid, services: Services) -> Job:
+    job = Jobs(services.catalog).find(action.job_id)
+    assert job is not None
+    return job
+
+
+def _begun(job: Job) -> float:
+    """When a job of this process was begun, on its monotonic clock."""
+    return monotonic() - (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds()
+
+
+def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
+    """From where a job with staged rows stands to its end."""
+    begun = monotonic() if begun is None else begun
+    if job.state != "verified":
+        journal = _Journal(job if job.state in IN_DRUID else job.next_attempt(), job, services, commit)
+        try:
+            services.druid().ingest(journal.load(), journal)
+        except BaseException as error:
+            journal.failed(error)
+            raise
+        job = journal.job
+    _clean(job, services)
+    services.tell(summary(job, monotonic() - begun))
+
+
+class _Journal:
+    """Remembers in the catalog how far a job is; see `jobs.load.Journal`."""
+
+    def __init__(self, next_: Job, stored: Job, services: Services, commit: Commit | None) -> None:
+        self.job = stored
+        self._next = next_
+        self._services = services
+        self._store = Jobs(services.catalog)
+        self._commit = commit
+
+    def load(self) -> Any:
+        return self._next.load()
+
+    def submitted(self, notes: Mapping[str, Any]) -> None:
+        attempt = self._next.attempt
+        self.job = self._store.move(self.job, "submitted", attempt=attempt, notes=dict(notes), error="")
+
+    def published(self, notes: Mapping[str, Any]) -> None:
+        self.job = self._store.move(self.job, "published", notes=dict(notes))
+
+    def verified(self, report: LoadReport) -> None:
+        published = self.job
+        try:
+            with self._services.catalog.transaction():
+                self._verify(report)
+        except BaseException:
+            self.job = published  # as the catalog has it
+            raise
+
+    def _verify(self, report: LoadReport) -> None:
+        job, catalog = self.job, self._services.catalog
+        if job.table_id and not Ingestions(catalog).is_known(job.table_id):
+            raise ExecutionError(f"{job.full_name} was dropped by another session meanwhile")
+        self.job = self._store.move(job, "verified", report=report, notes={}, error="")
+        if place := self._services.place():
+            Places(catalog).remember(job.data_source, place)
+        if job.definition:
+            catalog.add(from_json(_new_id(), job.database, job.table, job.definition))
+        if self._commit is not None:
+            self._commit()
+
+    def withdrawn(self, reason: str) -> None:
+        if self.job.state in IN_DRUID:
+            self.job = self._store.move(self.job, "staged", notes={}, error=reason)
+
+    def failed(self, error: BaseException) -> None:
+        """After an error: who pressed Ctrl-C does not want the job; else its rows stay for RESUME JOB."""
+        self.job = (
+            self._store.find(self.job.id) or self.job
+        )  # on the embedded store all steps may have been undone at once
+        if self.job.state == "staged" and isinstance(error, KeyboardInterrupt):
+            _end(self.job, self._services, "interrupted")
+        elif not self.job.has_ended:
+            with suppress(HiveDruidError):
+                self.job = self._store.move(self.job, self.job.state, error=_words(error))
+            if isinstance(error, HiveDruidError):
+                what = (
+                    "goes on with it"
+                    if self.job.state in IN_DRUID
+                    else "submits the staged rows again, CANCEL JOB deletes them"
+                )
+                error.hint = "; ".join(filter(None, (error.hint, f"RESUME JOB '{self.job.id}' {what}")))
+
+
+def _new_id() -> str:
+    from uuid import uuid4
+
+    return uuid4().hex
+
+
+# --- going on, and taking back -----------------------------------------------------------------------------------
+
+
+def continue_job(action: ContinueJob, services: Services) -> None:
+    """Carry on what another process began. Raises ExecutionError where that is not possible."""
+    with _locked(services, action.job.statement_id):
+        job = _current(action.job, services)
+        if job.has_ended:
+            return
+        if job.state == "planned" or job.kind == VIEW:
+            _take_back(job, services)
+            raise ExecutionError(
+                f"job {job.id} had not staged all of its rows: nothing was changed",
+                hint="say its statement again",
+            )
+        stopped = f"job {job.id}, which was {job.state} when it was interrupted"
+        if action.said_again:
+            services.note(f"goes on with {stopped}: its rows are not computed again")
+        else:
+            services.note(f"brings to its end {stopped}")
+        _carry_on(job, services)
+
+
+def withdraw_job(action: WithdrawJob, services: Services) -> None:
+    """Take back what Druid has of a job. Where another process is at it, that one fails first."""
+    if action.asked and is_running(services.home, action.job.statement_id):
+        _take_over(action.job, services)
+    with _locked(services, action.job.statement_id):
+        job = _current(action.job, services)
+        if not job.has_ended:
+            _take_back(job, services, with_table=action.with_table)
+        elif action.asked:
+            raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
+
+
+def _take_over(job: Job, services: Services) -> None:
+    """End what another process does for a job, and return when it has let go of it.
+
+    The job is changed first: the other one finds that out before it counts the rows, or has counted them already.
+    """
+    job = _current(job, services)
+    if job.state != "submitted":  # what is published is being verified there
+        raise ExecutionError(
+            f"job {job.id} is {job.state}, and another session is at it", hint="press Ctrl-C there, or wait"
+        )
+    from hivedruid.jobs.load import NoJournal
+
+    job = Jobs(services.catalog).move(job, "published", notes={**job.notes, "withdraws": "cancelled"})
+    services.druid().withdraw(job.load(), NoJournal())
+    end = monotonic() + PATIENCE
+    while is_running(services.home, job.statement_id):
+        if monotonic() >= end:
+            raise ExecutionError(
+                f"another session is still at job {job.id}", hint=f"CANCEL JOB '{job.id}' again, when it has ended"
+            )
+        sleep(0.1)
+
+
+def leave_target(action: LeaveTarget, services: Services) -> None:
+    job = action.job
+    done = "wrote them" if job.state == "cleaned" else "was cancelled"
+    services.note(f"{job.full_name} is left as it is: job {job.id} {done} when the statement was said before")
+
+
+def _current(job: Job, services: Services) -> Job:
+    """The job as it is now, in the session's Druid."""
+    stored = Jobs(services.catalog).find(job.id)
+    if stored is None:
+        raise ExecutionError(f"job {job.id} is not known any more", hint="SHOW JOBS lists the jobs")
+    if stored.druid != services.setting("druid.url"):
+        raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
+    return stored
+
+
+def _take_back(job: Job, services: Services, *, with_table: bool = False) -> None:
+    if job.state == "verified":
+        _clean(job, services)
+        return
+    if job.state in IN_DRUID:
+        journal = _Journal(job, job, services, None)
+        try:
+            services.druid().withdraw(job.load(), journal)
+        except DruidError:  # the task is shut down, and what is not taken back goes with the other rows
+            if not with_table:
+                raise
+        job = journal.job
+        if job.state in IN_DRUID and not with_table:
+            raise ExecutionError(f"job {job.id} was not taken back", hint=f"CANCEL JOB '{job.id}' tries again")
+    _end(job, services, job.error or "cancelled")
+
+
+def _end(job: Job, services: Services, why: str) -> None:
+    staging.remove(staging.folder_of(job, services))
+    Jobs(services.catalog).move(job, "cancelled", error=why)
+
+
+def _clean(job: Job, services: Services) -> None:
+    if services.setting("hivedruid.staging.keep") != "true":
+        staging.remove(staging.folder_of(job, services))
+    Jobs(services.catalog).move(job, "cleaned")
+
+
+# --- what is told ------------------------------------------------------------------------------------------------
+
+
+def summary(job: Job, seconds: float) -> str:
+    """`default.t: 5,000,000 rows, 120.4 MB, 30 segments in 40.2 s (124,378 rows/s)`."""
+    rows = job.staged.rows if job.staged is not None else 0
+    segments = job.report.segments if job.report is not None else 0
+    size = job.report.size if job.report is not None else 0
+    parts = [f"{rows:,} row{'' if rows == 1 else 's'}"]
+    if size:
+        parts.append(_size(size))
+    parts.append(f"{segments:,} segment{'' if segments == 1 else 's'}")
+    rate = f" ({rows / seconds:,.0f} rows/s)" if rows >= _MANY and seconds > 0 else ""
+    return f"{job.full_name}: {', '.join(parts)} in {seconds:.1f} s{rate}"
+
+
+_MANY = 1000
+"""Rows from which on their number in a second means something."""
+
+
+def _size(size: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(size)

@@ -1,0 +1,62 @@
+"""Where the rows of jobs are staged: a folder of its own for each, below hivedruid.staging.root."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.druid.ingestion import STAGING, folder_in_druid
+
+if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
+    from hivedruid.jobs.job import Job, Jobs
+
+
+def folder_of(job: Job, services: Services) -> str:
+    """The job's own folder: an absolute path, or the URI of remote storage."""
+    if job.staged is not None:
+        return job.staged.folder
+    root = _root(services)
+    return str(root / job.id) if isinstance(root, Path) else f"{root.rstrip('/')}/{job.id}"
+
+
+def _root(services: Services) -> Path | str:
+    root = services.setting("hivedruid.staging.root")
+    if root.startswith("file:"):
+        root = root.removeprefix("file://").removeprefix("file:")
+    if "://" in root:
+        return root
+    return Path(root).absolute() if root else services.home / "staging"
+
+
+def remove(folder: str) -> None:
+    """Delete a folder on this machine; remote storage has rules of its own for what is old."""
+    if "://" not in folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def clean(services: Services, store: Jobs) -> None:
+    """Delete what the Spark server wrote for processes that were gone by then."""
+    root = _root(services)
+    if not isinstance(root, Path) or not root.is_dir():
+        return
+    for folder in root.iterdir():
+        job = store.find(folder.name)
+        if job is not None and job.has_ended and services.setting("hivedruid.staging.keep") != "true":
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def filled(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """The spec with the staging folder where it belongs."""
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(STAGING, folder_in_druid(folder))
+        if isinstance(value, Mapping):
+            return {key: fill(item) for key, item in value.items()}
+        return [fill(item) for item in value] if isinstance(value, list) else value
+
+    source = fill(spec["spec"]["ioConfig"]["inputSource"])
+    return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], "inputSource": source}}}
