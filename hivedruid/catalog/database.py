@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from hivedruid.errors import ExecutionError
+from hivedruid.private import private_file, private_home
 
 FILE_NAME = "catalog.sqlite"
 
@@ -80,6 +81,12 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX jobs_by_end ON jobs (ended);
     """,
+    """
+    CREATE TABLE places (
+        data_source TEXT PRIMARY KEY,      -- that a table of this catalog stands for
+        druid TEXT NOT NULL                -- where its rows were written, or seen first: see catalog/places.py
+    );
+    """,
 )
 """Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
 
@@ -92,7 +99,8 @@ def open_database(home: Path) -> sqlite3.Connection:
     """
     path = home / FILE_NAME
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        private_home(home)
+        private_file(path)  # SQLite gives its log the permissions of the file
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")

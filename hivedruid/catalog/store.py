@@ -12,6 +12,7 @@ from typing import Any
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import ExecutionError, SemanticError, did_you_mean
+from hivedruid.secret_text import redact
 
 DEFAULT_DATABASE = "default"
 
@@ -63,7 +64,7 @@ class Catalog:
                 raise SemanticError(
                     f"Database {name} already exists", hint="CREATE DATABASE IF NOT EXISTS leaves it as it is"
                 )
-            connection.execute("INSERT INTO databases (name, comment) VALUES (?, ?)", (name, comment))
+            connection.execute("INSERT INTO databases (name, comment) VALUES (?, ?)", (name, redact(comment)))
 
     def remove_database(self, name: str) -> None:
         """Take an empty database out."""
@@ -142,6 +143,14 @@ class Catalog:
         self.replace(renamed)
         return renamed
 
+    def mark_written(self, table: Table, *, written: bool) -> None:
+        """Remember whether a managed table has a folder; of a table that is not in the catalog nothing is remembered."""
+        with self.transaction() as connection:
+            connection.execute(
+                "UPDATE tables SET definition = json_set(definition, '$.is_written', json(?)) WHERE table_id = ?",
+                ("true" if written else "false", table.table_id),
+            )
+
     def remove(self, table: Table) -> None:
         with self.transaction() as connection:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
@@ -152,6 +161,8 @@ class Catalog:
             connection.execute(
                 "DELETE FROM statistics WHERE data_source IN (?, ?)", (table.table_id, table.data_source)
             )
+            if table.kind == "druid":
+                connection.execute("DELETE FROM places WHERE data_source = ?", (table.data_source,))
 
     def _require_database(self, name: str) -> None:
         if self.database_comment(name) is None:
@@ -181,13 +192,14 @@ def to_json(table: Table) -> str:
         "properties": dict(table.properties),
     }
     optional = {
-        "comment": table.comment,
+        "comment": redact(table.comment),
         "serde": dict(table.serde),
         "format": table.format,
         "location": table.location,
         "view_text": table.view_text,
         "owns_data_source": table.owns_data_source,
         "rewrite_enabled": table.rewrite_enabled,
+        "is_written": table.is_written,
     }
     definition.update((key, value) for key, value in optional.items() if value)
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
@@ -196,7 +208,7 @@ def to_json(table: Table) -> str:
 def _column_json(column: Column) -> dict[str, Any]:
     result: dict[str, Any] = {"name": column.name, "type": _type_json(column.type)}
     if column.comment:
-        result["comment"] = column.comment
+        result["comment"] = redact(column.comment)
     if column.field is not None:
         result["field"] = column.field
     return result
@@ -236,6 +248,7 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
         table_id=table_id,
         owns_data_source=value.get("owns_data_source", False),
         rewrite_enabled=value.get("rewrite_enabled", False),
+        is_written=value.get("is_written", False),
     )
 
 

@@ -39,6 +39,7 @@ class Table:
     `owns_data_source`: a Druid table that made its data source, rather than being put over one by druid.datasource.
     `view_text` is the query of a view; a materialized view has one, too, beside the kind of table that holds its rows, and
     `rewrite_enabled` says whether other queries may be answered from it.
+    `is_written`: a managed table's folder has been made, so that it has to be there; without it the table is empty.
     `format` is orc, parquet, textfile or jsonfile for `files` and `iceberg`; `serde` holds ROW FORMAT and
     SERDEPROPERTIES (keys `field.delim`, `escape.delim`, `serialization.null.format`, `quoteChar`, …, as Hive names them).
     """
@@ -57,6 +58,7 @@ class Table:
     table_id: str = ""
     owns_data_source: bool = False
     rewrite_enabled: bool = False
+    is_written: bool = False
 
     @property
     def is_materialized(self) -> bool:

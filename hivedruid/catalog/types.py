@@ -28,6 +28,11 @@ class HiveType:
         return self.name
 
     @property
+    def is_known(self) -> bool:
+        """Whether it, and all that it is made of, is known while planning."""
+        return self.name != "unknown" and all(child.is_known for child in self.children)
+
+    @property
     def is_integer(self) -> bool:
         return self.name in INTEGERS
 

@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.errors import ExecutionError
-from hivedruid.jobs.load import Load, LoadReport, LoadState, Replaces
+from hivedruid.jobs.load import Load, LoadReport, LoadState
 from hivedruid.jobs.staged import StagedRows, known_fields
+from hivedruid.secret_text import redact
 
 JobState = Literal["planned", "staged", "submitted", "published", "verified", "cleaned", "cancelled"]
 STATES: tuple[JobState, ...] = get_args(JobState)
@@ -146,6 +148,8 @@ class Jobs:
 
         Raises ExecutionError where another process has moved it meanwhile, or ended it.
         """
+        if "error" in changes:
+            changes["error"] = redact(changes["error"])
         moved = replace(job, state=state, changed=_now(), **changes)
         with self._catalog.transaction() as connection:
             stored = self.find(job.id)

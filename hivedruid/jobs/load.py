@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.jobs.staged import StagedRows
 
-Replaces = Literal["nothing", "intervals", "all"]
-"""INSERT INTO replaces nothing; INSERT OVERWRITE all rows, or those of the intervals that the spec names, else of those that new
-rows are in."""
 LoadState = Literal["staged", "submitted", "published"]
 
 

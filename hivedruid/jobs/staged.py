@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from hivedruid.catalog.druid_tables import GRANULARITY_KEY
+from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 Interval = tuple[int, int]
 """Milliseconds since the epoch, half open."""

@@ -30,12 +30,14 @@ from hivedruid.local.state import (
     LocalServices,
     Started,
     folder,
+    keep_cluster_id,
     read_state,
     running,
     runs,
     strays,
     write_state,
 )
+from hivedruid.private import private_home
 
 START_SECONDS = 300.0
 """How long a start may take: 20 s on an idle machine of two cores, minutes on a busy one."""
@@ -100,6 +102,7 @@ class LocalCluster:
                     if attempt == ATTEMPTS:
                         raise
             if druid:
+                keep_cluster_id(self.home)
                 defaults.write(self.home, {"druid.url": "local"})
         services = running(self.home)
         if services is None:
@@ -147,7 +150,7 @@ class LocalCluster:
     def _exclusive(self) -> Iterator[None]:
         """One `up` or `down` of this home at a time; the lock is on the folder and goes with the process that holds it."""
         try:
-            self.home.mkdir(parents=True, exist_ok=True)
+            private_home(self.home)
             descriptor = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 try:

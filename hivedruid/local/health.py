@@ -29,7 +29,7 @@ def serves_all(ports: Mapping[str, int]) -> bool:
         " WHERE is_published = 1 AND is_overshadowed = 0 AND is_available = 0 AND replication_factor <> 0 LIMIT 1"
     )
     try:
-        return bool(_http(ports["broker"], "/druid/v2/sql", {"query": sql}) == [])
+        return _http(ports["broker"], "/druid/v2/sql", {"query": sql}) == []
     except (OSError, ValueError):
         return False
 
@@ -41,13 +41,21 @@ def _zookeeper(ports: Mapping[str, int]) -> bool:
 def _coordinator(ports: Mapping[str, int]) -> bool:
     """It leads, as coordinator and as overlord; one that does not answers 404."""
     port = ports["coordinator"]
-    return bool(_http(port, "/druid/coordinator/v1/isLeader") and _http(port, "/druid/indexer/v1/isLeader"))
+    paths = ("/druid/coordinator/v1/isLeader", "/druid/indexer/v1/isLeader")
+    return all(_http(port, path) == {"leader": True} for path in paths)
 
 
 def _indexer(ports: Mapping[str, int]) -> bool:
     """The overlord knows it as a worker."""
     workers = _http(ports["coordinator"], "/druid/indexer/v1/workers")
-    return any(worker["worker"]["host"] == f"{HOST}:{ports['indexer']}" for worker in workers)
+    return f"{HOST}:{ports['indexer']}" in [_host(worker) for worker in (workers if isinstance(workers, list) else ())]
+
+
+def _host(worker: object) -> str | None:
+    match worker:
+        case {"worker": {"host": str(host)}}:
+            return host
+    return None
 
 
 def _readiness(name: str) -> Callable[[Mapping[str, int]], bool]:
@@ -89,8 +97,9 @@ def _exchange(port: int, request: bytes) -> bytes:
             return answer.read()
 
 
-def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> Any:
-    """The JSON answer of a service of this machine, past any proxy. Raises OSError, also for a refusal."""
+def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> object:
+    """The JSON answer of a service of this machine, past any proxy. Raises OSError, also for a refusal, and ValueError
+    for what is no JSON."""
     import http.client
 
     connection = http.client.HTTPConnection(HOST, port, timeout=TIMEOUT)
@@ -105,4 +114,7 @@ def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> Any:
         connection.close()
     if answer.status != http.client.OK:
         raise OSError(f"{path} answered {answer.status}")
-    return json.loads(content) if content else True
+    try:
+        return json.loads(content) if content else None
+    except RecursionError:
+        raise ValueError(f"{path} answered something nested without end") from None

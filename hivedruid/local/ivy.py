@@ -18,11 +18,17 @@ SPARE_BYTES = 50_000_000
 """Free space that has to be left after a download."""
 
 
+TRIES = 3
+"""Runs of Ivy, each over what is still missing: a repository that fails for a moment is no reason to give up."""
+PAUSE = 2.0
+"""Seconds before the second run; longer before each further one."""
+
+
 def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> None:
     """Bring `wanted` into the cache; the caller holds the cache's `lock`, so the download folder is ours.
 
-    Jars that a killed run left in that folder are taken over where they are whole. Raises ConnectError,
-    ExecutionError and OSError.
+    Jars that a killed run left in that folder are taken over where they are whole. Where the repository fails, what is
+    still missing is asked for again, some times. Raises ConnectError, ExecutionError and OSError.
     """
     work = cache_folder() / "download"
     missing = _collect(wanted, work)
@@ -30,16 +36,23 @@ def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> N
     if not missing:
         return
     _check_space(missing)
-    (work / "ivy").mkdir(parents=True)
-    try:
-        output = _run(missing, work, progress, lock)
-    finally:
-        absent = _collect(missing, work)
-    if absent:
-        error = _why(absent[0], work, output)
+    for attempt in range(1, TRIES + 1):
+        (work / "ivy").mkdir(parents=True)
+        try:
+            output = _run(missing, work, progress, lock)
+        finally:
+            missing = _collect(missing, work)
+        error = _why(missing[0], work, output) if missing else None
         _clean(work)
-        raise error
-    _clean(work)
+        if error is None:
+            return
+        if not isinstance(error, ConnectError):
+            raise error
+        if attempt == TRIES:
+            raise ConnectError(f"{error.message} (in {TRIES} attempts)", hint=error.hint)
+        if progress:
+            progress(f"{error.message}; trying again ({attempt + 1} of {TRIES})")
+        time.sleep(PAUSE * attempt)
 
 
 def _clean(work: Path) -> None:

@@ -226,7 +226,10 @@ def _coordinator(_: Path, __: Heap) -> dict[str, object]:
         "druid.coordinator.asOverlord.enabled": "true",
         "druid.coordinator.asOverlord.overlordService": "druid/overlord",
         "druid.coordinator.startDelay": "PT1S",
-        "druid.coordinator.period": "PT0.2S",
+        "druid.coordinator.period": "PT0.5S",
+        # An answer of the historical that is lost is asked for again after so long; the default is five minutes.
+        "druid.coordinator.loadqueuepeon.http.hostTimeout": "PT4S",
+        "druid.coordinator.loadqueuepeon.http.repeatDelay": "PT2S",
         "druid.manager.segments.pollDuration": "PT0.2S",
         "druid.indexer.queue.startDelay": "PT0S",
         "druid.indexer.storage.type": "metadata",

@@ -73,6 +73,20 @@ def write_state(home: Path, state: ClusterState) -> None:
     unfinished.replace(path)
 
 
+def cluster_id(home: Path) -> str:
+    """What tells this cluster's data from that of one before, which was cleaned; "" where none was ever started."""
+    try:
+        return (folder(home) / "id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def keep_cluster_id(home: Path) -> None:
+    """Give the data of a cluster an id, where it has none yet. Raises OSError."""
+    if not cluster_id(home):
+        (folder(home) / "id").write_text(os.urandom(6).hex() + "\n", encoding="ascii")
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process was started, in clock ticks since boot; None where it does not run any more.
 
