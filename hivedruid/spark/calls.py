@@ -15,7 +15,7 @@ _PAUSE = 0.2
 """Seconds between two tries to end a call."""
 
 
-class Call:
+class SparkCall:
     """Something that Spark does for us; `error` is what came of it, once it is over."""
 
     def __init__(self, spark: SparkSession, work: Callable[[], None]) -> None:

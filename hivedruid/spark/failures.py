@@ -7,10 +7,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hivedruid.errors import HiveDruidError, SparkError
+from hivedruid.secret_text import redact
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
+_CLASS = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
+"""Spark's own name of an error."""
 _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
+_VALUES = (
+    ("[NULL_MAP_KEY]", "a map has NULL as a key in some row", "leave such rows out with WHERE, or use coalesce()"),
+    (
+        "PatternSyntaxException",
+        "a text that is used as a regular expression is none: {}",
+        "leave such rows out with WHERE",
+    ),
+)
+"""What Spark cannot compute of some values: its words, ours, and what to do."""
 _LIMIT = 300
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
@@ -30,7 +42,22 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
         return SparkError("the disk is full; Spark could not write its files", hint=f"free some space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
-    return SparkError(f"Spark: {first_line(text)}", hint=hint)
+    for sign, message, instead in _VALUES:
+        if sign in text:
+            return SparkError(message.format(first_line(text)), hint=f"{instead}; {hint}")
+    if _is_refusal(error):
+        return SparkError(
+            f"Spark cannot run the query as it was planned: {first_line(text)}",
+            hint=f"EXPLAIN shows what Spark is given; cast the arguments to the types that Hive takes; {hint}",
+        )
+    return SparkError(f"a Spark job failed: {first_line(text)}", hint=hint)
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether Spark said it before a job began: of names and types that the planner let pass."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    return isinstance(error, AnalysisException | ParseException)
 
 
 def is_full_disk(error: BaseException) -> bool:
@@ -50,7 +77,7 @@ def first_line(text: str) -> str:
     causes = [cause for cause in _CAUSE.findall(text) if _JAVA_NAME.match(cause)]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = causes[-1] if causes else (lines or ["no message"])[0]
-    line = _SQLSTATE.sub("", _JAVA_NAME.sub("", line)).strip()
+    line = _SQLSTATE.sub("", _CLASS.sub("", _JAVA_NAME.sub("", line))).strip()
     return line if len(line) <= _LIMIT else line[: _LIMIT - 1] + "…"
 
 
@@ -59,6 +86,6 @@ def keep(text: str, log: Path) -> None:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} failed: {text}\n")
+            file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} failed: {redact(text)}\n")
     except OSError:  # the error itself matters more than its log
         return

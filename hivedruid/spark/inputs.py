@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.errors import ExecutionError, PlanError, UnsupportedError
 from hivedruid.plan.physical import DruidInput
 from hivedruid.settings import resolve_zone
 from hivedruid.spark import paths
@@ -27,6 +27,7 @@ from hivedruid.spark.session import CATALOG
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.readwriter import DataFrameReader
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
 
@@ -46,7 +47,12 @@ def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
 
 
 def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
-    """Druid's value as the Hive type: its times are LONG milliseconds in UTC, its booleans LONG 0 and 1."""
+    """Druid's value as the Hive type: its times are LONG milliseconds in UTC, its booleans LONG 0 and 1.
+
+    A column of several values is one of texts where no row has several, or there are no rows.
+    """
+    if hive.name == "array" and stored.typeName() == "string":
+        return f"CAST(CASE WHEN {expression} IS NOT NULL THEN array({expression}) END AS {spark_type(hive)})"
     if stored.typeName() in ("long", "integer") and hive.is_time:
         return f"CAST(timestamp_millis({expression}) AS {spark_type(hive)})"
     return f"CAST({expression} AS {spark_type(hive)})"
@@ -96,6 +102,15 @@ def iceberg_exists(home: Path, table: Table) -> bool:
     return (iceberg_folder(home, table) / "metadata").is_dir()
 
 
+def check_folder(home: Path, table: Table) -> None:
+    """Raise ExecutionError where a managed table has been written, and its folder is gone."""
+    if table.is_written and not iceberg_exists(home, table):
+        raise ExecutionError(
+            f"the rows of {table.full_name} are gone: its folder {iceberg_folder(home, table)} is not there",
+            hint=f"bring the folder back from a copy; TRUNCATE TABLE {table.full_name} goes on with an empty table",
+        )
+
+
 def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
     return _cast_by_name(spark.table(iceberg_name(table)), table)
 
@@ -103,11 +118,26 @@ def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
 def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:
     """ORC and Parquet files. Columns match by name; files of old Hives name theirs `_col0` …: those by position."""
     reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
-    rows = reader.orc(path) if table.format == "orc" else reader.parquet(path)
+    rows = _orc_rows(spark, reader, table, path) if table.format == "orc" else reader.parquet(path)
     if rows.columns and all(name == f"_col{number}" for number, name in enumerate(rows.columns)):
         names = [column.field_name for column in table.columns[: len(rows.columns)]]
         rows = rows.toDF(*names, *rows.columns[len(names) :])
     return _cast_by_name(rows, table)
+
+
+def _orc_rows(spark: SparkSession, reader: DataFrameReader, table: Table, path: str) -> DataFrame:
+    from pyspark.errors import PySparkException
+
+    rows = reader.orc(path)
+    try:
+        _ = rows.schema
+    except PySparkException as error:
+        from hivedruid.spark.orc_instants import has_instants, orc_frame
+
+        if not has_instants(error):
+            raise
+        return orc_frame(spark.read, path, empty_frame(spark, table).schema, [c.field_name for c in table.columns])
+    return rows
 
 
 def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
@@ -117,9 +147,39 @@ def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
 
     def column_of(column: Column) -> str:
         name = stored.get(column.field_name.lower())
-        return f"CAST({identifier(name) if name else 'NULL'} AS {spark_type(column.type)}) AS {identifier(column.name)}"
+        source = identifier(name) if name else "NULL"
+        if name:
+            source = _with_moments(source, rows.schema[name].dataType, column.type)
+        return f"CAST({source} AS {spark_type(column.type)}) AS {identifier(column.name)}"
 
     return rows.selectExpr(*map(column_of, table.columns))
+
+
+def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int = 0) -> str:
+    """The expression with the nanoseconds of Parquet, which Spark reads as BIGINT, as times; cut to microseconds."""
+    kind = stored.typeName()
+    if kind == "long" and hive.is_timestamp:
+        return f"timestamp_micros(({expression} - pmod({expression}, 1000)) div 1000)"
+    if kind == "array" and hive.name == "array":
+        item = f"_x{depth}"
+        inner = _with_moments(item, stored.elementType, hive.children[0], depth + 1)
+        return expression if inner == item else f"transform({expression}, {item} -> {inner})"
+    if kind == "map" and hive.name == "map":
+        key, item = f"_k{depth}", f"_x{depth}"
+        keys = _with_moments(key, stored.keyType, hive.children[0], depth + 1)
+        items = _with_moments(item, stored.valueType, hive.children[1], depth + 1)
+        changed = expression if keys == key else f"transform_keys({expression}, ({key}, {item}) -> {keys})"
+        return changed if items == item else f"transform_values({changed}, ({key}, {item}) -> {items})"
+    if kind == "struct" and hive.name == "struct":
+        members = [f"{expression}.{identifier(field.name)}" for field in stored.fields]
+        types = [field.dataType for field in stored.fields]
+        moved = [_with_moments(m, t, h, depth) for m, t, h in zip(members, types, hive.children, strict=False)]
+        if moved == members[: len(moved)]:
+            return expression
+        names = [literal(field.name) for field in stored.fields]
+        made = ", ".join(f"{n}, {m}" for n, m in zip(names, [*moved, *members[len(moved) :]], strict=True))
+        return f"IF({expression} IS NULL, NULL, named_struct({made}))"
+    return expression
 
 
 def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -14,8 +14,10 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, PlanError, SparkError
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
+from hivedruid.private import private_folder
 from hivedruid.scratch import fresh_folder
 from hivedruid.spark import failures, inputs, malformed, paths, remote, session, staging, writing
+from hivedruid.spark.cells import identifier
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
 
@@ -55,7 +57,7 @@ class SparkRunner:
         self._progress = progress
         self._note = note
 
-    def rows(self, job: SparkJob) -> Iterator[tuple[Any, ...]]:
+    def rows(self, job: SparkJob) -> Generator[tuple[Any, ...], None, None]:
         """The rows that the job answers with, as they come; the job ends when the last one is taken."""
         with self._running(job) as spark:
             yield from stream(spark.sql(job.sql))
@@ -79,6 +81,8 @@ class SparkRunner:
         """
         if table.kind not in ("iceberg", "files"):
             raise PlanError(f"{table.full_name} is a {table.kind} table; Spark writes files and Iceberg tables")
+        if table.kind == "iceberg" and not overwrite:
+            inputs.check_folder(self._home, table)
         with self._running(job, target=table) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             if table.kind == "iceberg":
@@ -127,7 +131,7 @@ class SparkRunner:
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise
         except Exception as error:
-            raise self._explained(error, job, running) from error
+            raise self._explained(error, job, running, target) from error
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -136,7 +140,8 @@ class SparkRunner:
         files = {item.view: scratch / f"{item.view}.parquet" for item in job.inputs if isinstance(item, DruidInput)}
         for item in job.inputs:
             if isinstance(item, DruidInput):
-                scratch.mkdir(parents=True, exist_ok=True)
+                private_folder(scratch.parent)
+                private_folder(scratch)
                 self._druid_reader(item.read, item.columns, files[item.view])
         return files
 
@@ -170,10 +175,11 @@ class SparkRunner:
             rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.shipped(spark, parquet)
             return inputs.druid_frame(rows, item)
         if item.table.kind == "iceberg" and not self._is_iceberg(item.table):
-            return inputs.empty_frame(spark, item.table)
+            inputs.check_folder(self._home, item.table)
+            return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
         self._note_skipped(spark, item.table)
-        return frame
+        return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
         """Say what `skip` leaves out; that takes a pass of its own, since a job may read only a part of the rows."""
@@ -186,7 +192,9 @@ class SparkRunner:
         lines = inputs.json_lines(spark, table, paths.spark_path(table), self._settings)
         return malformed.find(table.full_name, lines)
 
-    def _explained(self, error: Exception, job: SparkJob, running: Job | None) -> HiveDruidError:
+    def _explained(
+        self, error: Exception, job: SparkJob, running: Job | None, target: Table | None = None
+    ) -> HiveDruidError:
         """The error in one line. A malformed row becomes the list of all of them, found by a second pass."""
         log = session.log_file(self._home)
         if running is not None and running.lost(error):
@@ -202,7 +210,16 @@ class SparkRunner:
                     str(self._malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') leaves them out",
                 )
-        return failures.translate(error, log)
+        found = failures.translate(error, log)
+        tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
+        for table in [*tables, *([target] if target is not None else [])]:
+            if table.kind == "iceberg" and f"/{table.table_id}/metadata/" in text:
+                return SparkError(
+                    f"the metadata of {table.full_name} cannot be read: {found.message.removeprefix('Spark: ')}",
+                    hint=f"bring the files back from a copy of the home folder, or DROP TABLE {table.full_name};"
+                    f" Spark's log is {log}",
+                )
+        return found
 
     @contextmanager
     def _status(self, spark: SparkSession, told: Callable[[], str]) -> Iterator[None]:

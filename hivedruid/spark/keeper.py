@@ -25,6 +25,7 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import IO, Any
 
+from hivedruid.private import private_folder
 from hivedruid.spark import server
 from hivedruid.spark.server import Files, Lock, Server
 
@@ -283,7 +284,7 @@ def _arguments(process: int) -> str:
 
 def _prepare_log(log: Path) -> int:
     """Make room in the log; its size now."""
-    log.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(log.parent)
     log.touch(mode=0o600)
     _trim(log)
     return log.stat().st_size

@@ -18,6 +18,7 @@ MEANING = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
 }
 """What the lowering to Spark SQL relies on; SET cannot change it."""
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.jobs.staged import Interval, NumberType, Sum, granularity_of, summed_fields
 from hivedruid.spark.cells import identifier
+from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

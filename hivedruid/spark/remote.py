@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
+from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX, masked
 
 if TYPE_CHECKING:
@@ -79,11 +80,19 @@ def _token(reference: str) -> str:
         name = reference.removeprefix(ENVIRONMENT_PREFIX)
         if name not in os.environ:
             raise UsageError(f"spark.remote.token names the environment variable {name}, which is not set")
-        return os.environ[name].strip()
+        return _sendable(os.environ[name].strip())
     try:
-        return Path(reference.removeprefix("file:")).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise UsageError(f"spark.remote.token: cannot read {reference}: {error.strerror}") from None
+        return _sendable(Path(reference.removeprefix("file:")).read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"spark.remote.token: cannot read {reference}: {why}") from None
+
+
+def _sendable(token: str) -> str:
+    if not (token.isascii() and token.isprintable()):
+        raise UsageError("spark.remote.token names a token with characters other than printable ASCII")
+    remember([token])
+    return token
 
 
 SHIPPED_LIMIT = 256 * 1024 * 1024

@@ -9,7 +9,8 @@ from tempfile import TemporaryFile
 from threading import Condition
 from typing import IO, TYPE_CHECKING, Any
 
-from hivedruid.spark.calls import Call
+from hivedruid.cells import DayTimeInterval, YearMonthInterval, float_text
+from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal
 
 if TYPE_CHECKING:
@@ -36,7 +37,11 @@ def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
     expressions = [
         f"{_wire(identifier(name), kind)} AS {identifier(name)}" for name, kind in zip(names, types, strict=True)
     ]
-    decoders = [(position, decoder) for position, kind in enumerate(types) if (decoder := _decoder(kind))]
+    decoders = [
+        (position, decoder)
+        for position, kind in enumerate(types)
+        if kind.typeName() != "float" and (decoder := _decoder(kind))
+    ]
     for batch in _Arrivals(frame.toDF(*names).selectExpr(*expressions)):
         columns = [column.to_pylist() for column in batch.columns]
         for position, decoder in decoders:
@@ -62,7 +67,7 @@ class _Arrivals:
         self._over = False
 
     def __iter__(self) -> Iterator[Any]:
-        call = Call(self._frame.sparkSession, self._fetch)
+        call = SparkCall(self._frame.sparkSession, self._fetch)
         try:
             while (batch := self._next()) is not None:
                 yield batch
@@ -82,7 +87,7 @@ class _Arrivals:
                 return None
             batch = self._waiting.popleft()
             if not isinstance(batch, tuple):
-                self._held -= batch.nbytes
+                self._held -= batch.get_total_buffer_size()
                 return batch
             import pyarrow as pa
 
@@ -106,11 +111,12 @@ class _Arrivals:
                 self._changed.notify()
 
     def _put(self, batch: Any) -> None:
+        size = batch.get_total_buffer_size()  # nbytes reads offsets that Spark leaves out of an empty array of arrays
         with self._changed:
-            if self._held + batch.nbytes > HELD:
+            if self._held + size > HELD:
                 self._waiting.append(self._spilt(batch))
             else:
-                self._held += batch.nbytes
+                self._held += size
                 self._waiting.append(batch)
             self._changed.notify()
 
@@ -144,7 +150,7 @@ def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
             )
             return f"IF({expression} IS NULL, NULL, named_struct({', '.join(members)}))"
         case _:
-            return f"CAST(extract(YEAR FROM {expression}) * 12 + extract(MONTH FROM {expression}) AS INT)"
+            return f"CAST(CAST({expression} AS INTERVAL MONTH) AS INT)"
 
 
 def _travels(kind: DataType) -> bool:
@@ -172,6 +178,12 @@ def _decoder(kind: DataType) -> Decoder | None:
                 for number, field in enumerate(kind.fields)
             ]
             return lambda cells: {name: member(cells[number]) for name, number, member in members}
+        case "daytimeinterval":
+            return lambda span: DayTimeInterval(span.days, span.seconds, span.microseconds)
+        case "yearmonthinterval":
+            return YearMonthInterval
+        case "float":
+            return lambda number: float(float_text(number))  # 1.414 and not the double next to it
         case _:
             return None
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from time import monotonic, sleep, time
 
 from hivedruid.errors import SparkError
+from hivedruid.private import private_folder
 
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
 """Environment variable: the folder whose server is used instead of the home's own, as tests with many homes do."""
@@ -268,7 +269,7 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
     """
     progress("Spark: starting")
     files = Files(home)
-    files.log.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(files.log.parent)
     keeper = subprocess.Popen(
         [sys.executable, "-m", "hivedruid.spark.keeper", str(home)],
         stdin=subprocess.PIPE,

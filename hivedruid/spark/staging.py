@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.catalog.druid_tables import GRANULARITY_KEY
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.spark import failures, paths, writing
 from hivedruid.spark.measures import TIME, Measures, number_of
+from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame

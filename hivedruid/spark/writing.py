@@ -13,7 +13,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
-from hivedruid.spark.calls import Call
+from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
@@ -117,7 +117,7 @@ def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: M
 
     observation = Observation()
     counted = frame.observe(observation, *(expr(text).alias(name) for name, text in aggregates.items()))
-    Call(frame.sparkSession, lambda: write(counted)).wait()
+    SparkCall(frame.sparkSession, lambda: write(counted)).wait()
     found = dict(observation.get)
     return found if found.keys() == aggregates.keys() else {}
 

@@ -1,0 +1,244 @@
+"""CREATE TABLE to a `Table`: which kind it is, and that kind's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table, TableKind
+from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.tables import druid_tables, hive_tables
+from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.property_checks import check_secret, validate
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
+
+
+def define_table(
+    statement: CreateTable,
+    database: str,
+    settings: Mapping[str, str],
+    discovered: Mapping[str, Mapping[str, str]],
+    query_columns: tuple[Column, ...] | None = None,
+) -> Table:
+    """The table that a CREATE TABLE makes; `query_columns` are those of its AS SELECT.
+
+    Raises SemanticError and UnsupportedError where the rules of its kind forbid it.
+    """
+    kind = table_kind(statement)
+    if kind == "druid":
+        druid_tables.check_clauses(statement)
+    properties = validate(statement.properties, kind)
+    comment, properties = _comment(statement, properties)
+    columns = _columns(statement, query_columns)
+    table = Table(database, statement.name.name, kind, columns or (), statement.external, comment)
+    properties = with_purge_default(statement, properties, settings)
+    if kind == "druid":
+        return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
+    if kind == "kafka":
+        return _kafka_table(statement, table, properties)
+    return _file_table(statement, table, properties)
+
+
+def table_kind(statement: CreateTable) -> TableKind:
+    if statement.storage_handler == DRUID_STORAGE_HANDLER:
+        return "druid"
+    if statement.storage_handler == KAFKA_STORAGE_HANDLER:
+        return "kafka"
+    return "files" if statement.external else "iceberg"
+
+
+def _comment(statement: CreateTable, properties: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Hive keeps a table's comment as the property `comment`; here it is a field of its own."""
+    refuse_external_flag(statement.properties)
+    rest = {key: value for key, value in properties.items() if key != "comment"}
+    return statement.comment or properties.get("comment", ""), rest
+
+
+def refuse_external_flag(properties: Iterable[Property]) -> None:
+    """Hive takes 'EXTERNAL'='TRUE' for the keyword; stored as a mere property it would not protect the data from DROP."""
+    for item in properties:
+        if item.key.upper() == "EXTERNAL":
+            raise UnsupportedError(
+                "the property EXTERNAL is not supported",
+                span=item.key_span,
+                hint="write CREATE EXTERNAL TABLE or CREATE TABLE",
+            )
+
+
+def with_purge_default(
+    statement: CreateTable, properties: dict[str, str], settings: Mapping[str, str]
+) -> dict[str, str]:
+    """hive.external.table.purge.default puts external.table.purge on new external tables."""
+    if not statement.external or "external.table.purge" in properties:
+        return properties
+    if settings.get("hive.external.table.purge.default", "false").lower() != "true":
+        return properties
+    return {**properties, "external.table.purge": "true"}
+
+
+def declared(columns: Iterable[ColumnDef]) -> tuple[Column, ...]:
+    """Columns as declared. Raises SemanticError for a name given twice."""
+    result: dict[str, Column] = {}
+    for column in columns:
+        if column.name in result:
+            raise SemanticError(f"Duplicate column name {column.name} in the table definition.", span=column.span)
+        result[column.name] = Column(column.name, column.type, column.comment)
+    return tuple(result.values())
+
+
+def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -> tuple[Column, ...] | None:
+    """Declared columns, else the query's; both have to be as many."""
+    columns = declared(statement.columns)
+    if query_columns is None:
+        return columns or None
+    if not columns:
+        return _of_query(statement, query_columns)
+    if len(columns) != len(query_columns):
+        raise SemanticError(
+            f"the table has {len(columns)} columns, its query {len(query_columns)}",
+            span=statement.columns[0].span,
+            hint="give as many columns as the SELECT has, or none",
+        )
+    return columns
+
+
+def _of_query(statement: CreateTable, query_columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    columns = druid_tables.plain_columns(query_columns)
+    seen: set[str] = set()
+    for column in columns:
+        if column.name in seen:
+            raise SemanticError(
+                f"Duplicate column name {column.name} in the table definition.",
+                span=statement.name.span,
+                hint="name the columns of the SELECT with AS",
+            )
+        seen.add(column.name)
+        if column.type.name == "void":
+            raise SemanticError(
+                f"CREATE-TABLE-AS-SELECT creates a VOID type, near field: {column.name}",
+                span=statement.name.span,
+                hint="use CAST to give the type",
+            )
+    return columns
+
+
+def column_spans(columns: Iterable[ColumnDef]) -> dict[str, Span]:
+    return {column.name: column.span for column in columns if column.span is not None}
+
+
+def _property_span(statement: CreateTable, key: str) -> Span | None:
+    for item in statement.properties:
+        if item.key == key:
+            return item.value_span
+    return statement.name.span
+
+
+def _druid_table(
+    statement: CreateTable,
+    table: Table,
+    properties: dict[str, str],
+    discovered: Mapping[str, Mapping[str, str]],
+    *,
+    queried: bool,
+) -> Table:
+    given = properties.get("druid.datasource")
+    if given is not None:
+        druid_tables.check_data_source(given, _property_span(statement, "druid.datasource"))
+    check_verb(properties, _property_span(statement, KAFKA_INGESTION))
+    properties = {key: value for key, value in properties.items() if key != KAFKA_INGESTION}
+    spans = column_spans(statement.columns)
+    span = statement.name.span
+    table = replace(table, columns=with_stored_types(table.columns, properties))
+    if not table.columns:
+        if given is None:
+            raise SemanticError(
+                "Druid data source not specified; use druid.datasource in table properties",
+                span=span,
+                hint="or give columns in brackets, or AS SELECT, to make a new data source",
+            )
+        place = _property_span(statement, "druid.datasource")
+        columns = druid_tables.discovered_columns(given, discovered, properties, place)
+        table = replace(table, columns=columns)
+    elif given is None or queried or is_fed(properties):
+        druid_tables.check_columns(table.columns, spans, span)
+    check_druid_properties(properties, table.columns, span)
+    if given is None:
+        if discovered.get(table.full_name):
+            raise SemanticError(
+                f"Data source [{table.full_name}] already existing",
+                span=span,
+                hint=f"to read it, give TBLPROPERTIES('druid.datasource' = '{table.full_name}')",
+            )
+        properties = {**properties, "druid.datasource": table.full_name}
+    new = given is None or queried or (not table.external and not discovered.get(given))
+    return replace(table, properties=properties, serde=_serde(statement), owns_data_source=new)
+
+
+def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
+    """START, STOP and RESET (druid.kafka.ingestion) are for tables that are fed from Kafka."""
+    if KAFKA_INGESTION in properties and not is_fed(properties):
+        raise SemanticError(
+            f"cannot {properties[KAFKA_INGESTION].upper()} the ingestion: the table has no kafka.topic",
+            span=span,
+            hint="set kafka.topic and kafka.bootstrap.servers",
+        )
+
+
+def refuse_ingestion(verb: str, span: Span | None) -> NoReturn:
+    """START, STOP and RESET act on a supervisor, which needs a Druid cluster."""
+    raise UnsupportedError(
+        f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
+        span=span,
+        hint="this needs a Druid cluster: hivedruid local up starts one, or SET druid.url to its router",
+    )
+
+
+def _serde(statement: CreateTable) -> dict[str, str]:
+    for item in statement.serde:
+        check_secret(item)
+    return {item.key: item.value for item in statement.serde}
+
+
+def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
+    hive_tables.check_kafka_clauses(statement)
+    stored = hive_tables.kafka_properties(statement, properties)
+    if statement.query is not None:
+        raise UnsupportedError(
+            "CREATE TABLE … AS SELECT into Kafka is not supported yet",
+            span=statement.name.span,
+            hint="create the table with columns",
+        )
+    if not table.columns:
+        raise SemanticError(
+            "Either list of columns or a custom serializer should be specified",
+            span=statement.name.span,
+            hint="give the fields of the messages in brackets",
+        )
+    columns = hive_tables.kafka_columns(table.columns, column_spans(statement.columns))
+    return replace(table, columns=columns, properties=stored, serde=_serde(statement))
+
+
+def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
+    hive_tables.check_partitioning(statement)
+    serde = _serde(statement)
+    found = hive_tables.file_format(statement, serde)
+    location = None
+    if statement.external:
+        location = hive_tables.check_external(statement, table.columns)
+        serde = {"serialization.lib": hive_tables.FORMAT_SERDES[found], **serde}
+    else:
+        hive_tables.check_managed(statement, found)
+        if not table.columns:
+            raise SemanticError(
+                "Either list of columns or a query should be specified",
+                span=statement.name.span,
+                hint="give the columns in brackets",
+            )
+        serde = {}
+    columns = hive_tables.as_serde_reads(table.columns, serde)
+    return replace(table, columns=columns, properties=properties, serde=serde, format=found, location=location)

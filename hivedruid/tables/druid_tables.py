@@ -1,0 +1,167 @@
+"""Hive's rules for tables in Druid (DruidStorageHandler.preCreateTable, DruidStorageHandlerUtils, DruidKafkaUtils)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.druid_columns import STORED_AS, stored_as_choices
+from hivedruid.catalog.names import columns_by_field
+from hivedruid.catalog.table import TIME_COLUMN, Column
+from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
+from hivedruid.errors import SemanticError, Span, did_you_mean
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+GRANULARITY_KEY = "__time_granularity"
+"""The column that Hive's plan of an INSERT adds to the rows (DruidConstants.DRUID_TIMESTAMP_GRANULARITY_COL_NAME)."""
+DISCOVERED_COMMENT = "from deserializer"
+"""What Hive shows for columns that the storage handler found."""
+
+_ALLOWED = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "varchar", "char")
+_DISCOVERED_TYPES: dict[str, HiveType] = {
+    "LONG": BIGINT,
+    "FLOAT": FLOAT,
+    "DOUBLE": DOUBLE,
+    "STRING": STRING,
+    "ARRAY<STRING>": array_of(STRING),
+    "ARRAY<LONG>": array_of(BIGINT),
+    "ARRAY<FLOAT>": array_of(FLOAT),
+    "ARRAY<DOUBLE>": array_of(DOUBLE),
+}
+
+
+def check_clauses(statement: CreateTable) -> None:
+    """Refuse the clauses that Druid has no room for, in Hive's order."""
+    refused = (
+        ("LOCATION", statement.location_span, statement.location is not None, "Druid knows its deep storage"),
+        (
+            "PARTITIONED BY",
+            *_place(statement.partitioned_by),
+            "Druid partitions by time: see druid.segment.granularity",
+        ),
+        ("CLUSTERED BY", *_place(statement.clustered_by), "see druid.segment.targetShardsPerGranularity"),
+        ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "leave it out"),
+    )
+    for clause, span, given, hint in refused:
+        if given:
+            raise SemanticError(f"{clause} may not be specified for Druid", span=span, hint=hint)
+
+
+def _place(clause: object) -> tuple[Span | None, bool]:
+    return getattr(clause, "span", None), clause is not None
+
+
+def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = None, span: Span | None = None) -> None:
+    """Check that Druid can store these columns: `__time` is there and a timestamp, the others have types Druid has.
+
+    `spans` says where a column stands, `span` where the list does.
+    """
+    columns = tuple(columns)
+    spans = spans or {}
+    for column in columns:
+        check_column(column, spans.get(column.name, span))
+    if not any(column.name == TIME_COLUMN for column in columns):
+        names = ", ".join(column.name for column in columns)
+        raise SemanticError(
+            f"Timestamp column (' {TIME_COLUMN}') not specified in create table; list of columns is : [{names}]",
+            span=span,
+            hint=f"declare `{TIME_COLUMN}` TIMESTAMP, or name a timestamp in the SELECT `{TIME_COLUMN}`",
+        )
+
+
+def check_column(column: Column, span: Span | None) -> None:
+    """Check one column's type. Raises SemanticError with Hive's text (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
+    kind = column.type.name
+    if column.name == GRANULARITY_KEY:
+        raise SemanticError(
+            f"column name '{GRANULARITY_KEY}' is reserved: it is what rows are divided into segments by",
+            span=span,
+            hint="choose another name",
+        )
+    if column.name == TIME_COLUMN:
+        if not column.type.is_timestamp:
+            raise SemanticError(
+                f"column '{TIME_COLUMN}' has type {column.type}",
+                span=span,
+                hint="it must be timestamp or timestamp with local time zone",
+            )
+        return
+    if column.type == array_of(STRING) or kind in _ALLOWED:
+        return
+    message = f"Dimension {column.name} does not have STRING type: {_category(column.type)}"
+    if kind == "decimal":
+        message = f"Druid does not support decimal column type cast column [{column.name}] to double"
+    raise SemanticError(message, span=span, hint=_instead(column))
+
+
+def _category(type_: HiveType) -> str:
+    """What Hive calls a type in messages (PrimitiveCategory)."""
+    return "TIMESTAMPLOCALTZ" if type_ == TIMESTAMP_LTZ else type_.name.upper()
+
+
+def _instead(column: Column) -> str:
+    """What to do about a column of a type that Druid has not."""
+    choices = stored_as_choices(column.type)
+    if choices:
+        either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
+        return f"TBLPROPERTIES ('{STORED_AS}' = {either}) says as what to store it, or CAST it in the SELECT"
+    if column.type.is_timestamp:
+        return f"Druid has one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or cast it in the SELECT"
+    if column.type.name == "array":
+        return "several values of a column are texts in Druid: make it ARRAY<STRING>"
+    return "Druid cannot store it: declare it as STRING, or cast it in the SELECT"
+
+
+def discovered_columns(
+    data_source: str,
+    discovered: Mapping[str, Mapping[str, str]],
+    properties: Mapping[str, str],
+    span: Span | None,
+) -> tuple[Column, ...]:
+    """The columns of an existing data source, from its segmentMetadata answer.
+
+    Types are Hive's reading of Druid's (DruidSerDe.convertDruidToHiveType): what is not a number or a string is a
+    string; arrays stay arrays. Names are lower case, `field` keeps Druid's.
+    """
+    schema = discovered.get(data_source)
+    if not schema:
+        raise SemanticError(
+            f"Connected to Druid but could not retrieve datasource information: there is no data source '{data_source}'",
+            span=span,
+            hint=did_you_mean(data_source, [name for name, fields in discovered.items() if fields])
+            or "give columns in brackets, or AS SELECT, to make a new one",
+        )
+    names = columns_by_field(schema, properties, span=span)
+    return tuple(
+        Column(names[field], discovered_type(field, kind), DISCOVERED_COMMENT, field if field != names[field] else None)
+        for field, kind in schema.items()
+    )
+
+
+def discovered_type(field: str, druid_type: str) -> HiveType:
+    if field == TIME_COLUMN:
+        return TIMESTAMP_LTZ
+    return _DISCOVERED_TYPES.get(druid_type.upper(), STRING)
+
+
+def check_data_source(name: str, span: Span | None) -> None:
+    """Druid's rule for names of data sources (IdUtils.validateId)."""
+    problem = None
+    if not name or name.isspace():
+        problem = "is empty"
+    elif "/" in name:
+        problem = "contains a /"
+    elif name.startswith("."):
+        problem = "begins with a point"
+    elif any(c.isspace() and c != " " for c in name) or any(ord(c) < 32 for c in name):
+        problem = "contains a control character"
+    if problem:
+        raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="Druid does not take such names")
+
+
+def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns of a query as columns of a table: without the fields of the tables they come from."""
+    return tuple(replace(column, field=None, comment="") for column in columns)

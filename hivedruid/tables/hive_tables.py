@@ -1,0 +1,191 @@
+"""Rules for tables on the Hive side: managed tables (Iceberg, ORC), external tables of files, Kafka topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.properties import PROPERTIES
+from hivedruid.catalog.table import KAFKA_STORAGE_HANDLER, Column
+from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.secret_text import redact
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+_PACKAGE = "org.apache.hadoop.hive."
+OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
+SERDE_FORMATS: dict[str, str] = {
+    "org.apache.hive.hcatalog.data.JsonSerDe": "jsonfile",
+    _PACKAGE + "serde2.JsonSerDe": "jsonfile",
+    OPEN_CSV: "textfile",
+    _PACKAGE + "serde2.lazy.LazySimpleSerDe": "textfile",
+    _PACKAGE + "ql.io.orc.OrcSerde": "orc",
+    _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
+}
+"""The SerDes there are, and the file format each reads."""
+
+FORMAT_SERDES: dict[str, str] = {
+    "textfile": _PACKAGE + "serde2.lazy.LazySimpleSerDe",
+    "jsonfile": _PACKAGE + "serde2.JsonSerDe",
+    "orc": _PACKAGE + "ql.io.orc.OrcSerde",
+    "parquet": _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe",
+}
+"""The SerDe that STORED AS means."""
+
+
+KAFKA_COLUMNS = (
+    Column("__key", BINARY),
+    Column("__partition", INT),
+    Column("__offset", BIGINT),
+    Column("__timestamp", BIGINT),
+)
+"""What Hive's Kafka handler adds after the declared columns (MetadataColumn); times are milliseconds."""
+
+
+def check_partitioning(statement: CreateTable) -> None:
+    if statement.partitioned_by:
+        raise UnsupportedError(
+            "PARTITIONED BY is not supported for tables of files yet",
+            span=statement.partitioned_by.span,
+            hint="their values stand in names of folders, which are not read: as plain columns they would be NULL. Make a"
+            " table for each folder (LOCATION '…/d=x'), and a view: SELECT *, 'x' AS d FROM … UNION ALL …",
+        )
+    if statement.clustered_by:
+        raise UnsupportedError(
+            "CLUSTERED BY is not supported for tables of files", span=statement.clustered_by.span, hint="leave it out"
+        )
+
+
+def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
+    """textfile, jsonfile, orc or parquet: what STORED AS and ROW FORMAT SERDE say together."""
+    library = serde.get("serialization.lib")
+    if library is None:
+        return statement.stored_as or ("orc" if not statement.external and not serde else "textfile")
+    span = next((item.value_span for item in statement.serde if item.key == "serialization.lib"), None)
+    found = SERDE_FORMATS.get(library)
+    if found is None:
+        raise UnsupportedError(
+            f"SerDe '{library}' is not supported",
+            span=span,
+            hint=did_you_mean(library, SERDE_FORMATS) or f"there are {', '.join(SERDE_FORMATS)}",
+        )
+    stored_as = statement.stored_as or found
+    if stored_as not in (found, "textfile" if found == "jsonfile" else found):
+        raise SemanticError(
+            f"ROW FORMAT SERDE '{library}' and STORED AS {stored_as.upper()} contradict each other",
+            span=span,
+            hint=f"use STORED AS {found.upper()}, or leave one of them out",
+        )
+    return found
+
+
+def check_managed(statement: CreateTable, found: str) -> None:
+    """Managed tables are Iceberg tables of ORC files; nothing else gives them ACID commits."""
+    if statement.location is not None:
+        raise UnsupportedError(
+            "LOCATION is for external tables: a managed table lives in the home folder",
+            span=statement.location_span,
+            hint="write CREATE EXTERNAL TABLE, or leave LOCATION out",
+        )
+    if found != "orc" or any(item.key != "serialization.lib" for item in statement.serde):
+        span = statement.serde[0].key_span if statement.serde else statement.name.span
+        raise UnsupportedError(
+            f"a managed table cannot be stored as {found.upper()}, only as ORC",
+            span=span,
+            hint="use STORED AS ORC without ROW FORMAT, or CREATE EXTERNAL TABLE with a LOCATION",
+        )
+
+
+def check_external(statement: CreateTable, columns: tuple[Column, ...] | None) -> str:
+    """The location of an external table, normalised."""
+    if statement.location is None:
+        raise SemanticError(
+            "an external table of files needs a LOCATION",
+            span=statement.name.span,
+            hint="add LOCATION '…', or leave EXTERNAL out to make a managed table",
+        )
+    if not columns:
+        raise SemanticError(
+            "Either list of columns or a query should be specified",
+            span=statement.name.span,
+            hint="give the columns in brackets",
+        )
+    location = normalized_location(statement.location)
+    if not location:
+        raise SemanticError("the LOCATION is empty", span=statement.location_span, hint="give a folder or a file")
+    if redact(location) != location:
+        raise SemanticError(
+            "the LOCATION holds a password and would stand in the catalog in clear",
+            span=statement.location_span,
+            hint="leave it out, and give Spark its credentials in the environment or a file that it reads",
+        )
+    return location
+
+
+def normalized_location(location: str) -> str:
+    """A path without `file:`; other URIs and relative paths stay as they are."""
+    if not location.lower().startswith("file:"):
+        return location.strip()
+    from urllib.parse import unquote
+
+    rest = location.strip()[len("file:") :]
+    if rest.startswith("//"):
+        rest = "/" + rest[2:].partition("/")[2]
+    return unquote(rest)
+
+
+def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tuple[Column, ...]:
+    """OpenCSVSerde gives every column as a string, whatever is declared."""
+    if serde.get("serialization.lib") != OPEN_CSV:
+        return columns
+    return tuple(replace(column, type=STRING) for column in columns)
+
+
+def check_kafka_clauses(statement: CreateTable) -> None:
+    """Refuse the clauses that a topic has no room for."""
+    for clause in (statement.partitioned_by, statement.clustered_by):
+        if clause:
+            raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="leave it out")
+    if statement.location is not None:
+        raise SemanticError(
+            "LOCATION may not be specified for Kafka", span=statement.location_span, hint="leave it out"
+        )
+    if statement.stored_as is not None:
+        span = statement.storage_handler_span
+        raise SemanticError(
+            "STORED AS may not be specified for Kafka", span=span, hint="kafka.serde.class gives the format"
+        )
+
+
+def kafka_properties(statement: CreateTable, properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties with the defaults that the handler stores (KafkaStorageHandler.preCreateTable)."""
+    if not statement.external:
+        raise SemanticError(
+            f"{KAFKA_STORAGE_HANDLER} supports only EXTERNAL_TABLE",
+            span=statement.name.span,
+            hint="write CREATE EXTERNAL TABLE",
+        )
+    for key in ("kafka.topic", "kafka.bootstrap.servers"):
+        if not properties.get(key):
+            raise SemanticError(
+                f"Set Table property {key}", span=statement.name.span, hint=f"add it: TBLPROPERTIES('{key}' = '…')"
+            )
+    stored = ("kafka.serde.class", "kafka.write.semantic", "hive.kafka.poll.timeout.ms", "hive.kafka.max.retries",
+              "hive.kafka.metadata.poll.timeout.ms", "hive.kafka.optimistic.commit")  # fmt: skip
+    defaults = {key: PROPERTIES[key].default or "" for key in stored}
+    return {**properties, **{key: value for key, value in defaults.items() if key not in properties}}
+
+
+def kafka_columns(columns: tuple[Column, ...], spans: Mapping[str, Span]) -> tuple[Column, ...]:
+    names = {column.name for column in KAFKA_COLUMNS}
+    for column in columns:
+        if column.name in names:
+            raise SemanticError(
+                f"column '{column.name}' is one that every Kafka table has",
+                span=spans.get(column.name),
+                hint="leave it out: it is added by itself",
+            )
+    return columns + KAFKA_COLUMNS

@@ -1,0 +1,220 @@
+"""Druid tables fed from Kafka: what their properties mean together, and which field of a record is which column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
+from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, is_fed, names_by_field
+from hivedruid.catalog.table import TIME_COLUMN, Column
+from hivedruid.catalog.types import STRING, TYPES, array_of
+from hivedruid.errors import SemanticError, Span, did_you_mean
+
+METRICS = {"LONG": "longSum", "FLOAT": "floatSum", "DOUBLE": "doubleSum"}
+"""The aggregator of a column of numbers by its type in Druid."""
+
+_FLAT = ("csv", "delimited", "tsv")
+_INPUT_FORMAT = INGESTION_PREFIX + "inputFormat"
+
+
+def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
+    """The properties of a table in Druid, taken together and with its columns.
+
+    Raises SemanticError where they name columns wrongly, and of a table fed from Kafka where Druid would refuse the
+    supervisor, or could read no record with it.
+    """
+    problem = (
+        (_feed_problem(properties) if is_fed(properties) else None)
+        or _json_problem(properties)
+        or _column_problem(properties, {column.name: column for column in columns})
+    )
+    if problem is not None:
+        raise SemanticError(problem[0], span=span, hint=problem[1])
+
+
+Problem = tuple[str, str | None]
+
+
+def _feed_problem(properties: Mapping[str, str]) -> Problem | None:
+    return _topic_problem(properties) or _format_problem(properties) or _late_problem(properties)
+
+
+def _topic_problem(properties: Mapping[str, str]) -> Problem | None:
+    if "kafka.topic" in properties and TOPIC_PATTERN in properties:
+        return f"kafka.topic and {TOPIC_PATTERN} exclude each other", "give one of them"
+    if not properties.get("kafka.bootstrap.servers"):
+        topic = "kafka.topic" if "kafka.topic" in properties else TOPIC_PATTERN
+        return f"a table with {topic} needs kafka.bootstrap.servers", "for example 'localhost:9092'"
+    return None
+
+
+def _format_problem(properties: Mapping[str, str]) -> Problem | None:
+    given = sorted(key for key in properties if key.startswith("druid.parseSpec."))
+    if _INPUT_FORMAT in properties:
+        return (f"{_INPUT_FORMAT} and {given[0]} exclude each other", "give one of them") if given else None
+    message_format = record_format(properties)
+    if message_format == "avro":
+        return _avro_problem(properties)
+    if message_format not in _FLAT:
+        return None
+    if "druid.parseSpec.flattenSpec" in properties:
+        return f"druid.parseSpec.flattenSpec means nothing for {message_format}: records are flat", "leave it out"
+    return _flat_problem(properties, message_format)
+
+
+def _avro_problem(properties: Mapping[str, str]) -> Problem | None:
+    text = properties.get("avro.schema.literal")
+    if text is None:
+        return "Please specify avro schema literal when using avro parser", "set avro.schema.literal"
+    schema = json.loads(text)
+    if not isinstance(schema, dict) or schema.get("type") != "record" or not isinstance(schema.get("fields"), list):
+        return "avro.schema.literal is not the schema of a record", 'it begins with {"type": "record", "fields": …'
+    return None
+
+
+def _flat_problem(properties: Mapping[str, str], message_format: str) -> Problem | None:
+    names = field_list(properties)
+    if not names and not is_true(properties, "druid.parseSpec.hasHeaderRows"):
+        return (
+            f"{message_format} messages need druid.parseSpec.columns, the names of their fields in order",
+            "or druid.parseSpec.hasHeaderRows = 'true' where the messages begin with them",
+        )
+    delimiter = "," if message_format == "csv" else properties.get("druid.parseSpec.delimiter", "\t")
+    if properties.get("druid.parseSpec.listDelimiter") == delimiter:
+        return (
+            f"druid.parseSpec.listDelimiter is '{delimiter}', which separates the fields already",
+            "give another one, or leave it out",
+        )
+    time = properties.get("druid.timestamp.column", TIME_COLUMN)
+    if names and time not in names and TIME_COLUMN not in transformed(properties):
+        return (
+            f"the time field '{time}' is not among druid.parseSpec.columns, so that no message could be read",
+            did_you_mean(time, names) or "set druid.timestamp.column to the field that holds the time",
+        )
+    return None
+
+
+def _late_problem(properties: Mapping[str, str]) -> Problem | None:
+    keys = [INGESTION_PREFIX + name for name in ("lateMessageRejectionPeriod", "lateMessageRejectionStartDateTime")]
+    return (f"{keys[0]} and {keys[1]} exclude each other", "give one of them") if set(keys) <= set(properties) else None
+
+
+def _json_problem(properties: Mapping[str, str]) -> Problem | None:
+    """What is read of the JSON properties is there; the rest is Druid's to judge."""
+    lists = {
+        "druid.metricsSpec": json_value(properties, "druid.metricsSpec"),
+        "druid.transformSpec": (json_value(properties, "druid.transformSpec") or {}).get("transforms"),
+        "druid.parseSpec.flattenSpec": (json_value(properties, "druid.parseSpec.flattenSpec") or {}).get("fields"),
+    }
+    for key, items in lists.items():
+        for item in items if isinstance(items, list) else [] if items is None else [items]:
+            plain = key == "druid.parseSpec.flattenSpec" and isinstance(item, str)  # short for a field at the root
+            if not plain and not (isinstance(item, dict) and isinstance(item.get("name"), str)):
+                return f"{key}: {json.dumps(item)} is not an object with a name", 'such as {"type": "…", "name": "a"}'
+        if items is not None and not isinstance(items, list):
+            return f"{key}: {json.dumps(items)} is not a list", None
+    return None
+
+
+def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]) -> Problem | None:
+    """The column lists name columns of the table, of types that go with what is said of them."""
+    for key, name, said in _said_of_columns(properties):
+        column = columns.get(name)
+        if column is None or name == TIME_COLUMN:
+            return f"{key} names no column of the table: '{name}'", did_you_mean(name, [*columns])
+        druid = TYPES[column.type.name].druid
+        if said in ("sum", "min", "max", "number") and (druid not in METRICS or column.type.name == "boolean"):
+            return f"{key}: column '{name}' is {column.type}, not a number", "declare it as BIGINT or DOUBLE"
+        if said == "count" and druid != "LONG":
+            return f"{key}: column '{name}' is {column.type}, a count is a whole number", "declare it as BIGINT"
+        if said.startswith("as ") and said != f"as {column.type}":
+            return (
+                f"{key}: column '{name}' is {column.type}, and stored as it is",
+                "name columns of DECIMAL, BINARY or DATE",
+            )
+        if said == "text" and druid != "STRING" and column.type != array_of(STRING):
+            return f"{key}: column '{name}' is {column.type}, only text has several values", "declare it as STRING"
+    owners: dict[str, str] = {}
+    for name, field in fields_of_columns(properties, columns.values()).items():
+        if field in owners:
+            return (
+                f"columns '{owners[field]}' and '{name}' are both the field '{field}'",
+                f"give each its own in {COLUMN_MAPPING}",
+            )
+        owners[field] = name
+    return None
+
+
+def _said_of_columns(properties: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name in column_list(properties, "druid.columns.dimensions"):
+        yield "druid.columns.dimensions", name, "number"
+    for name, aggregator in parse_aggregators(properties.get("druid.columns.aggregators", ""))[0].items():
+        yield "druid.columns.aggregators", name, aggregator.function
+    for name in parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]:
+        yield "druid.columns.multivalue", name, "text"
+    for name, type_ in parse_stored_as(properties.get(STORED_AS, ""))[0].items():
+        yield STORED_AS, name, f"as {type_}"
+
+
+# --- values ------------------------------------------------------------------------------------------------------
+
+
+def record_format(properties: Mapping[str, str]) -> str:
+    return properties.get("druid.parseSpec.format", "json").lower()
+
+
+def is_true(properties: Mapping[str, str], key: str) -> bool:
+    return properties.get(key, "false").lower() == "true"
+
+
+def field_list(properties: Mapping[str, str]) -> list[str]:
+    """druid.parseSpec.columns; blanks around a name are none of it."""
+    return [name for part in properties.get("druid.parseSpec.columns", "").split(",") if (name := part.strip())]
+
+
+def column_list(properties: Mapping[str, str], key: str) -> list[str]:
+    return [name.lower() for part in properties.get(key, "").split(",") if (name := part.strip())]
+
+
+def json_value(properties: Mapping[str, str], key: str) -> Any:
+    """The value of a JSON property, None where it is not given."""
+    return json.loads(properties[key]) if key in properties else None
+
+
+def transformed(properties: Mapping[str, str]) -> list[str]:
+    """The fields that druid.transformSpec makes."""
+    return _names(json_value(properties, "druid.transformSpec"), "transforms")
+
+
+def _names(value: Any, key: str) -> list[str]:
+    items = value.get(key) if isinstance(value, dict) else None
+    found = [item.get("name") if isinstance(item, dict) else item for item in items] if isinstance(items, list) else []
+    return [name for name in found if isinstance(name, str)]
+
+
+def record_fields(properties: Mapping[str, str]) -> list[str]:
+    """The fields of records that the properties name; of plain JSON none are known beforehand."""
+    avro = json_value(properties, "avro.schema.literal") if record_format(properties) == "avro" else None
+    flattened = _names(json_value(properties, "druid.parseSpec.flattenSpec"), "fields")
+    metrics = _names({"metrics": json_value(properties, "druid.metricsSpec")}, "metrics")
+    return [*field_list(properties), *_names(avro, "fields"), *flattened, *transformed(properties), *metrics]
+
+
+def fields_of_columns(properties: Mapping[str, str], columns: Iterable[Column]) -> dict[str, str]:
+    """The field of each column, in records and in Druid alike.
+
+    Column names are lower case, fields are not: druid.columns.mapping says which, or what the data source
+    has already, or a field that the properties name and that differs only in case.
+    """
+    mapped = {column: field for field, column in names_by_field(properties).items()}
+    known: dict[str, set[str]] = {}
+    for field in record_fields(properties):
+        known.setdefault(field.lower(), set()).add(field)
+    result: dict[str, str] = {}
+    for column in columns:
+        candidates = known.get(column.name, set())
+        only = next(iter(candidates)) if len(candidates) == 1 else column.name
+        result[column.name] = mapped.get(column.name) or column.field or only
+    return result

@@ -1,0 +1,213 @@
+"""What table properties may say: names, values, secrets, and the tables that they mean something for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values, parse_stored_as
+from hivedruid.catalog.properties import (
+    CHECKED_PREFIXES,
+    CONSUMER_PREFIX,
+    INGESTION_PREFIX,
+    KAFKA_INGESTION,
+    KIND_NAMES,
+    PROPERTIES,
+    TASK_DURATION,
+    PropertyType,
+    TableProperty,
+    find,
+    parse_mapping,
+)
+from hivedruid.catalog.table import TableKind
+from hivedruid.errors import SemanticError, did_you_mean
+from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced, secret_in
+from hivedruid.settings import PERIOD, seconds
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import Property
+
+_INTERNAL = ("druid.query.json", "druid.query.type", "druid.fieldNames", "druid.fieldTypes", "druid.segment.version")
+_SET_BY_TABLE = ("enable.auto.commit", "auto.offset.reset", "key.deserializer", "value.deserializer", "key.serializer", "value.serializer", "transactional.id")  # fmt: skip
+_ELSEWHERE = {
+    "topic": "kafka.topic",
+    "consumerProperties": CONSUMER_PREFIX + "…",
+    "bootstrap.servers": "kafka.bootstrap.servers",
+    "timestampSpec": "druid.timestamp.column",
+    "flattenSpec": "druid.parseSpec.flattenSpec",
+    "transformSpec": "druid.transformSpec",
+    "metricsSpec": "druid.metricsSpec",
+}
+"""Where keys of the supervisor's spec are that one may look for below `druid.kafka.ingestion.`."""
+_AT_LEAST_A_MINUTE = "a period of PT1M or more"
+_MAX_INT = 2**31 - 1
+_MAX_LONG = 2**63 - 1
+
+
+def validate(properties: Iterable[Property], kind: TableKind | None = None) -> dict[str, str]:
+    """The properties as they are stored, for a table of that kind.
+
+    Raises SemanticError, at the key or the value, for an unknown key below CHECKED_PREFIXES, one that means nothing for
+    such a table, and a value that is not of its type. Types are those of Hive's handler, only stricter: a boolean is
+    true or false, nothing is trimmed. A secret has to be given as `env:NAME`.
+    """
+    result: dict[str, str] = {}
+    for item in properties:
+        known = find(item.key)
+        if known is None:
+            _check_unknown(item)
+        else:
+            _check_name(item)
+            _check_kind(known, item, kind)
+            check_value(known, item)
+        check_secret(item)
+        name = referenced(item.value) if is_secret(item.key) or item.key.startswith(CONSUMER_PREFIX) else None
+        result[item.key] = item.value if name is None else ENVIRONMENT_PREFIX + name
+    return result
+
+
+def check_secret(item: Property) -> None:
+    """A secret does not go into the catalog, only the name of the environment variable that holds it."""
+    if not item.value or (is_kept(item.value) and item.key.startswith(CONSUMER_PREFIX)):
+        return
+    if is_secret(item.key):
+        if referenced(item.value) is None:
+            _refuse_secret(item, f"the value of '{item.key}' is a secret")
+        return
+    known = find(item.key)
+    if known is not None and known.type in ("object", "array"):
+        if (inner := secret_in(item.value)) is not None:
+            _refuse_secret(item, f"'{inner}' in '{item.key}' is a secret")
+    elif masked(item.key, item.value) != item.value:
+        _refuse_secret(item, f"the value of '{item.key}' holds a password")
+
+
+def _refuse_secret(item: Property, message: str) -> None:
+    hint = f"put it into an environment variable, and give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value"
+    if item.key.startswith(INGESTION_PREFIX) and not item.key.startswith(CONSUMER_PREFIX):
+        hint = 'refer to it: {"type": "environment", "variable": "NAME_OF_THE_VARIABLE"}'
+    raise SemanticError(f"{message} and would stand in the catalog in clear", span=item.value_span, hint=hint)
+
+
+def check_value(known: TableProperty, item: Property) -> None:
+    problem = _CHECKS[known.type](known, item.value)
+    if problem is None:
+        return
+    shown = "the value given" if is_secret(item.key) else f"'{item.value}'"
+    hint = did_you_mean(item.value.upper(), known.values) if known.values else None
+    if known.key == KAFKA_INGESTION:
+        problem = "START, STOP, RESET, SUSPEND, RESUME or HANDOFF"
+    if problem == _AT_LEAST_A_MINUTE:
+        hint = "Druid counts part of it in whole minutes: with less every task fails, and is started again for ever"
+    raise SemanticError(f"property '{item.key}' takes {problem}, not {shown}", span=item.value_span, hint=hint)
+
+
+def _check_unknown(item: Property) -> None:
+    if not item.key.startswith(CHECKED_PREFIXES):
+        folded = {key.lower(): key for key in PROPERTIES if not key.endswith(".")}
+        if item.key.lower() in folded or item.key.lower().startswith(CHECKED_PREFIXES):
+            _raise_unknown(item)
+        return
+    _raise_unknown(item)
+
+
+def _raise_unknown(item: Property) -> None:
+    if item.key in _INTERNAL:
+        raise SemanticError(f"property '{item.key}' is the planner's own", span=item.key_span, hint="leave it out")
+    folded = {key.lower(): key for key in PROPERTIES}
+    same = _ELSEWHERE.get(item.key.removeprefix(INGESTION_PREFIX)) or folded.get(item.key.lower())
+    hint = f"did you mean '{same}'?" if same else did_you_mean(item.key, PROPERTIES)
+    raise SemanticError(f"unknown table property '{item.key}'", span=item.key_span, hint=hint)
+
+
+def _check_kind(known: TableProperty, item: Property, kind: TableKind | None) -> None:
+    if kind is None or kind in known.kinds or not item.key.startswith(CHECKED_PREFIXES):
+        return
+    hint = "leave it out"
+    if kind == "druid" and item.key.startswith("kafka.consumer."):
+        hint = f"did you mean '{CONSUMER_PREFIX}{item.key.removeprefix('kafka.consumer.')}'?"
+    raise SemanticError(f"property '{item.key}' means nothing for {KIND_NAMES[kind]}", span=item.key_span, hint=hint)
+
+
+def _check_name(item: Property) -> None:
+    """What the table sets itself cannot be set for it (KafkaUtils.FORBIDDEN_PROPERTIES)."""
+    name = item.key.removeprefix("kafka.consumer.").removeprefix("kafka.producer.")
+    if name != item.key and name in _SET_BY_TABLE:
+        raise SemanticError(
+            f"Kafka property '{name}' cannot be set", span=item.key_span, hint="leave it out: the table sets it"
+        )
+    if item.key == CONSUMER_PREFIX + "druid.dynamic.config.provider":
+        raise SemanticError(
+            f"property '{item.key}' cannot be set",
+            span=item.key_span,
+            hint=f"give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value of the consumer's property",
+        )
+    if item.key == CONSUMER_PREFIX + "bootstrap.servers":
+        raise SemanticError(
+            f"property '{item.key}' would be given twice", span=item.key_span, hint="use kafka.bootstrap.servers alone"
+        )
+
+
+def _number(limit: int) -> Callable[[TableProperty, str], str | None]:
+    def check(_: TableProperty, value: str) -> str | None:
+        if re.fullmatch(r"[+-]?\d{1,19}", value, re.ASCII) and -limit - 1 <= int(value) <= limit:
+            return None
+        return "a whole number" if not re.fullmatch(r"[+-]?\d+", value, re.ASCII) else f"a whole number up to {limit}"
+
+    return check
+
+
+def _json(kind: type, problem: str) -> Callable[[TableProperty, str], str | None]:
+    def check(_: TableProperty, value: str) -> str | None:
+        import json
+
+        try:
+            return None if isinstance(json.loads(value), kind) else problem
+        except (ValueError, RecursionError):
+            return problem
+
+    return check
+
+
+def _duration(known: TableProperty, value: str) -> str | None:
+    """A period of one length: Druid turns it into a duration, and years and months have none (Joda's toStandardDuration)."""
+    match = PERIOD.fullmatch(value)
+    if match is None or match[1] or match[2]:
+        return "an ISO 8601 period such as PT10M" + (", without years and months" if match else "")
+    if known.key == TASK_DURATION and seconds(value) < 60:
+        return _AT_LEAST_A_MINUTE
+    return None
+
+
+def _datetime(_: TableProperty, value: str) -> str | None:
+    from datetime import datetime
+
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return "an ISO 8601 time such as 2024-01-01T00:00:00Z"
+    return None
+
+
+_CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
+    "text": lambda *_: None,
+    "int": _number(_MAX_INT),
+    "positive": lambda known, value: (
+        _number(_MAX_INT)(known, value) or (None if int(value) > 0 else "a number above 0")
+    ),
+    "long": _number(_MAX_LONG),
+    "bool": lambda _, value: None if value.lower() in ("true", "false") else "true or false",
+    "period": lambda _, value: None if PERIOD.fullmatch(value) else "an ISO 8601 period such as PT10M",
+    "duration": _duration,
+    "datetime": _datetime,
+    "enum": lambda known, value: None if value.upper() in known.values else f"one of {', '.join(known.values)}",
+    "list": lambda _, value: None if any(part.strip() for part in value.split(",")) else "names separated by commas",
+    "mapping": lambda _, value: None if parse_mapping(value) is not None else "field:column, … with every name once",
+    "aggregators": lambda _, value: parse_aggregators(value)[1],
+    "multivalue": lambda _, value: parse_multi_values(value)[1],
+    "storedas": lambda _, value: parse_stored_as(value)[1],
+    "object": _json(dict, "a JSON object"),
+    "array": _json(list, "a JSON array"),
+}
+"""Answer what a value should have been, or None where it is right."""
