@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ from hivedruid.catalog.types import (
     DATE,
     DOUBLE,
     INTERVAL_DAY_TIME,
+    INTERVAL_YEAR_MONTH,
     STRING,
     TIMESTAMP,
     UNKNOWN,
@@ -24,6 +26,39 @@ from hivedruid.catalog.types import (
 )
 
 Formatter = Callable[[Any], str]
+
+
+def padded(columns: Sequence[HiveType], rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a result with each char(n) filled up with blanks to its length, within arrays, maps and structs, too.
+
+    Everywhere else char is kept without them, since Hive compares it so.
+    """
+    fillers = [(position, filler) for position, hive in enumerate(columns) if (filler := _filler(hive))]
+    if not fillers:
+        return rows
+    return (_filled(row, fillers) for row in rows)
+
+
+def _filled(row: tuple[Any, ...], fillers: list[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:
+    cells = list(row)
+    for position, filler in fillers:
+        cells[position] = filler(cells[position])
+    return tuple(cells)
+
+
+def _filler(hive: HiveType) -> Callable[[Any], Any] | None:
+    """What fills up the texts in a value of this type; None where there is nothing to fill."""
+    if hive.name == "char" and hive.params:
+        return lambda text: None if text is None else text.ljust(hive.params[0])
+    inner = [_filler(child) for child in hive.children]
+    if not any(inner):
+        return None
+    member = [filler or (lambda value: value) for filler in inner]
+    if hive.name == "array":
+        return lambda values: None if values is None else [member[0](value) for value in values]
+    if hive.name == "map":
+        return lambda pairs: None if pairs is None else {member[0](k): member[1](v) for k, v in pairs.items()}
+    return lambda cells: None if cells is None else {n: f(v) for (n, v), f in zip(cells.items(), member, strict=True)}
 
 
 def hive_text(hive: HiveType) -> Formatter:
@@ -100,6 +135,29 @@ def _binary_text(value: bytes) -> str:
         return bytes(value).hex().upper()
 
 
+class DayTimeInterval(timedelta):
+    """An interval of days and seconds; its text is Hive's."""
+
+    def __str__(self) -> str:
+        return day_time_text(self)
+
+
+@dataclass(frozen=True, order=True)
+class YearMonthInterval:
+    """An interval of years and months; its text is Hive's."""
+
+    months: int
+
+    def __str__(self) -> str:
+        return year_month_text(self)
+
+
+def interval_of(value: tuple[int, int], type_: HiveType) -> YearMonthInterval | DayTimeInterval:
+    """An interval of this type as a result holds it, from its months and microseconds (`rex.Literal`)."""
+    months, micros = value
+    return YearMonthInterval(months) if type_ == INTERVAL_YEAR_MONTH else DayTimeInterval(microseconds=micros)
+
+
 def _boolean_text(value: object) -> str:
     return "true" if value else "false"
 
@@ -108,7 +166,7 @@ def _decimal_text(value: Decimal | int) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def _day_time_text(value: timedelta) -> str:
+def day_time_text(value: timedelta) -> str:
     """Hive's HiveIntervalDayTime: `[-]days hours:minutes:seconds.nanoseconds`."""
     span = abs(value)
     hours, rest = divmod(span.seconds, 3600)
@@ -117,10 +175,10 @@ def _day_time_text(value: timedelta) -> str:
     return f"{sign}{span.days} {hours:02}:{minutes:02}:{seconds:02}.{span.microseconds * 1000:09}"
 
 
-def _year_month_text(value: int) -> str:
-    """Hive's HiveIntervalYearMonth, from a number of months."""
-    years, months = divmod(abs(value), 12)
-    return f"{'-' if value < 0 else ''}{years}-{months}"
+def year_month_text(value: YearMonthInterval) -> str:
+    """Hive's HiveIntervalYearMonth: `[-]years-months`."""
+    years, months = divmod(abs(value.months), 12)
+    return f"{'-' if value.months < 0 else ''}{years}-{months}"
 
 
 _SCALARS: dict[str, Formatter] = {
@@ -140,8 +198,8 @@ _SCALARS: dict[str, Formatter] = {
     "date": _date_text,
     "timestamp": _timestamp_text,
     "timestamp with local time zone": _timestamp_text,
-    "interval_year_month": _year_month_text,
-    "interval_day_time": _day_time_text,
+    "interval_year_month": year_month_text,
+    "interval_day_time": day_time_text,
 }
 
 _UNQUOTED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
@@ -150,7 +208,7 @@ _UNQUOTED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double
 def _nested(hive: HiveType, *, strict: bool) -> Formatter:
     """A value inside an array, map or struct, as JSON.
 
-    Hive (SerDeUtils.getJSONString) leaves numbers that key a map, NaN and Infinity unquoted; `strict` quotes them.
+    Hive (SerDeUtils.getJSONString) leaves numbers that key a map, NaN, Infinity and intervals unquoted; `strict` quotes them.
     """
     if hive.name == "array":
         return _array(_nested(hive.children[0], strict=strict))
@@ -165,6 +223,8 @@ def _nested(hive: HiveType, *, strict: bool) -> Formatter:
         return lambda value: "null" if value is None else number(value)
     if hive.name in _SCALARS:
         text = _SCALARS[hive.name]
+        if hive.name.startswith("interval") and not strict:
+            return lambda value: "null" if value is None else text(value)
         return lambda value: "null" if value is None else quoted(text(value))
     return lambda value: "null" if value is None else _nested(_type_of(value), strict=strict)(value)
 
@@ -223,6 +283,7 @@ def _type_of(value: object) -> HiveType:
 _TYPE_OF: dict[type, HiveType] = {
     str: STRING,
     bool: BOOLEAN,
+    YearMonthInterval: INTERVAL_YEAR_MONTH,
     int: BIGINT,
     float: DOUBLE,
     Decimal: decimal(),

@@ -114,6 +114,9 @@ def cli(ctx: click.Context) -> int | None:
 @click.option("--fail-at-end", is_flag=True, help="Go on after an error; the exit code is that of the first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before records get lost, or are read again.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show each statement and its plan in a few lines before its answer."
+)
 @click.option("--time", is_flag=True, help="Tell how long each statement took.")
 @click.pass_context
 def sql(
@@ -131,6 +134,7 @@ def sql(
     fail_at_end: bool,
     yes: bool,
     quiet: bool,
+    verbose: bool,
     time: bool,
 ) -> int:
     """Run statements from -f and -e in the order given, else from standard input.
@@ -148,12 +152,14 @@ def sql(
         from hivedruid.run import Output, run_text
 
         interactive = not (files or texts) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
-        output = Output(layout, header=not no_header, time=time or (interactive and not quiet))
+        output = Output(layout, header=not no_header, time=time or (interactive and not quiet), echo=verbose)
         inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
         folder = home or default_home()
         settings = hiveconf | ({"druid.url": druid} if druid else {})
         confirm = diagnostics.yes if yes else diagnostics.ask
         session = _open_session(folder, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
+        if verbose:
+            session.on_plan = diagnostics.plan
         try:
             if interactive:
                 from hivedruid.repl import run_repl

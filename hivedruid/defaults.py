@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hivedruid.errors import ExecutionError, UsageError
+from hivedruid.private import private_folder
 
 FILE = "defaults.json"
 
@@ -43,7 +44,7 @@ def write(home: Path, changes: Mapping[str, str | None]) -> None:
         if not kept:
             path.unlink(missing_ok=True)
             return
-        home.mkdir(parents=True, exist_ok=True)
+        private_folder(home)
         unfinished.touch(mode=0o600)
         unfinished.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(path)

@@ -67,12 +67,23 @@ class Diagnostics:
     def tell(self, text: str) -> None:
         """A line that greets or counts; not with `quiet`."""
         if not self._quiet:
-            self._write(text)
+            self._write(*(printable(line) for line in text.split("\n")))
 
     def note(self, text: str) -> None:
         """One line about something that went on, but that the user should know (skipped rows, a fallback)."""
         if not self._quiet:
             self._write(f"{self._paint(_YELLOW, 'note:')} {one_line(text)}")
+
+    def statement(self, text: str) -> None:
+        """A statement that is about to run, as its script has it."""
+        lines = [printable(line.replace("\t", "    ")) for line in text.splitlines()]
+        if not self._quiet:
+            self._write("", *(self._paint(_BOLD, line) for line in [*lines[:-1], f"{lines[-1] if lines else ''};"]))
+
+    def plan(self, lines: list[str]) -> None:
+        """What the statement does, in a few lines."""
+        if not self._quiet:
+            self._write(*(f"{self._paint(_BLUE, '  ->')} {one_line(line)}" for line in lines))
 
     def progress(self, text: str) -> None:
         """Show `text` as the progress line, in place of the last one; "" erases it. Only on a terminal."""

@@ -11,6 +11,7 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 from hivedruid.errors import ExecutionError
+from hivedruid.private import private_folder
 
 BEAT = 30.0
 """Seconds between two touches of a file whose process lives."""
@@ -72,10 +73,10 @@ def _is_locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        private_folder(path.parent)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise ExecutionError(f"cannot open the lock file {path}: {error}") from error
     try:

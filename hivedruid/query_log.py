@@ -10,13 +10,16 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.errors import HiveDruidError
-from hivedruid.secrets import mask_text, masked
+from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
+from hivedruid.private import private_folder
+from hivedruid.secret_text import holds_key, mask_text, redact
+from hivedruid.secrets import masked
 
 if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
 
 LOG_FILE = Path("logs", "queries.jsonl")
+NOT_KEPT = "(not kept: it could not be read, and may hold a secret)"
 LOG_LIMIT = 10_000_000
 """Bytes after which the log is put aside as `queries.jsonl.1`, in place of the one before."""
 
@@ -39,7 +42,7 @@ class QueryLog:
             return
         line = json.dumps(values, ensure_ascii=False) + "\n"
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._path.parent)
             if self._path.exists() and self._path.stat().st_size > LOG_LIMIT:
                 self._path.replace(self._path.with_name(f"{self._path.name}.1"))
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -51,18 +54,24 @@ class QueryLog:
 
 
 class LogEntry:
-    """One statement as it runs: `done` writes it down, once; without a log, nowhere."""
+    """One statement as it runs: `done` writes it down, once; without a log, nowhere.
 
-    def __init__(self, log: QueryLog | None, query_id: str, statement: SourceStatement, druid_url: str) -> None:
+    `texts`: whether the log keeps texts of statements and messages, which may quote them.
+    """
+
+    def __init__(
+        self, log: QueryLog | None, query_id: str, statement: SourceStatement, druid_url: str, *, texts: bool = True
+    ) -> None:
         self._log = log
+        self._texts = texts
         self._begun = monotonic()
         self._written = False
-        written = statement.text if statement.original is None else statement.original
+        self._written_as = statement.text if statement.original is None else statement.original
         place = f"{statement.file}:{statement.line}" if statement.file else None
         self.values: dict[str, Any] = {
             "id": query_id,
             "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "statement": mask_text(written.strip()),
+            "statement": mask_text(self._written_as.strip()) if texts else None,
             **({"script": place} if place else {}),
             "druid": masked("druid.url", druid_url),
         }
@@ -94,8 +103,9 @@ class LogEntry:
         elif error is None:
             self.values["outcome"] = "ok"
         else:
-            from hivedruid.redaction import redact
-
             message = error.message if isinstance(error, HiveDruidError) else str(error)
-            self.values["outcome"] = f"{type(error).__name__}: {redact(message)}"
+            if isinstance(error, ParseError | UnsupportedError) and holds_key(self._written_as):
+                self.values["statement"] = NOT_KEPT
+            kind = type(error).__name__
+            self.values["outcome"] = f"{kind}: {redact(message)}" if self._texts else kind
         self._log.write(self.values)

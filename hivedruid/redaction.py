@@ -1,4 +1,4 @@
-"""Secrets in what others say: messages of services, tracebacks, URLs, and specs read back from Druid. `secrets` knows what is one."""
+"""Secrets in what others say: messages of services, and specs read back from Druid. `secrets` knows what is one."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from hivedruid.secret_text import redact
 from hivedruid.secrets import MASK, is_kept, is_secret
 
-_VALUE = r"""'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|\\+"(?:[^"\\]|\\+[^"\\])*(?:\\+")?|[^\s'",;(){}\\]+"""
-_ASSIGNMENT = re.compile(
-    rf"""(?P<quote>\\*['"`]|)(?P<key>[\w.:-]+)(?P=quote)\s*(?:=|(?<=['"`])\s*:)\s*(?P<value>{_VALUE})""", re.S
-)
-_USER_INFO = re.compile(r"""(?<=://)[^\s/@'"]*:[^\s/@'"]*(?=@)""")
-_AUTHORIZATION = re.compile(r"\b(Basic|Bearer) [\w+/=.~-]+")
+__all__ = ["redact", "redact_spec"]
+
 _ANY_USER_INFO = re.compile(r"""(?<=://)[^\s'"]*(?=@)""")
 """To the last @, whatever a password holds."""
 _WHOLE = re.compile(r"LoginModule\s+(required|requisite|sufficient|optional)\b|-----BEGIN [A-Z ]*PRIVATE KEY", re.I)
 """A JAAS configuration, a private key: every word of it may be one."""
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-def redact(text: str) -> str:
-    """`text` without the values of secrets: `password=…`, `"password": "…"`, `http://user:…@host`, `Bearer …`."""
-    text = _ASSIGNMENT.sub(_masked, text)
-    return _AUTHORIZATION.sub(rf"\1 {MASK}", _USER_INFO.sub(MASK, text))
 
 
 def redact_spec(spec: Any) -> Any:
@@ -77,15 +68,3 @@ def _redacted_text(text: str) -> str:
             shown = redact_spec(inner)
             return text if shown == inner else json.dumps(shown, ensure_ascii=False)
     return MASK if _WHOLE.search(text) else redact(_ANY_USER_INFO.sub(MASK, text))
-
-
-def _masked(match: re.Match[str]) -> str:
-    value = match["value"]
-    quote = re.match(r"""\\*['"]|""", value)
-    around = quote[0] if quote else ""
-    if not is_secret(match["key"]):
-        inner = value[len(around) :]  # a message may quote one, an address may have one as a parameter
-        return match[0][: len(match[0]) - len(inner)] + _ASSIGNMENT.sub(_masked, inner)
-    if value.strip("\\") in ("''", '""', '"\\"'):
-        return match[0]
-    return f"{match[0][: -len(value)]}{around}{MASK}{around}"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from hivedruid.results import Result, ResultColumn
-from hivedruid.terminal import display_width, pad, printable
+from hivedruid.terminal import display_width, json_printable, pad, printable
 
 NULL = "NULL"
 SAMPLE = 1000
@@ -17,9 +17,11 @@ Row = tuple[Any, ...]
 Cells = Callable[[Row], list[str]]
 
 
-def lines(result: Result, layout: str, *, header: bool = True) -> Iterator[str]:
+def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = False) -> Iterator[str]:
     """The text of a result, each line with its end; `layout` is a key of LAYOUTS.
 
+    Control characters never reach a person's terminal: the layouts for people and JSON spell them out always, csv and tsv, which
+    are exact to the byte, where stdout is a `terminal`.
     Lines of text (EXPLAIN) stay as they are, save in the JSON layouts, where they are rows like any other.
     Nothing at all for a statement without an answer.
     """
@@ -27,12 +29,17 @@ def lines(result: Result, layout: str, *, header: bool = True) -> Iterator[str]:
         return iter(())
     if result.is_text and layout not in ("json", "jsonl"):
         return _text(result.rows)
-    return LAYOUTS[layout](result, header)
+    found = LAYOUTS[layout](result, header)
+    return map(_spelled_out, found) if terminal and layout in ("csv", "tsv") else found
 
 
 def _text(rows: Iterable[Row]) -> Iterator[str]:
     for (line,) in rows:
         yield "\t".join(map(printable, str(line).split("\t"))) + "\n"
+
+
+def _spelled_out(line: str) -> str:
+    return "\t".join(map(printable, line[:-1].split("\t"))) + "\n"
 
 
 def _table(result: Result, header: bool) -> Iterator[str]:
@@ -148,13 +155,17 @@ def _objects(result: Result) -> Iterator[str]:
     """Each row as a JSON object; a name that comes again gets a number (`a`, `a_1`): keys of an object differ."""
     from hivedruid.cells import json_text, quoted
 
-    names: list[str] = []
+    names: dict[str, None] = {}
+    again: dict[str, int] = {}
     for column in result.columns:
-        candidates = (column.name if n == 0 else f"{column.name}_{n}" for n in range(len(result.columns)))
-        names.append(next(name for name in candidates if name not in names))
+        name = column.name
+        while name in names:
+            again[column.name] = again.get(column.name, 0) + 1
+            name = f"{column.name}_{again[column.name]}"
+        names[name] = None
     members = [(quoted(name), json_text(column.type)) for name, column in zip(names, result.columns, strict=True)]
     for row in result.rows:
-        yield "{" + ",".join(f"{n}:{text(v)}" for (n, text), v in zip(members, row, strict=True)) + "}"
+        yield json_printable("{" + ",".join(f"{n}:{text(v)}" for (n, text), v in zip(members, row, strict=True)) + "}")
 
 
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0"})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.filters import is_searching
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
@@ -20,7 +21,7 @@ from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.errors import HiveDruidError, ParseError, UsageError
 from hivedruid.run import Output, run_text
 from hivedruid.script import is_complete, split
-from hivedruid.secrets import mask_text
+from hivedruid.secret_text import ranges
 from hivedruid.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ KEYWORDS = """
     TRUE TRUNCATE UNION UNSET USE USING VALUES VARCHAR VIEW VIEWS WAIT WHEN WHERE WITH
 """.split()  # noqa: SIM905 - a list of words reads better as words
 
+
+HELP = """\
+A statement may take several lines and ends with ;
+  SHOW TABLES;  DESCRIBE t;  SHOW FUNCTIONS;   what there is
+  EXPLAIN SELECT …;                            what a statement would do
+  SET;  SET -v;                                settings: those that differ from the defaults, all
+  SOURCE script.q;                             run a script
+Tab completes - Ctrl-R searches what was typed - Ctrl-C drops it - Ctrl-D, exit or quit leaves"""
 
 _WORD = re.compile(r"[\w.$`]+$")
 _SET = re.compile(r"^\s*(?:SET|RESET)\s+(?:-v\s+)?\S*$", re.IGNORECASE)
@@ -67,6 +76,9 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
             return OK
         if _is_exit(text):
             return OK
+        if _is_help(text):
+            diagnostics.tell(HELP)
+            continue
         try:
             run_text(session, text, output, diagnostics)
         except KeyboardInterrupt as interrupt:
@@ -76,7 +88,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
 def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
     keys = KeyBindings()
 
-    @keys.add("enter")
+    @keys.add("enter", filter=~is_searching)  # of a search Enter takes what was found: prompt_toolkit's own binding
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state and buffer.complete_state.current_completion:
@@ -98,11 +110,19 @@ def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
 
 
 def _is_finished(text: str) -> bool:
-    return not text.strip() or _is_exit(text) or is_complete(text)
+    return not text.strip() or _is_exit(text) or _is_help(text) or is_complete(text)
 
 
 def _is_exit(text: str) -> bool:
-    return text.strip().rstrip(";").rstrip().lower() in ("exit", "quit")
+    return _command(text) in ("exit", "quit", "\\q", ":q")
+
+
+def _is_help(text: str) -> bool:
+    return _command(text) in ("help", "?", "\\?", "\\h", ":help")
+
+
+def _command(text: str) -> str:
+    return text.strip().rstrip(";").rstrip().lower()
 
 
 class _History(FileHistory):
@@ -123,7 +143,7 @@ class _History(FileHistory):
 
 def _holds_secret(text: str) -> bool:
     try:
-        return any(mask_text(statement.text) != statement.text for statement in split(text))
+        return bool(ranges(text, statement=True)) or any(ranges(item.text, statement=True) for item in split(text))
     except ParseError:
         return True
 

@@ -25,11 +25,12 @@ BATCH_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Output:
-    """How answers are shown: a layout of `render`, with or without names and `Time taken`."""
+    """How answers are shown: a layout of `render`, with or without names and `Time taken`; `echo`: below their statements."""
 
     layout: str = "table"
     header: bool = True
     time: bool = False
+    echo: bool = False
 
 
 def run_text(
@@ -64,6 +65,10 @@ def run_text(
 def run_statement(session: Session, statement: SourceStatement, output: Output, diagnostics: Diagnostics) -> int:
     """Execute one statement and write its answer; returns its exit code, the error being reported."""
     start = monotonic()
+    if output.echo:
+        from hivedruid.secret_text import mask_text
+
+        diagnostics.statement(mask_text(statement.text if statement.original is None else statement.original))
     try:
         result = session.execute(statement)
         if not gc.isenabled():
@@ -102,7 +107,10 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
             discard_stdout()
             raise ExecutionError(f"cannot write to standard output: {error.strerror}") from None
 
-    _write_batches(render.lines(replace(result, rows=rows), output.layout, header=output.header), write)
+    _write_batches(
+        render.lines(replace(result, rows=rows), output.layout, header=output.header, terminal=sys.stdout.isatty()),
+        write,
+    )
     return rows.count
 
 

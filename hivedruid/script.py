@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hivedruid.errors import ParseError, SemanticError, Span
-from hivedruid.secrets import mask_text, reference_places
+from hivedruid.secret_text import mask_from_first, mask_text, reference_places
 
 SUBSTITUTE_DEPTH = 40
 """Hive's default of hive.variable.substitute.depth."""
@@ -39,17 +40,29 @@ class SourceStatement:
         if self.original is not None:
             text = self.original
             start, end = self._original_range(start, end)
-        before = text[:start]
-        line_start = before.rfind("\n") + 1
-        line_end = text.find("\n", start)
-        line_end = line_end if line_end >= 0 else len(text)
-        source_line = self._masked[line_start:line_end].rstrip("\r")
-        lines_before = before.count("\n")
+        starts = self._line_starts
+        lines_before = bisect_right(starts, start) - 1
+        line_start = starts[lines_before]
+        line_end = starts[lines_before + 1] - 1 if lines_before + 1 < len(starts) else len(text)
+        source_line = self._lines.get(line_start)
+        if source_line is None:
+            source_line = self._masked[line_start:line_end].rstrip("\r")
+            source_line = " " * (self.column - 1) + source_line if lines_before == 0 else source_line
+            self._lines[line_start] = source_line
         column = start - line_start + (self.column if lines_before == 0 else 1)
-        if lines_before == 0:
-            source_line = " " * (self.column - 1) + source_line
         length = max(1, min(end - start, len(source_line) - column + 1))
         return Span(self.line + lines_before, column, length, source_line, self.file)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """Where the lines of what the file says begin."""
+        text = self.text if self.original is None else self.original
+        return [0, *(match.end() for match in re.finditer("\n", text))]
+
+    @cached_property
+    def _lines(self) -> dict[int, str]:
+        """The lines that were shown, by where they begin: a long one has many names, and each has its span."""
+        return {}
 
     @cached_property
     def _masked(self) -> str:
@@ -169,8 +182,10 @@ class _Scanner:
         start = match.start()
         line, column = self.place(start)
         line_end = self.text.find("\n", start)
-        rest = self.text[start - column + 1 : line_end if line_end >= 0 else len(self.text)]
-        span = Span(line, column, len(match[0]), mask_text(rest.rstrip("\r")), self.file)
+        begun = start - column + 1 if self.start is None else min(self.start, start - column + 1)
+        shown = mask_from_first(self.text[begun:])
+        source_line = shown[start - column + 1 - begun : (line_end if line_end >= 0 else len(self.text)) - begun]
+        span = Span(line, column, len(match[0]), source_line.rstrip("\r"), self.file)
         close = "*/" if match[0] == "/*" else match[0]
         return ParseError(
             f"unterminated {_OPEN_NAMES[match[0]]}: the text ends before the closing {close}",

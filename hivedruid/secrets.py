@@ -1,9 +1,13 @@
-"""What must never be shown: which keys hold secrets, and how they are shown instead."""
+"""What must never be shown: which names belong to secrets, and how their values are shown instead.
+
+`secret_text` finds secrets in text by these names; `redaction` hides them in what others say.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 MASK = "******"
 
@@ -15,28 +19,55 @@ SESSION_PREFIX = "session:"
 
 _KEPT = re.compile(SESSION_PREFIX + r"[0-9a-f]{12}")
 _REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
+_NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
+_NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
+"""Values that hold no secret, whatever their key is called."""
 _SECRET_KEY = re.compile(
-    r"authorization|password|passwd|secret|token|jaas|credential|auth\.user\.info"
-    r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|truststore)[._-]?key$"
+    r"authorization|passw|secret|token|ja[as]s|credential|auth\.user\.info|signature"
+    r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|signing|storage|truststore)[._-]?key(id)?([._-]|$)"
+    r"|(^|[._-])(pass|passphrase|passcode|pw|pwd|sas|sig)([._-]|$)"
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
 )
-_PAIR = re.compile(
-    r"""(?P<open>['"])(?P<key>[^'"]*)(?P=open)(?P<gap>(?:\s|/\*.*?\*/|--[^\n]*\n)*=(?:\s|/\*.*?\*/|--[^\n]*\n)*)(?P<value>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)""",
-    re.S,
-)
-_JSON_SECRET = re.compile(r"""(\\?")([^"\\]+)\1\s*:\s*\1""")
-_JSON_END = re.compile(r"""\\?"\s*[,}\]]|\Z""")
-_USER_INFO = re.compile(r"(://)[^/@\s]+@")
-_URL_PASSWORD = re.compile(r"""(://)([^\s/@'":]*:[^\s@'"]*)(?=@)""")
-_URL_TOKEN = re.compile(r"(;token=)([^;\s'\"]+)", re.IGNORECASE)
-"""The token in the address of a Spark Connect server."""
-_SET = re.compile(r"^(?P<head>\s*set\s+(?P<key>[^\s=]+)\s*=\s*)(?P<value>.*)$", re.I | re.S)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = re.compile(r"[A-Za-z]{4,40}")
+_MISSPELT = ("password", "secret", "token", "credential")
 
 
 def is_secret(key: str) -> bool:
-    """Whether a setting or table property of that name holds a secret, going by its name."""
-    return _SECRET_KEY.search(key) is not None
+    """Whether a setting, table property or variable of that name holds a secret, going by its name, also misspelt."""
+    return _is_secret(key) if len(key) <= 500 else _SECRET_KEY.search(key) is not None
+
+
+@lru_cache(maxsize=8192)
+def _is_secret(key: str) -> bool:
+    parted = _CAMEL.sub(".", key)
+    return _SECRET_KEY.search(parted) is not None or any(map(_is_misspelt, _WORD.findall(parted.lower())))
+
+
+@lru_cache(maxsize=8192)
+def _is_misspelt(word: str) -> bool:
+    """Whether a letter is missing, doubled, wrong or swapped in a word for a secret: `pasword`, `tokne`, `dbpasswrd`.
+
+    Two words that are one mistake apart are the same once a letter is left out of each, or of one of them.
+    """
+    if word in ("taken", "woken"):
+        return False
+    for right, variants in _VARIANTS:
+        if abs(len(word) - len(right)) <= 1 and (word in variants or not variants.isdisjoint(_shortened(word))):
+            return True
+        if right == "password" and any(
+            not variants.isdisjoint(_shortened(word[-n:])) for n in (7, 8, 9) if n < len(word)
+        ):
+            return True
+    return False
+
+
+def _shortened(word: str) -> frozenset[str]:
+    return frozenset(word[:i] + word[i + 1 :] for i in range(len(word)))
+
+
+_VARIANTS = tuple((word, _shortened(word) | {word}) for word in _MISSPELT)
 
 
 def referenced(value: str) -> str | None:
@@ -48,6 +79,11 @@ def referenced(value: str) -> str | None:
 def is_kept(value: str) -> bool:
     """Whether a value refers to a secret in the memory of a session."""
     return _KEPT.fullmatch(value) is not None
+
+
+def is_shown(value: str) -> bool:
+    """Whether the value of a secret key may be shown: it is empty, a boolean, stars, or says where the secret is."""
+    return value.lower() in _NO_SECRETS or is_kept(value) or _NAMED.fullmatch(value) is not None
 
 
 def secret_in(text: str) -> str | None:
@@ -70,53 +106,16 @@ def secret_in(text: str) -> str | None:
 
 
 def masked(key: str, value: str) -> str:
-    """The value as it may be shown: a secret as stars, a URL without its user and password.
+    """The value of a key as it may be shown: a secret as stars, another text without the secrets in it.
 
     A reference to an environment variable, or to a secret that a session keeps, is no secret.
     """
-    if value and is_secret(key) and not value.startswith(ENVIRONMENT_PREFIX) and not is_kept(value):
-        return MASK
-    return _URL_TOKEN.sub(rf"\1{MASK}", _USER_INFO.sub(rf"\1{MASK}@", value))
+    if is_secret(key):
+        return value if is_shown(value) else MASK
+    from hivedruid.secret_text import redact
+
+    return redact(value)
 
 
 def masked_all(values: Mapping[str, str]) -> dict[str, str]:
     return {key: masked(key, value) for key, value in values.items()}
-
-
-def mask_text(text: str) -> str:
-    """SQL text with the values of secret properties and settings starred out; every other character keeps its place."""
-
-    def pair(match: re.Match[str]) -> str:
-        if not is_secret(match["key"]):
-            return match[0]
-        quote = match["open"]
-        return f"{quote}{match['key']}{quote}{match['gap']}{_starred(match['value'])}"
-
-    if (setting := _SET.match(text)) and is_secret(setting["key"]):
-        return setting["head"] + _starred(setting["value"])
-    text = _starred_json(_PAIR.sub(pair, text))
-    for pattern in (_URL_PASSWORD, _URL_TOKEN):
-        text = pattern.sub(lambda match: match[1] + _starred(match[2]), text)
-    return text
-
-
-def reference_places(text: str) -> frozenset[int]:
-    """Where in SQL text `${env:NAME}` is the whole value of a secret property: it is a reference, not to be replaced."""
-    return frozenset(
-        match.start("value") + 1
-        for match in _PAIR.finditer(text)
-        if is_secret(match["key"]) and match["value"].startswith(("'${", '"${')) and referenced(match["value"][1:-1])
-    )
-
-
-def _starred_json(text: str) -> str:
-    """The secrets in JSON that is the value of a property, up to a quote that may end a value of JSON."""
-    for match in _JSON_SECRET.finditer(text):
-        end = _JSON_END.search(text, match.end())
-        if is_secret(match[2]) and end is not None:
-            text = text[: match.end()] + _starred(text[match.end() : end.start()]) + text[end.start() :]
-    return text
-
-
-def _starred(value: str) -> str:
-    return re.sub(r"[^\s'\"]", "*", value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,22 +13,26 @@ from typing import TYPE_CHECKING, Any
 from hivedruid import defaults, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError, HiveDruidError, ResourceError, SemanticError, Span
+from hivedruid.engine.capabilities import is_embedded
+from hivedruid.errors import ExecutionError, ResourceError, SemanticError, Span, UnsupportedError
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
-from hivedruid.secrets import mask_text
-from hivedruid.settings import Settings, seconds
+from hivedruid.secret_text import mask_text, redact, remember, remember_statement
+from hivedruid.secrets import is_secret
+from hivedruid.settings import ELSEWHERE, Settings, seconds
+from hivedruid.settings import EMBEDDED as EMBEDDED_URL
 
 if TYPE_CHECKING:
-    from hivedruid.actions.build import Built
-    from hivedruid.actions.execute import Services
-    from hivedruid.actions.gather import Facts
+    from hivedruid.actions.facts import Facts
     from hivedruid.actions.model import Action
+    from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.actions.statement_plan import StatementPlan
+    from hivedruid.catalog.table import Table
     from hivedruid.clients.cluster import DruidCluster
-    from hivedruid.druid.engine import DruidEngine
     from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.engine.engine import DruidEngine
     from hivedruid.kept_secrets import KeptSecrets
     from hivedruid.parser.statements import Statement
     from hivedruid.plan.physical import DruidRead
@@ -72,11 +77,15 @@ class Session:
         self.settings = Settings({**self._defaults, **(hiveconf or {})})
         self._initial = self.settings.copy()
         self.variables: dict[str, str] = dict(hivevar or {})
+        for given in (self.settings.changed(), self.variables):
+            remember(value for key, value in given.items() if is_secret(key))
         self.database = "default"
         self._note = note
         self._progress = progress
         self._tell = tell
         self._confirm = confirm
+        self.on_plan: Callable[[list[str]], None] | None = None
+        """Told what a statement is about to do, in a few lines."""
         self._log = None if dry_run else QueryLog(self.home, note)
         self._dry_run = dry_run
         self._connection = copy_database(self.home) if dry_run else open_database(self.home)
@@ -86,6 +95,9 @@ class Session:
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
         self._kept: KeptSecrets | None = None
+        self._noted: set[str] = set()
+        self._noted_places: set[tuple[str, str]] = set()
+        self._note_elsewhere(hiveconf or ())
         self._unreadable = "SOURCE is a statement of a script"
 
     def __enter__(self) -> Session:
@@ -126,10 +138,9 @@ class Session:
             path = Path(os.path.dirname(file) if file else "") / sourced  # noqa: PTH120 - pathlib.parent of "" is "."
             try:
                 inner = path.read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
-                self._unreadable = (
-                    f"cannot read the script {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
-                )
+            except (OSError, ValueError) as error:
+                reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+                self._unreadable = f"cannot read the script {path}: {getattr(error, 'strerror', None) or reason}"
                 yield statement  # fails when executed, as one statement of the script
                 continue
             yield from self._statements(inner, str(path), depth + 1)
@@ -139,7 +150,10 @@ class Session:
         if "${" not in statement.text or not self.settings.get_bool("hive.variable.substitute"):
             return statement
         depth = self.settings.get_int("hive.variable.substitute.depth")
-        return script.substitute(statement, self.variables, self.settings, os.environ, depth=depth)
+        found = script.substitute(statement, self.variables, self.settings, os.environ, depth=depth)
+        if "${env:" in statement.text:
+            remember(value for name, value in os.environ.items() if is_secret(name) and value in found.text)
+        return found
 
     def execute(self, statement: SourceStatement) -> Result:
         """Run one statement. Rows of the answer may be computed while they are read, and fail then.
@@ -147,7 +161,9 @@ class Session:
         Raises HiveDruidError for everything that is the statement's or the world's fault.
         """
         query_id = new_id(self.settings["druid.query.id.prefix"])
-        entry = LogEntry(self._log, query_id, statement, self.settings["druid.url"])
+        remember_statement(statement.text)
+        texts = self.settings.get_bool("hivedruid.log.statements")
+        entry = LogEntry(self._log, query_id, statement, self.settings["druid.url"], texts=texts)
         try:
             result = self._execute(statement, query_id)
         except RecursionError:
@@ -169,19 +185,20 @@ class Session:
     def _execute(self, statement: SourceStatement, query_id: str) -> Result:
         from hivedruid.actions.gather import gather
         from hivedruid.parser import parse
+        from hivedruid.parser.statements import Explain, SourceScript
 
         parsed = self._without_secrets(self._anchored(parse(statement)))
-        if type(parsed).__name__ == "SourceScript":
+        if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _placed(statement):
             snapshot = gather(parsed, self._facts())
             if self.settings["hivedruid.pushdown"] == "scans":
                 snapshot = replace(snapshot, scans_only=True)
             self._note_facts(snapshot)
-            if type(parsed).__name__ == "Explain":
+            if isinstance(parsed, Explain):
                 from hivedruid.actions.explain import explain
 
-                return explain(parsed, snapshot, self._warn)  # type: ignore[arg-type]
+                return _redacted(explain(parsed, snapshot, self._warn))
             return self._run(parsed, snapshot, query_id)
 
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
@@ -192,42 +209,85 @@ class Session:
         built = build(parsed, snapshot, self._warn)
         if self._dry_run:
             return self._rehearse(parsed, built)
+        if self.on_plan is not None:
+            from hivedruid.actions.brief import brief
+
+            self.on_plan([redact(line) for line in brief(built.actions)])
 
         def instead(refused: ResourceError) -> tuple[Action, ...]:
             self._note(f"Druid refuses the query ({refused.message}); Spark computes it over plain scans")
             return build(parsed, replace(snapshot, scans_only=True)).actions
 
-        return execute(built.actions, self._get_services(), query_id, instead, job_origin(parsed, snapshot))
+        def again(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
+            return build(parsed, replace(snapshot, answers=answers)).actions
 
-    def _rehearse(self, parsed: Statement, built: Built) -> Result:
+        origin = job_origin(parsed, snapshot)
+        return execute(built.actions, self._get_services(), query_id, instead, origin, again)
+
+    def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan; names and settings change, so that the statements that follow see what they would see."""
-        from hivedruid.actions.changes import names_only
         from hivedruid.actions.execute import execute
         from hivedruid.actions.explain import user_level
 
-        answer = execute(tuple(names_only(built.actions)), self._get_services(), "", lambda _: ())
-        first = parsed.source.text.strip().partition("\n")[0]
-        heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {mask_text(first)}"
+        names = [action.names_only for action in built.actions if action.names_only is not None]
+        answer = execute(names, self._get_services(), "", lambda _: ())
+        first = mask_text(parsed.source.text.strip()).partition("\n")[0]
+        heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {first}"
         return (
             answer
             if answer.columns
-            else text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)]))
+            else _redacted(text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)])))
         )
+
+    def _note_elsewhere(self, keys: Iterable[str]) -> None:
+        """A script that names another place in Hive's way would else go on here without a word."""
+        for key in keys:
+            if key in ELSEWHERE and key not in self._noted:
+                self._noted.add(key)
+                self._note(f"{key} has no effect: {ELSEWHERE[key]}")
 
     def _note_facts(self, snapshot: Snapshot) -> None:
         """What may surprise in the plan or the answer."""
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog alone: {snapshot.unreachable}")
-        url, begun_with = self.settings["druid.url"], self._defaults.get("druid.url", "embedded:")
-        for data_source in snapshot.absent:
-            if url == "embedded:" and begun_with != url:
-                self._note(
-                    f"data source {data_source} is not in the embedded store; this home's druid.url is {begun_with}"
-                )
-            elif url != "embedded:" and self.store.schema(data_source):
-                self._note(
-                    f"data source {data_source} is in the embedded store, not in {url}; druid.url says which is read"
-                )
+        here = self._place() if snapshot.read else ""
+        for table in snapshot.read if here else ():
+            self._note_place(table, here, is_absent=table.data_source in snapshot.absent)
+
+    def _note_place(self, table: Table, here: str, *, is_absent: bool) -> None:
+        """Where the rows of a table are in another Druid, say so once, naming both. Where they are is remembered."""
+        from hivedruid.catalog.places import EMBEDDED, Places, elsewhere
+
+        places, data_source = Places(self.catalog), table.data_source
+        place = places.find(data_source)
+        if place is None and not is_absent:
+            with suppress(ExecutionError):  # who cannot write the catalog can read
+                places.remember(data_source, here)
+        elif place is None and here != EMBEDDED and self.store.schema(data_source):
+            place = EMBEDDED
+        begun_with = self._defaults.get("druid.url", EMBEDDED_URL)
+        unknown = place is None and is_absent and here == EMBEDDED and not is_embedded(begun_with)
+        if (place in (None, here) and not unknown) or (here, data_source) in self._noted_places:
+            return
+        self._noted_places.add((here, data_source))
+        if place is None:
+            self._note(f"data source {data_source} is not in the embedded store; this home's druid.url is {begun_with}")
+        else:
+            self._note(elsewhere(table.full_name, data_source, place, here, is_absent=is_absent))
+
+    def _place(self) -> str:
+        """The Druid that druid.url names, as `catalog/places.py` remembers it; "" for a local one that has no name yet."""
+        from hivedruid.catalog.places import EMBEDDED
+        from hivedruid.local.state import cluster_id, running
+
+        url = self.settings["druid.url"].rstrip("/")
+        if is_embedded(url):
+            return EMBEDDED
+        services = running(self.home)
+        if url != "local" and (services is None or services.broker != url):
+            return url
+        name = cluster_id(self.home)
+        return f"the local cluster {name} of this home" if name else ""
 
     def _anchored(self, statement: Statement) -> Statement:
         """A relative LOCATION counts from the script's folder, or from the current one where there is no script."""
@@ -267,7 +327,7 @@ class Session:
 
     def druid(self) -> DruidEngine:
         """The Druid that druid.url names. Raises ConnectError for `local` where it is not running."""
-        if self.settings["druid.url"] == "embedded:":
+        if is_embedded(self.settings["druid.url"]):
             return self.store
         from hivedruid.clients.address import address
         from hivedruid.clients.cluster import DruidCluster
@@ -288,7 +348,7 @@ class Session:
         return datetime.fromisoformat(pinned).replace(tzinfo=UTC) if pinned else datetime.now(UTC)
 
     def _facts(self) -> Facts:
-        from hivedruid.actions.gather import Facts
+        from hivedruid.actions.facts import Facts
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
         return Facts(
@@ -297,11 +357,11 @@ class Session:
 
     def _get_services(self) -> Services:
         if self._services is None:
-            from hivedruid.actions.execute import Services
+            from hivedruid.actions.services import Services
 
             self._services = Services(
                 self.home, self.catalog, self.druid, self._get_spark,
-                self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone,
+                self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone, self._place,
                 self._query_context, lambda key: self.settings[key], self._note, self._tell, self._confirm,
             )  # fmt: skip
         return self._services
@@ -325,6 +385,9 @@ class Session:
         self.database = database
 
     def _change_setting(self, key: str, value: str) -> None:
+        if is_secret(key):
+            remember([value])
+        self._note_elsewhere([key])
         if key.startswith("hivevar:"):
             self.variables[key.removeprefix("hivevar:")] = value
         else:
@@ -353,9 +416,15 @@ def _source_path(statement: SourceStatement) -> str | None:
     if statement.text.lstrip()[:6].lower() != "source":
         return None
     from hivedruid.parser import parse
+    from hivedruid.parser.statements import SourceScript
 
     parsed = parse(statement)
-    return getattr(parsed, "path", None) if type(parsed).__name__ == "SourceScript" else None
+    return parsed.path if isinstance(parsed, SourceScript) else None
+
+
+def _redacted(plan: Result) -> Result:
+    """A plan as it may be shown: literals and properties of the statement come back in it."""
+    return replace(plan, rows=[(line,) for line in redact("\n".join(line for (line,) in plan.rows)).split("\n")])
 
 
 class _placed:  # noqa: N801 - used as a function
@@ -368,7 +437,7 @@ class _placed:  # noqa: N801 - used as a function
         return None
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, HiveDruidError) and error.span is None and isinstance(error, SemanticError):
+        if isinstance(error, SemanticError | UnsupportedError) and error.span is None:
             error.span = self.statement.span(0, 1)
 
 

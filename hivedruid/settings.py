@@ -28,6 +28,9 @@ SettingType = Literal[
     "span",
 ]
 
+EMBEDDED = "embedded:"
+"""The druid.url of the store below the home folder."""
+
 PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
 """An ISO 8601 period as Joda reads it."""
 
@@ -88,7 +91,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is replaced."),
         Setting("hive.variable.substitute.depth", "int", "40", "How often a value put in for `${…}` is looked into again."),
         Setting("hive.explain.user", "bool", "true", "Whether EXPLAIN prints the user-level plan."),
-        Setting("druid.url", "druid", "embedded:", "Where Druid is: embedded: (below the home folder), local (of `hivedruid local up`), or the http(s) URL of a router or broker."),
+        Setting("druid.url", "druid", EMBEDDED, "Where Druid is: embedded: (below the home folder), local (of `hivedruid local up`), or the http(s) URL of a router or broker."),
         Setting("druid.coordinator.url", "url", "", "Where the coordinator is, if druid.url is a broker's."),
         Setting("druid.overlord.url", "url", "", "Where the overlord is, if it is not with the coordinator."),
         Setting("druid.auth.username", "text", "", "User for basic authentication at Druid."),
@@ -111,8 +114,10 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.pushdown", "enum", "all", "What Druid computes: all that it computes exactly, or scans, with Spark for everything above them.", ("ALL", "SCANS")),
         Setting("hivedruid.join.max.rows", "int", "50000", "Most rows, by estimate, of the side of a join that travels into a native query; 0: joins run on Spark. Druid refuses more than its maxSubqueryRows (100000)."),
         Setting("hivedruid.semijoin.max.keys", "int", "10000", "Most keys of the small side of a join that become a filter of the other side; 0: none do."),
+        Setting("hivedruid.local.evaluation.max.rows", "int", "10000", "Most rows of each native query that hivedruid itself, without Spark, computes the rest of a query from; 0: Spark always does."),
         Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE of a table fed from Kafka does where its ingestion could not start, for tables without druid.kafka.ingestion.check; off: it does not look.", ("WARN", "REFUSE", "OFF")),
         Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in clear: they are kept in the memory of the session alone, and sent to Druid."),
+        Setting("hivedruid.log.statements", "bool", "true", "Whether logs/queries.jsonl keeps the texts of statements, and of messages, which may quote them."),
         Setting("hivedruid.staging.root", "text", "", "Folder, or URI of remote storage, that rows are staged below for Druid's tasks, which have to see it; empty: `staging` below the home folder."),
         Setting("hivedruid.staging.keep", "bool", "false", "Whether staged rows stay when the job is done, for a look."),
         Setting("hivedruid.overwrite.mode", "enum", "static", "What INSERT OVERWRITE of a Druid table replaces: all its rows, or (dynamic) those of the segment intervals that the new rows are in.", ("STATIC", "DYNAMIC")),
@@ -125,6 +130,24 @@ SETTINGS: dict[str, Setting] = {
     )
 }  # fmt: skip
 """Every key with a meaning. Others are kept and answered as in Hive, but for `OWN_PREFIXES`, which must be here."""
+
+_DRUID = "druid.url, druid.coordinator.url and druid.overlord.url say where Druid is"
+_METADATA = "Druid's metadata database is reached through Druid"
+ELSEWHERE: dict[str, str] = {
+    "hive.druid.broker.address.default": _DRUID,
+    "hive.druid.coordinator.address.default": _DRUID,
+    "hive.druid.overlord.address.default": _DRUID,
+    "hive.druid.storage.storageDirectory": "Druid knows its deep storage",
+    "hive.druid.working.directory": "hivedruid.staging.root says where rows are staged",
+    "hive.druid.metadata.uri": _METADATA,
+    "hive.druid.metadata.base": _METADATA,
+    "hive.metastore.uris": "the tables of this session are those of its home folder (--home)",
+    "hive.metastore.warehouse.dir": "managed tables are in the home folder (--home)",
+    "javax.jdo.option.ConnectionURL": "the catalog is in the home folder (--home)",
+    "fs.defaultFS": "give LOCATION a whole URI",
+    "fs.default.name": "give LOCATION a whole URI",
+}
+"""Keys by which scripts of Hive say where to read and write, and what says it here: SET of one is noted."""
 
 OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 
@@ -234,10 +257,16 @@ def span_seconds(text: str) -> float:
 def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple[str, str]]:
     """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked."""
     return sorted(
-        (key, masked(key, value))
+        (key, shown(key, value))
         for key, value in settings.items()
         if verbose or key not in SETTINGS or value != SETTINGS[key].default
     )
+
+
+def shown(key: str, value: str) -> str:
+    """A setting's value as it may be shown: true or false is no secret, whatever the key is called."""
+    setting = SETTINGS.get(key)
+    return value if setting is not None and setting.type == "bool" else masked(key, value)
 
 
 def resolve_zone(name: str) -> str:
@@ -259,9 +288,15 @@ _SPELLINGS_OF_UTC = dict.fromkeys(
 """Java prints the zone by its name, and nobody means these to be shown."""
 
 
+_OFFSET = re.compile(r"[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00")
+"""A zone by its distance from UTC, as java.time.ZoneId takes it."""
+
+
 def _is_zone(name: str) -> bool:
     from zoneinfo import ZoneInfo
 
+    if _OFFSET.fullmatch(name):
+        return True
     try:
         ZoneInfo(name)
     except (ValueError, OSError, LookupError):  # not a name at all, a folder, or not in the database
@@ -336,7 +371,7 @@ _URL = r"https?://[^\s/]+\S*"
 
 
 def _druid(setting: Setting, value: str) -> str:
-    if value in ("embedded:", "local") or re.fullmatch(_URL, value):
+    if value in (EMBEDDED, "local") or re.fullmatch(_URL, value):
         return value.rstrip("/")
     raise SemanticError(
         f"'{setting.key}' takes embedded:, local, or the http(s) URL of a Druid router or broker, not '{masked(setting.key, value)}'",

@@ -32,6 +32,16 @@ def printable(text: str) -> str:
     return text if text.isprintable() else re.sub(_UNPRINTABLE, _spell_out, text)
 
 
+def printable_lines(text: str) -> str:
+    """`text` of several lines with all but the ends of lines and tabs spelled out."""
+    return "".join(part if part in ("\n", "\t") else printable(part) for part in re.split(r"([\n\t])", text))
+
+
+def json_printable(text: str) -> str:
+    """JSON on one line with the same characters as JSON writes them (`\\u009b`): it means what it did."""
+    return text if text.isprintable() else re.sub(_UNPRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def _spell_out(match: re.Match[str]) -> str:
     character = match[0]
     if character in _SHORT:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hivedruid.engine.capabilities import is_embedded, session_can
+
 if TYPE_CHECKING:
     from hivedruid.ingestion.feed import Feed
     from hivedruid.settings import Settings
@@ -174,7 +176,7 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     from hivedruid.secrets import masked
 
     url = settings["druid.url"]
-    if url == "embedded:":
+    if is_embedded(url):
         yield Check(feature, OK, "the embedded store, below the home folder")
         return
     from hivedruid.clients.address import address
@@ -226,7 +228,7 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield Check(feature, OK, "no table is fed from it")
         return
     names = ", ".join(table.full_name for table in fed)
-    if settings["druid.url"] == "embedded:":
+    if not session_can(settings, "ingestion"):
         yield Check(feature, LATER, f"feeds {names}, but not into the embedded store", "SET druid.url to a cluster")
         return
     yield Check(feature, OK, f"feeds {names}")
@@ -241,8 +243,8 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
 def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Those that were interrupted, or failed, and that nobody has brought to an end."""
-    from hivedruid.actions.gather_jobs import gather_jobs
-    from hivedruid.actions.show_jobs import problems
+    from hivedruid.actions.writing.gather import gather_jobs
+    from hivedruid.actions.writing.show import problems
     from hivedruid.catalog.database import copy_database
     from hivedruid.catalog.store import Catalog
 

@@ -61,15 +61,14 @@ def report(imported: Iterable[Imported]) -> Iterator[str]:
     for item in imported:
         file = f"{item.source.file}:" if item.source.file else "line "
         what = f" ({item.summary})" if item.summary else ""
-        yield one_line(f"{file}{item.source.line}: {_begin(item.source.text)}{what}: {outcome(item)}")
+        yield f"{one_line(f'{file}{item.source.line}: {_begin(item.source.text)}{what}')}: {outcome(item)}"
         for finding in item.findings:
             yield f"  {one_line(f'{finding.kind}: {finding.text}')}"
 
 
 def script(imported: Iterable[Imported]) -> Iterator[str]:
     """A script of the statements, each below its report."""
-    from hivedruid.redaction import redact
-    from hivedruid.secrets import mask_text
+    from hivedruid.secret_text import mask_from_first, mask_text, redact
 
     for item in imported:
         if item.comments:
@@ -77,7 +76,7 @@ def script(imported: Iterable[Imported]) -> Iterator[str]:
         for line in report([item]):
             yield f"-- {line}"
         if item.text is None:
-            yield from (f"--| {line}".rstrip() for line in redact(mask_text(item.source.text)).splitlines())
+            yield from (f"--| {line}".rstrip() for line in redact(mask_from_first(item.source.text)).splitlines())
         elif item.text:
             text = item.text if item.text != item.source.text else item.source.original or item.text
             yield f"{text}\n;" if "--" in text.rpartition("\n")[2] else f"{text};"

@@ -123,12 +123,14 @@ def logs(*, name: str, follow: bool, home: Path | None) -> int:
     def run() -> int:
         from hivedruid.errors import UsageError
         from hivedruid.local.processes import log_file, tail
+        from hivedruid.terminal import printable_lines
 
         log = log_file(_home(home), name)
         if not log.exists():
             raise UsageError(f"{name} has no log: it was never started in {_home(home)}", hint=_this("local up", home))
-        for text in tail(log, follow=follow):
-            sys.stdout.write(text)
+        shown = printable_lines if sys.stdout.isatty() else str
+        for text in tail(log, follow=follow):  # a terminal acts on control characters; a file gets what is there
+            sys.stdout.write(shown(text))
             sys.stdout.flush()
         return 0
 

@@ -96,7 +96,7 @@ class Watcher:
     """Looks at the Druid of a session; at another one where the session's has moved."""
 
     def __init__(self, session: Session) -> None:
-        from hivedruid.actions.watch import require_cluster
+        from hivedruid.engine.capabilities import require_cluster
 
         require_cluster(session.settings, "hivedruid top")
         self.session = session
@@ -115,14 +115,14 @@ class Watcher:
 
     def prepared(self) -> Callable[[], Look]:
         """What home and settings say now; calling the answer asks Druid, and may be done by another thread."""
-        from hivedruid.actions.watch import known
+        from hivedruid.actions.watching.run import known
 
         facts = known(self.session.catalog, self.session.home)
         observer = self._observe()
         settings = dict(self.session.settings)
 
         def look() -> Look:
-            from hivedruid.actions.watch import with_differences
+            from hivedruid.actions.watching.run import with_differences
             from hivedruid.ingestion.problems import problems
 
             seen = with_differences(_everything(observer, facts), settings)
@@ -192,7 +192,7 @@ def _print(seen: Look, watcher: Watcher, layout: str) -> None:
         sys.stdout.write(json.dumps(document(seen, watcher.url), ensure_ascii=False, default=datetime.isoformat) + "\n")
         return
     from hivedruid import render
-    from hivedruid.actions import watch
+    from hivedruid.actions.watching import run as watch
     from hivedruid.results import Result
 
     zone = watcher.session.settings.time_zone
@@ -203,7 +203,7 @@ def _print(seen: Look, watcher: Watcher, layout: str) -> None:
 
 def document(seen: Look, url: str) -> dict[str, Any]:
     """One look as JSON; moments are in UTC."""
-    from hivedruid.actions.watch import INGESTION_COLUMNS, PROBLEM_COLUMNS, problem_rows
+    from hivedruid.actions.watching.run import INGESTION_COLUMNS, PROBLEM_COLUMNS, problem_rows
     from hivedruid.ingestion.overview import ingestion_row
 
     names, problem_names = ([c.name for c in columns] for columns in (INGESTION_COLUMNS, PROBLEM_COLUMNS))
@@ -325,7 +325,7 @@ def _table(seen: Look, console: Console, room: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from hivedruid.actions.watch import INGESTION_COLUMNS
+    from hivedruid.actions.watching.run import INGESTION_COLUMNS
 
     shown = {
         place: column

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.diagnostics import FAILED, OK, one_line
-from hivedruid.errors import HiveDruidError, UsageError
+from hivedruid.engine.capabilities import is_embedded
+from hivedruid.errors import HiveDruidError, ParseError, UsageError
 from hivedruid.qtest.sharing import sharing_spark
-from hivedruid.secrets import mask_text
+from hivedruid.secret_text import mask_from_first, mask_text
+from hivedruid.settings import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.results import Result
@@ -187,7 +189,7 @@ def transcribe(
 
 
 def _on_cluster(settings: Mapping[str, str] | None) -> bool:
-    return (settings or {}).get("druid.url", "embedded:") != "embedded:"
+    return not is_embedded((settings or {}).get("druid.url", EMBEDDED))
 
 
 @contextmanager
@@ -222,6 +224,7 @@ class _Transcriber:
         self._session = session
         self._notes = notes
         self._bugs: list[str] = []
+        self._unread = False
         self._replace: Callable[[str], str] = lambda answer: answer
 
     def run(self, text: str, file: str) -> Transcript:
@@ -237,15 +240,18 @@ class _Transcriber:
                 break
             if statement is None:
                 break
-            written = mask_text(statement.text if statement.original is None else statement.original)
             answer = self._answer(statement, sort=sorting.applies_to(statement))
-            blocks.append(f"-- !statement {len(blocks) + 1}\n{written}\n{answer}")
+            hide = mask_from_first if self._unread else mask_text
+            written = hide(statement.text if statement.original is None else statement.original)
+            blocks.append(f"-- !statement\n{written}\n{answer}")
         return Transcript("\n".join(blocks), tuple(self._bugs))
 
     def _answer(self, statement: SourceStatement, *, sort: bool) -> str:
+        self._unread = False
         try:
             output = _output_text(self._session.execute(statement), sort=sort)
         except HiveDruidError as error:
+            self._unread = isinstance(error, ParseError)
             output = f"-- !error\n{_error_text(error, statement)}"
         except Exception as error:  # noqa: BLE001 - told apart from expected errors, and the file fails
             bug = f"{type(error).__name__}: {one_line(str(error))}"
