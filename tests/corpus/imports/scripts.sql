@@ -1,0 +1,56 @@
+-- Old scripts of Hive, statement by statement: what is kept, changed, dropped or refused.
+CREATE EXTERNAL TABLE tours (`__time` TIMESTAMP, guide STRING, guests INT) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' TBLPROPERTIES ('druid.segment.granularity' = 'DAY');
+CREATE TABLE `town`.`tours` (`__time` TIMESTAMP, guide STRING)
+STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
+LOCATION 'hdfs://nn/tours'
+TBLPROPERTIES ('transient_lastDdlTime' = '1600000000', 'numRows' = '7', 'kafka.topic' = 'tours', 'kafka.bootstrap.servers' = 'k:9092');
+CREATE TABLE tours (`__time` TIMESTAMP) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' TBLPROPERTIES ('EXTERNAL' = 'TRUE', 'druid.datasource' = 'tours');
+CREATE EXTERNAL TABLE tours (`__time` TIMESTAMP, guide STRING) ROW FORMAT SERDE 'org.apache.hadoop.hive.druid.serde.DruidSerDe' STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' WITH SERDEPROPERTIES ('serialization.format' = '1');
+CREATE EXTERNAL TABLE tours STORED BY 'org.apache.hadoop.hive.druid.QTestDruidStorageHandler' AS SELECT begun AS `___time`, guide FROM plans;
+CREATE EXTERNAL TABLE calls (who STRING, `__key` BINARY, `__offset` BIGINT) STORED BY 'org.apache.hadoop.hive.kafka.KafkaStorageHandler' TBLPROPERTIES ('kafka.topic' = 'calls', 'kafka.bootstrap.servers' = 'k:9092');
+CREATE TABLE calls (who STRING) STORED BY 'org.apache.hadoop.hive.kafka.KafkaStorageHandler' LOCATION '/calls' TBLPROPERTIES ('kafka.topic' = 'calls', 'kafka.bootstrap.servers' = 'k:9092', 'numFiles' = '0');
+CREATE EXTERNAL TABLE calls STORED BY 'org.apache.hadoop.hive.kafka.KafkaStorageHandler' TBLPROPERTIES ('kafka.topic' = 'calls', 'kafka.bootstrap.servers' = 'k:9092', 'avro.schema.literal' = '{"type": "record", "name": "call", "fields": [{"name": "Who", "type": "string"}, {"name": "n", "type": ["null", "long"]}]}');
+CREATE TABLE plain (a INT, b STRING) ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' LINES TERMINATED BY '\n' STORED AS TEXTFILE;
+CREATE TABLE plain (a INT) STORED AS ORC TBLPROPERTIES ('transactional' = 'true', 'bucketing_version' = '2');
+CREATE TABLE plain (a INT) CLUSTERED BY (a) SORTED BY (a) INTO 8 BUCKETS STORED AS PARQUET;
+CREATE TABLE plain (a INT, b INT) SKEWED BY (a) ON (1, 2) STORED AS DIRECTORIES;
+CREATE TABLE plain (a INT) PARTITIONED BY (day STRING) STORED AS ORC;
+CREATE EXTERNAL TABLE plain (a INT) STORED AS INPUTFORMAT 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat' OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat' LOCATION '/data/plain';
+CREATE TABLE plain (a INT) STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat' LOCATION '/data/plain';
+CREATE EXTERNAL TABLE plain (a INT) ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe' STORED AS TEXTFILE LOCATION '/data/plain';
+CREATE EXTERNAL TABLE plain (a INT) STORED AS SEQUENCEFILE LOCATION '/data/plain';
+CREATE EXTERNAL TABLE plain (a INT);
+CREATE TABLE keyed (a INT, b INT, PRIMARY KEY (a) DISABLE NOVALIDATE, CONSTRAINT f FOREIGN KEY (b) REFERENCES plain (a) DISABLE NOVALIDATE);
+CREATE TABLE keyed (a INT NOT NULL ENABLE, b STRING DEFAULT 'x');
+CREATE TABLE spans (a INTERVAL_YEAR_MONTH);
+CREATE TEMPORARY TABLE brief (a INT);
+CREATE TABLE other (a INT) STORED BY 'org.apache.hadoop.hive.hbase.HBaseStorageHandler';
+CREATE EXTERNAL TABLE feed (`__time` TIMESTAMP, a STRING) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' TBLPROPERTIES ('kafka.topic' = 'f', 'kafka.bootstrap.servers' = 'k:1', 'druid.parseSpec.format' = 'tsv', 'druid.parseSpec.columns' = '__time,a', 'druid.rollup' = 'true');
+CREATE DATABASE town COMMENT 'ours' LOCATION 'hdfs://nn/town' WITH DBPROPERTIES ('owner' = 'me');
+CREATE VIEW guides AS SELECT guide FROM tours;
+CREATE MATERIALIZED VIEW busy STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler' AS SELECT `__time`, guide FROM tours;
+ALTER TABLE town.tours SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
+ALTER TABLE town.tours SET TBLPROPERTIES ('druid.kafka.ingestion.taskDuration' = 'PT30S');
+ALTER TABLE town.tours SET TBLPROPERTIES ('druid.kafka.ingestion.basePersistDirectory' = '/tmp/x', 'druid.kafka.ingestion.replicas' = '2');
+ALTER TABLE plain ADD PARTITION (day = '2024-01-01');
+ALTER TABLE plain RECOVER PARTITIONS;
+ALTER TABLE plain CHANGE a b BIGINT;
+SET hive.druid.broker.address.default=druid.town:8082;
+SET hive.druid.coordinator.address.default=druid.town:8081;
+SET hive.druid.metadata.uri=jdbc:mysql://db/druid;
+SET hive.druid.http.read.timeout=PT10M;
+SET hive.exec.dynamic.partition.mode=nonstrict;
+SET hive.druid.granlarity=DAY;
+ADD JAR hdfs://nn/lib/udf.jar;
+CREATE TEMPORARY FUNCTION f AS 'com.example.F';
+MSCK REPAIR TABLE plain;
+ANALYZE TABLE plain COMPUTE STATISTICS FOR COLUMNS;
+LOAD DATA LOCAL INPATH '/tmp/rows' INTO TABLE plain;
+INSERT INTO TABLE tours SELECT begun, guide FROM plans;
+EXPLAIN DEPENDENCY SELECT * FROM tours;
+SHOW PARTITIONS plain;
+GRANT SELECT ON TABLE plain TO USER me;
+SELECT guide, count(*) FROM tours GROUP BY guide;
+DROP TABLE IF EXISTS tours PURGE;
+CREATE TABLE ${hiveconf:db}.late (a INT);
+CREATE TABLE broken (a INT;

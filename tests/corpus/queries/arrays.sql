@@ -1,0 +1,21 @@
+-- A column with several values, and rows made of them.
+SELECT author, tags FROM letters ORDER BY `__time` LIMIT 4;
+SELECT tags[0] AS first, size(tags) AS n, likes FROM letters WHERE likes > 5;
+SELECT count(*) FROM letters WHERE array_contains(tags, 'fare');
+SELECT count(*) FROM letters WHERE NOT array_contains(tags, 'rain');
+SELECT count(*) FROM letters WHERE tags IS NULL;
+SELECT count(*) FROM letters WHERE size(tags) > 1;
+SELECT t.tag, count(*) AS n FROM letters LATERAL VIEW explode(tags) t AS tag GROUP BY t.tag;
+SELECT t.tag, sum(likes) AS s FROM letters LATERAL VIEW explode(tags) t AS tag WHERE author = 'Kay' GROUP BY t.tag ORDER BY s DESC, t.tag LIMIT 2;
+SELECT author, t.tag FROM letters LATERAL VIEW OUTER explode(tags) t AS tag ORDER BY author, tag LIMIT 6;
+SELECT t.place, t.tag FROM letters LATERAL VIEW posexplode(tags) t AS place, tag WHERE t.place > 0 ORDER BY t.place, t.tag LIMIT 4;
+SELECT t.tag FROM letters LATERAL VIEW explode(tags) t AS tag WHERE t.tag LIKE 'r%' AND likes > 2;
+SELECT tags, count(*) AS n FROM letters GROUP BY tags;
+SELECT sort_array(tags) AS s, concat_ws('+', tags) AS c FROM letters WHERE author = 'Lou' ORDER BY c;
+SELECT explode(tags) AS tag FROM letters WHERE likes = 10;
+SELECT count(DISTINCT t.tag) AS n FROM letters LATERAL VIEW explode(tags) t AS tag;
+SELECT d.district, w.twin FROM districts d LATERAL VIEW explode(d.twins) w AS twin ORDER BY d.district, w.twin;
+SELECT author, n FROM (SELECT author, count(*) AS n FROM letters GROUP BY author) x LATERAL VIEW explode(array(1, 2)) e AS k WHERE k = 1 ORDER BY author;
+SELECT town, w.word FROM rides LATERAL VIEW explode(split(station, ' ')) w AS word WHERE id < 4 ORDER BY town, word;
+SELECT count(*) FROM letters WHERE tags[0] = 'fare';
+SELECT max(likes), author FROM letters WHERE array_contains(tags, 'praise') GROUP BY author;

@@ -1,0 +1,23 @@
+-- Tables, groups and times without rows.
+SELECT count(*) FROM lost;
+SELECT count(*), sum(worth), max(item), avg(worth) FROM lost;
+SELECT town, count(*) FROM lost GROUP BY town;
+SELECT * FROM lost;
+SELECT floor_day(`__time`) AS d, count(*) FROM lost GROUP BY floor_day(`__time`);
+SELECT count(*) FROM rides WHERE `__time` < '1900-01-01';
+SELECT sum(meters), count(*) FROM rides WHERE `__time` >= '2030-01-01';
+SELECT town, sum(meters) FROM rides WHERE `__time` >= '2030-01-01' GROUP BY town;
+SELECT count(*), sum(meters) FROM rides WHERE false;
+SELECT town, count(*) FROM rides WHERE false GROUP BY town;
+SELECT count(*) FROM (SELECT town FROM rides GROUP BY town HAVING count(*) > 1000) t;
+SELECT town, count(*) FROM rides WHERE id < 0 GROUP BY town GROUPING SETS ((town), ());
+SELECT max(n) FROM (SELECT count(*) AS n FROM lost GROUP BY town) t;
+SELECT r.id FROM rides r JOIN lost l ON r.town = l.town WHERE r.id < 3;
+SELECT count(*) + 1 AS n FROM lost HAVING count(*) >= 0;
+SELECT town FROM rides WHERE town = 'x' AND town = 'y';
+SELECT count(*) FROM rides WHERE meters > 10 AND meters < 5;
+SELECT count(*) FROM rides WHERE `__time` > '2024-05-01' AND `__time` < '2024-04-01';
+SELECT count(*) FROM lost l LEFT JOIN stations s ON l.town = s.district;
+SELECT row_number() OVER (ORDER BY worth) AS k FROM lost;
+SELECT DISTINCT item FROM lost ORDER BY item;
+SELECT item FROM lost UNION ALL SELECT station FROM stations WHERE docks = 8;

@@ -1,0 +1,20 @@
+-- Queries that a rewrite is for which the other scripts do not need.
+SELECT town, n FROM (SELECT town, percentile(meters, 0.5D) AS n FROM rides GROUP BY town) t WHERE town = 'Bray';
+SELECT x FROM (SELECT soundex(town) AS x, town FROM rides) t WHERE town = 'Bray' AND x <> 'B600';
+SELECT * FROM (SELECT town, soundex(town) AS x FROM rides WHERE soundex(bike) = 'T535') t WHERE x = 'B600';
+SELECT count(*) FROM (SELECT town FROM rides ORDER BY meters) t;
+SELECT town, 'x' AS x FROM rides ORDER BY x, town, town LIMIT 3;
+SELECT upper(x) AS x FROM (SELECT town AS x FROM rides WHERE id < 3 UNION ALL SELECT part FROM repairs WHERE minutes > 90) t;
+(SELECT DISTINCT town FROM rides) EXCEPT (SELECT DISTINCT town FROM weather);
+SELECT town FROM rides EXCEPT SELECT soundex(sky) FROM weather;
+SELECT town AS t FROM rides WHERE town = 'Bray' UNION ALL SELECT sky FROM weather WHERE wind > 20 AND sky = 'rain' LIMIT 50;
+SELECT r.id, c.k FROM rides r CROSS JOIN (SELECT 5 AS k) c WHERE r.id < 3;
+SELECT id, (SELECT 5 AS k) AS five FROM rides WHERE id < 3;
+SELECT town, count(*) FROM (SELECT town FROM rides LIMIT 0) t GROUP BY town;
+SELECT count(*), max(town) FROM (SELECT town FROM rides LIMIT 0) t;
+SELECT sum(meters) FILTER (WHERE 1 = 1) AS m, count(*) FILTER (WHERE NULL) AS n FROM rides;
+SELECT * FROM (SELECT id, meters FROM rides ORDER BY meters, id) t LIMIT 3;
+SELECT v.k FROM (VALUES (1), (2)) AS v(k) JOIN (VALUES (2), (3)) AS w(k) ON v.k = w.k;
+SELECT count(*) FROM rides r JOIN (SELECT 1 AS k UNION ALL SELECT 2) v ON r.stars = v.k;
+SELECT r.town, r.n / x.n AS share FROM (SELECT town, count(*) AS n FROM rides GROUP BY town) r CROSS JOIN (SELECT count(*) AS n FROM rides) x ORDER BY share DESC, r.town LIMIT 2;
+SELECT town FROM rides EXCEPT SELECT town FROM weather EXCEPT SELECT town FROM repairs;

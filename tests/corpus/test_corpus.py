@@ -1,0 +1,134 @@
+"""The corpus: how each query is planned and what it answers, compared with its expectation, with local evaluation over plain
+scans, and with Spark over the raw rows.
+
+`python -m tests.corpus` writes the expectations (`make update-goldens` does so, too); the diff is the review.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.catalog.table import Table
+from hivedruid.cells import padded
+from hivedruid.plan.physical import TableInput
+from hivedruid.plan.rules import RULES
+from hivedruid.plan.split import spark_job
+from hivedruid.spark import rows as spark_rows
+from hivedruid.spark import session as spark_session
+from tests.corpus import imports
+from tests.corpus.answers import Answer, Asked, answer, asked, blocks, expectation, scripts
+from tests.corpus.sample import ROWS, fill
+from tests.equivalence.comparison import Rows, same, shown
+from tests.equivalence.engine import SETTINGS
+from tests.equivalence.local import answered, in_utc
+from tests.support.raw import frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LEAST = 400
+"""Queries, at least."""
+LOCAL = 0.9
+"""The least share of them that is answered without Spark."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A query answered without Spark. `fired`: the rules of its plan. `scanned`: its rows by local evaluation over plain scans."""
+
+    answer: Answer
+    fired: tuple[str, ...] = ()
+    scanned: Rows | None = None
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("corpus") / "home"
+    fill(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def outcomes(home: Path) -> dict[Path, list[Outcome]]:
+    return {script: [_outcome(item) for item in asked(script, home)] for script in scripts()}
+
+
+def _answer(item: Asked | Answer, *, spark: bool = False) -> Answer:
+    return item if isinstance(item, Answer) else answer(item, spark=spark)
+
+
+def _outcome(item: Asked | Answer) -> Outcome:
+    if isinstance(item, Answer):
+        return Outcome(item)
+    scans = item.planned(scans_only=True)
+    return Outcome(answer(item, spark=False), item.plan.fired, answered(scans, item.session.store))
+
+
+@pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
+def test_plans_and_rows_are_as_expected(script: Path, outcomes: dict[Path, list[Outcome]]) -> None:
+    """Rows that only Spark has are compared where Spark runs."""
+    written = blocks(expectation(script).read_text(encoding="utf-8"))
+    made = [outcome.answer for outcome in outcomes[script]]
+    known = [
+        block.partition("-- rows:")[0] if a.needs_spark else block for block, a in zip(written, made, strict=False)
+    ]
+    assert [a.text for a in made] == [*known, *written[len(known) :]]
+
+
+def test_local_evaluation_over_plain_scans_has_the_same_rows(outcomes: dict[Path, list[Outcome]]) -> None:
+    answers = [o for listed in outcomes.values() for o in listed if o.scanned is not None and o.answer.rows is not None]
+    wrong = [_difference(o.answer, in_utc(o.answer.rows or []), o.scanned or []) for o in answers]
+    assert not any(wrong), "\n\n".join(filter(None, wrong))
+
+
+def _difference(answer: Answer, found: Rows, expected: Rows) -> str:
+    if same(found, expected, list(answer.types), ordered=answer.is_ordered):
+        return ""
+    return f"{answer.sql}\n  found:\n{shown(found)}\n  expected:\n{shown(expected)}"
+
+
+def test_there_are_queries_for_everything(outcomes: dict[Path, list[Outcome]]) -> None:
+    every = [outcome for listed in outcomes.values() for outcome in listed]
+    texts = {outcome.answer.sql for outcome in every}
+    assert len(texts) >= LEAST
+    assert sum(o.answer.rows is not None for o in every) >= LOCAL * sum(bool(o.answer.types) for o in every)
+    fired = {name for outcome in every for name in outcome.fired}
+    assert {rule.__name__ for rule in RULES} - fired == set(), "rules that no query of tests/corpus/queries needs"
+
+
+@pytest.mark.parametrize("script", imports.scripts(), ids=lambda script: script.stem)
+def test_old_scripts_become_what_is_expected(script: Path) -> None:
+    assert imports.imported(script) == blocks(expectation(script).read_text(encoding="utf-8"))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
+def test_rows_are_those_of_spark_over_the_raw_rows(script: Path, home: Path) -> None:
+    written = blocks(expectation(script).read_text(encoding="utf-8"))
+    found = [
+        (None if isinstance(a, Answer) else spark_job(a.bare()), _answer(a, spark=True)) for a in asked(script, home)
+    ]
+    assert [made.text for _, made in found] == written
+    spark = spark_session.session(SETTINGS, home)
+    frames: dict[str, DataFrame] = {}
+    wrong = []
+    for job, made in found:
+        if job is None:
+            continue
+        for source in job.inputs:
+            assert isinstance(source, TableInput)
+            name = source.table.name
+            frames[name] = frames.get(name) or _raw(spark, source.table).cache()
+            frames[name].select(*source.columns).createOrReplaceTempView(source.view)
+        expected = list(padded(made.types, spark_rows.stream(spark.sql(job.sql))))
+        wrong.append(_difference(made, in_utc(made.rows or []), in_utc(expected)))
+    assert not any(wrong), "\n\n".join(filter(None, wrong))
+
+
+def _raw(spark: SparkSession, table: Table) -> DataFrame:
+    columns = [(column.name, column.type) for column in table.columns]
+    return frame(spark, columns, ([row[name] for name, _ in columns] for row in ROWS[table.name]()))
