@@ -1,15 +1,16 @@
-"""python -m tests.conformance [--plan] [--match TEXT] [CASES]: the planner on the cases of Calcite and Hive."""
+"""python -m tests.conformance [--plan] [--match TEXT] CASES: the planner on the cases of Calcite and Hive."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.conformance.answers import Engines
-from tests.conformance.cases import Case, folder, read
+from tests.conformance.cases import VARIABLE, Case, read
 from tests.conformance.expectations import save
 from tests.conformance.outcomes import Outcome, outcomes
 from tests.conformance.report import report
@@ -17,12 +18,15 @@ from tests.conformance.report import report
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
-    options.add_argument("cases", nargs="?", type=Path, default=folder(), help="the folder of the cases")
+    options.add_argument("cases", type=Path, help="the folder of the cases")
     options.add_argument("--plan", action="store_true", help="only plan: no Druid, no rows")
     options.add_argument("--match", default="", help="only cases whose file or id has this in it")
     options.add_argument("--update", action="store_true", help="write expectations.txt: the diff is the review")
     options.add_argument("--home", type=Path, help="keeps what is ingested into the embedded store for the next run")
     chosen = options.parse_args()
+    if not chosen.cases.is_dir():
+        options.error(f"no such folder: {chosen.cases}")
+    os.environ[VARIABLE] = str(chosen.cases)
     cases = [case for case in read(chosen.cases) if chosen.match in f"{case.file} {case.id}"]
     with ExitStack() as stack:
         if chosen.plan or chosen.update:

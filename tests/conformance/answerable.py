@@ -68,4 +68,9 @@ def _not_druids(node: Node) -> str | None:
 
 
 def _generator(node: Node) -> str | None:
-    return "LATERAL VIEW" if isinstance(node, nodes.LateralView) else None
+    """An `unnest` data source makes rows of a column; no native query makes them of more."""
+    if not isinstance(node, nodes.LateralView):
+        return None
+    call = node.generator
+    is_unnest = isinstance(call, Call) and call.op == "explode" and isinstance(call.args[0], Ref)
+    return None if is_unnest else "LATERAL VIEW of more than explode() of a column"

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import spark_type
-from hivedruid.druid.engine import NO_LIMITS, DruidEngine, DruidLimits
 from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.store import EmbeddedStore
+from hivedruid.engine.engine import DruidEngine
 from hivedruid.errors import DruidError, HiveDruidError, ResourceError
 from hivedruid.plan import nodes
 from hivedruid.plan.decode import decode_rows

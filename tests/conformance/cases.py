@@ -19,8 +19,7 @@ from tests.conformance.dialect import UnsayableError, hive_sql
 from tests.conformance.schemas import dataset_table, declared_tables
 
 VARIABLE = "HIVEDRUID_CASES"
-SHARED = Path(__file__).parents[3] / "shared" / "cases"
-"""Where the cases are if that variable does not say so."""
+"""The environment variable that names the folder to the tests in `peers`."""
 
 HIVES_ZONE = "US/Pacific"
 """Hive's tests run there."""
@@ -69,22 +68,19 @@ class Case:
 
 
 def folder() -> Path:
-    """The folder of the cases, there or not."""
-    chosen = os.environ.get(VARIABLE)
-    return Path(chosen).expanduser().absolute() if chosen else SHARED
-
-
-def read(cases: Path | None = None) -> list[Case]:
-    """All cases of the folder, ours where it is not there."""
-    root = cases or folder()
+    """The folder that the variable names. Raises KeyError, or NotADirectoryError."""
+    root = Path(os.environ[VARIABLE]).expanduser().absolute()
     if not root.is_dir():
-        from tests.conformance.ours import OURS
+        raise NotADirectoryError(root)
+    return root
 
-        return list(OURS)
+
+def read(root: Path) -> list[Case]:
+    """All cases of the folder."""
     return [*_calcite(root), *_hive(root)]
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -95,7 +91,7 @@ def _calcite(root: Path) -> Iterator[Case]:
     datasets: dict[str, Any] = {}
     lists: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(root.glob("calcite/*.json")):
-        content = _json(path)
+        content = read_json(path)
         if isinstance(content, dict) and isinstance(content.get("cases"), list):
             lists[path.stem] = [case for case in content["cases"] if "timestamp_type" in case]
         elif isinstance(content, dict) and any(isinstance(v, dict) and "columns" in v for v in content.values()):
@@ -145,7 +141,7 @@ def _calcite_rows(case: Mapping[str, Any]) -> Expected:
 
 def _hive(root: Path) -> Iterator[Case]:
     for path in sorted(root.glob("hive/*.json")):
-        content = _json(path)
+        content = read_json(path)
         if not isinstance(content, list):
             continue
         created = tuple(case["sql"] for case in content if case.get("kind") == "ddl" and "sql" in case)

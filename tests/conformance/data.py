@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.local import artifacts, samples
-from tests.conformance.cases import HIVES_ZONE, SHARED, Case, folder
+from tests.conformance.cases import HIVES_ZONE, Case, folder
 from tests.conformance.constants import Constants, constants_of
 
 PREFIX = "conformance_"
@@ -240,11 +240,7 @@ ALL_TYPES = "druid_table_alltypesorc"
 
 def _hives_rows(name: str) -> Path | None:
     """The file of rows that comes with Hive's cases."""
-    for root in (folder(), SHARED):
-        found = sorted(root.glob(f"hive/data/{name}*.jsonl"))
-        if found:
-            return found[0]
-    return None
+    return next(iter(sorted(folder().glob(f"hive/data/{name}*.jsonl"))), None)
 
 
 def _published_by_hive(table: Table) -> str | None:
@@ -277,7 +273,7 @@ KNOWN = (
 
 def _synthetic(table: Table, constants: Constants) -> str:
     """JSON lines, the same in every run."""
-    chance = random.Random(f"{table.name} {_column_texts(table)}")  # noqa: S311
+    chance = random.Random(f"{table.name} {_column_texts(table)}")
     columns = _distinct(table)
     lines = []
     for _ in range(SYNTHETIC_ROWS):

@@ -1,4 +1,4 @@
-"""A few cases of our own, for where no folder of cases is: one for each thing the command does."""
+"""A few cases for the tests of the command itself: one for each thing it does."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from hivedruid import parser
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits
+from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidInput

@@ -15,6 +15,7 @@ from tests.conformance.constants import constants_of
 from tests.conformance.dialect import UnsayableError, hive_sql
 from tests.conformance.expectations import worse
 from tests.conformance.ours import OURS
+from tests.conformance.outcomes import outcomes
 from tests.conformance.planned import intervals_of, planned
 from tests.conformance.schemas import dataset_table, declared_tables
 from tests.conformance.verdicts import verdict
@@ -161,3 +162,7 @@ def test_constants_for_rows_that_are_made_up() -> None:
         [replace(CASE, sql="SELECT 1 FROM ev WHERE a = 'x' AND b > 2.5 AND `__time` < '2020-01-01 00:00:00'")]
     )
     assert ("x" in found.texts, 2.5 in found.numbers, found.times) == (True, True, ("2020-01-01 00:00:00",))
+
+
+def test_cases_are_planned() -> None:
+    assert {o.planned.pushed for o in outcomes(OURS, None)} >= {"full", "partly"}

@@ -12,7 +12,7 @@ import pytest
 
 from hivedruid.spark import session
 from tests.conformance.answers import Engines
-from tests.conformance.cases import Case, read
+from tests.conformance.cases import Case, folder, read
 from tests.conformance.outcomes import Outcome, outcomes
 from tests.conformance.report import described, is_right
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
 @pytest.fixture(scope="module")
 def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Outcome]]:
-    cases: list[Case] = list({case.sql: case for case in read() if case.unsayable is None}.values())
+    cases: list[Case] = list({case.sql: case for case in read(folder()) if case.unsayable is None}.values())
     engines = Engines(tmp_path_factory.mktemp("conformance"), cases, cluster.druid)
     try:
         engines.ingest()
