@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hivedruid.catalog import types
 from hivedruid.catalog.types import HiveType, array_of, decimal
-from hivedruid.cells import double_text, float_text, hive_text, json_text
+from hivedruid.cells import YearMonthInterval, double_text, float_text, hive_text, json_text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ STRUCT = HiveType("struct", children=(types.INT, types.STRING), fields=("a", "b"
         (types.BINARY, b"\xff\x00", "FF00"),
         (types.INTERVAL_DAY_TIME, timedelta(days=1, seconds=3661, microseconds=5), "1 01:01:01.000005000"),
         (types.INTERVAL_DAY_TIME, timedelta(hours=-1), "-0 01:00:00.000000000"),
-        (types.INTERVAL_YEAR_MONTH, -14, "-1-2"),
+        (types.INTERVAL_YEAR_MONTH, YearMonthInterval(-14), "-1-2"),
         (array_of(types.STRING), ["a", None, 'q"\n'], '["a",null,"q\\"\\n"]'),
         (array_of(types.DOUBLE), [1.0, float("nan")], "[1.0,NaN]"),
         (array_of(types.TIMESTAMP), [datetime(2015, 9, 12)], '["2015-09-12 00:00:00"]'),

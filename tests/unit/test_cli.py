@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -259,7 +260,7 @@ def test_interrupted(tmp_path: Path) -> None:
     fifo = tmp_path / "script.q"
     os.mkfifo(fifo)
     command = [*COMMAND, "sql", "--home", str(tmp_path), "-f", str(fifo)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process, fifo.open("w"):  # opens when the other side reads
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -280,3 +281,28 @@ def test_a_lone_surrogate_and_a_narrow_encoding_end_no_statement(tmp_path: Path)
 def test_module_and_command_are_the_same() -> None:
     run = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
     assert run.stdout == f"hivedruid {hivedruid.__version__}\n"
+
+
+def test_verbose_shows_each_statement_and_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = (
+        "CREATE EXTERNAL TABLE t (`__time` timestamp, a string, n bigint) STORED BY 'druid' TBLPROPERTIES ('druid.rollup'='false');"
+        "SELECT a, sum(n) AS s FROM t WHERE a <> 'x' GROUP BY a ORDER BY s DESC, a LIMIT 3; SELECT 1 + 1;"
+        "SELECT floor_day(`__time`), count(*) FROM t WHERE `__time` >= '2015-01-01' GROUP BY floor_day(`__time`)"
+    )
+    assert main(["sql", "-v", "--home", str(tmp_path), "-e", script, "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert "SELECT" not in shown.out
+    told = [line for line in shown.err.splitlines() if line.startswith(("SELECT", "CREATE", "  ->"))]
+    assert [line[:9] for line in told] == [
+        "CREATE EX",
+        "SELECT a,",
+        "  -> one ",
+        "SELECT 1 ",
+        "  -> answ",
+        "SELECT fl",
+        "  -> one ",
+    ]
+    assert told[2] == "  -> one native query: groupBy over default.t by a: longSum(n), filtered, 3 rows"
+    assert told[6].startswith(
+        "  -> one native query: timeseries over default.t each P1D: count(*), from 2015-01-01T00:00"
+    )

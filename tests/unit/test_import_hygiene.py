@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"duckdb", "kafka", "lark", "prompt_toolkit", "pyarrow", "pygments", "pyspark", "requests", "rich", "sqlglot"}
+HEAVY = {
+    "duckdb",
+    "kafka",
+    "lark",
+    "msgspec",
+    "prompt_toolkit",
+    "pyarrow",
+    "pygments",
+    "pyspark",
+    "requests",
+    "rich",
+    "sqlglot",
+}
 SCRIPT = """
 import sys
 from hivedruid.cli import main

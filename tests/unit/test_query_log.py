@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hivedruid.errors import HiveDruidError
-from hivedruid.query_log import LOG_FILE, LOG_LIMIT
+from hivedruid.query_log import LOG_FILE, LOG_LIMIT, NOT_KEPT
 from hivedruid.session import Session
 
 CANARY = "canary-7f3a"
@@ -55,6 +55,24 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
                 run(session, text)
     assert len(entries(tmp_path)) == 4
     assert CANARY not in (tmp_path / LOG_FILE).read_text(encoding="utf-8")
+
+
+def test_a_statement_that_cannot_be_read_and_names_a_secret_leaves_no_text(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        for text in (f"CREATE TABEL t my pasword is {CANARY}", "CREATE TABEL t"):
+            with pytest.raises(HiveDruidError):
+                run(session, text)
+    assert [entry["statement"] for entry in entries(tmp_path)] == [NOT_KEPT, "CREATE TABEL t"]
+
+
+def test_texts_of_statements_are_kept_by_a_setting(tmp_path: Path) -> None:
+    with Session(tmp_path, hiveconf={"hivedruid.log.statements": "false"}) as session:
+        run(session, "SELECT 1")
+        with pytest.raises(HiveDruidError):
+            run(session, f"SELECT {CANARY}")
+    assert [(entry["statement"], entry["outcome"]) for entry in entries(tmp_path)] == [
+        (None, "ok"), (None, "SemanticError"),
+    ]  # fmt: skip
 
 
 def test_a_full_log_is_put_aside(tmp_path: Path) -> None:

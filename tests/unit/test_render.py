@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -49,7 +50,7 @@ def awkward() -> Result:
         datetime(2015, 9, 12, 23, 59, 59, 500000), datetime(2015, 9, 12, 0, 46, 58, 771000, pacific),
         date(1, 1, 1), False, b"\xff", ["x\ny", None], {'q"': 2},
     )  # fmt: skip
-    empty = ("", 0, 1e10, Decimal("0.00"), 1e-5, datetime(1970, 1, 1), None, None, None, b"", [], {})
+    empty: tuple[Any, ...] = ("", 0, 1e10, Decimal("0.00"), 1e-5, datetime(1970, 1, 1), None, None, None, b"", [], {})
     return Result(columns, [plain, hostile, empty, (None,) * len(columns)])
 
 
@@ -160,3 +161,21 @@ def test_a_cell_wider_than_the_sample_stands_over_the_edge() -> None:
     columns = (ResultColumn("p", types.STRING),)
     shown = text(Result(columns, [("a",)] * render.SAMPLE + [("wide",)]), "table").splitlines()
     assert shown[-3:] == ["| a |", "| wide |", "+---+"]
+
+
+CONTROLS = "\x1b[31m\x9b5m\x7f\x00\x08\u202e\u2028"
+
+
+@pytest.mark.parametrize("layout", list(render.LAYOUTS))
+def test_no_control_character_reaches_a_terminal(layout: str) -> None:
+    columns = (ResultColumn(f"n{CONTROLS}", types.STRING), ResultColumn("m", array_of(types.STRING)))
+    result = Result(columns, [(CONTROLS, [CONTROLS])])
+    shown = "".join(render.lines(result, layout, terminal=True))
+    assert all(line.replace("\t", "").isprintable() for line in shown.split("\n"))
+
+
+def test_data_formats_are_exact_in_a_pipe() -> None:
+    result = Result((ResultColumn("n", types.STRING),), [(CONTROLS,)])
+    assert list(csv.DictReader(io.StringIO(text(result, "csv"), newline=""))) == [{"n": CONTROLS}]
+    assert json.loads(text(result, "json")) == [{"n": CONTROLS}]
+    assert text(result, "tsv") == "n\n" + CONTROLS.replace("\0", "\\0") + "\n"

@@ -128,7 +128,26 @@ def test_control_c_cancels_the_running_statement(prompt: Prompt, tmp_path: Path)
     assert "| default       |" in prompt.run("SHOW DATABASES;")
 
 
-@pytest.mark.parametrize("word", ["exit", "quit;", "EXIT ;"])
+def test_a_found_statement_runs(prompt: Prompt) -> None:
+    prompt.run("SHOW DATABASES;")
+    prompt.run("SHOW TABLES;")
+    prompt.send("\x12DATAB")
+    prompt.wait(lambda lines: lines[-2:] == [f"{PROMPT} SHOW DATABASES;", "I-search backward: DATAB"])
+    prompt.send("\r")
+    prompt.wait(lambda lines: lines[-1] == f"{PROMPT} SHOW DATABASES;")
+    prompt.send("\r")
+    prompt.ready()
+    assert sum(line.startswith("| database_name") for line in prompt.lines) == 2
+
+
+@pytest.mark.parametrize("word", ["help", "?", "HELP;"])
+def test_help(word: str, prompt: Prompt) -> None:
+    shown = prompt.run(word)
+    assert "A statement may take several lines and ends with ;" in shown
+    assert not any(line.startswith("error") for line in shown)
+
+
+@pytest.mark.parametrize("word", ["exit", "quit;", "EXIT ;", "\\q"])
 def test_exit(word: str, prompt: Prompt) -> None:
     prompt.ready()
     prompt.send(f"{word}\r")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from hivedruid.secrets import MASK, is_secret, mask_text, masked, reference_places, referenced, secret_in
+from hivedruid.secret_text import mask_text, ranges, redact, reference_places, remember_statement
+from hivedruid.secrets import MASK, is_secret, masked, referenced, secret_in
 
 
 @pytest.mark.parametrize(
@@ -68,6 +71,10 @@ def test_mask_text_leaves_the_rest() -> None:
     text = "CREATE TABLE t (a int) TBLPROPERTIES ('druid.datasource' = 'x')"
     assert mask_text(text) == text
     assert mask_text("SET x=y") == "SET x=y"
+    text = "SELECT token, a.password FROM a JOIN b ON a.token = b.token WHERE token IS NULL GROUP BY token"
+    assert mask_text(text) == text
+    text = """('druid.transformSpec' = '{"filter": "token == \\'x\\'", "name": "token"}')"""
+    assert mask_text(text) == text
     text = "SELECT 'http://h:80/x', 'a@b', 'http://h/x@y' FROM t"
     assert mask_text(text) == text
     text = """('a' = '{"type": "path", "name": "password_hint_x"}', 'b' = '{"a": {"b": "c"}}')"""
@@ -110,3 +117,31 @@ def test_a_comment_beside_the_equals_sign_hides_nothing(gap: str) -> None:
     text = f"TBLPROPERTIES ('x.sasl.jaas.config' {gap} 'a hunter2')"
     assert "hunter2" not in mask_text(text)
     assert len(mask_text(text)) == len(text)
+
+
+def test_values_that_are_remembered_are_hidden_where_no_key_stands() -> None:
+    remember_statement(
+        "ALTER TABLE t SET TBLPROPERTIES ('a.password' = 'only-remembered-here', 'b.token' = 'druid', 'c.secret' = '12')"
+    )
+    assert redact("found 'only-remembered-here', not druid 12") == f"found '{MASK}', not druid 12"
+    remember_statement("SELECT 1")
+    assert redact("found 'only-remembered-here'") == "found 'only-remembered-here'"
+
+
+@pytest.mark.parametrize("text", ["SELECT {}", "TBLPROPERTIES ({})", "{}"])
+def test_looking_for_secrets_takes_time_linear_in_the_text(text: str) -> None:
+    for part in (
+        "'",
+        "password ",
+        "a",
+        "password='",
+        "x /* ",
+        "\\",
+        "'token' ",
+        "LoginModule required ",
+        "://",
+        "a = 'b', ",
+    ):
+        begun = time.process_time()
+        ranges(text.format(part * (100_000 // len(part))), statement=True)
+        assert time.process_time() - begun < 5

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid import defaults
+from hivedruid.catalog.places import EMBEDDED, Places
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, ParseError, SemanticError
 from hivedruid.session import Session
 from tests.support.loads import ingest
@@ -86,6 +87,32 @@ def test_a_local_cluster_that_is_not_running(tmp_path: Path) -> None:
     with Session(tmp_path, hiveconf={"druid.url": "embedded:"}, note=notes.append) as session:
         assert run(session, "SELECT a FROM t") == []
     assert notes == ["data source default.t is not in the embedded store; this home's druid.url is local"]
+
+
+def test_rows_that_are_in_another_druid_are_not_missed_in_silence(tmp_path: Path) -> None:
+    """The catalog remembers where the rows of a table are; the place of the tables of older homes when they are read."""
+    notes: list[str] = []
+    other = "the local cluster 0a1b of this home"
+    with Session(tmp_path / "home", note=notes.append) as session:
+        places = Places(session.catalog)
+        ingest(session.store, _field(tmp_path, "tag"))
+        for name, source in (("t", "ds"), ("gone", "gone")):
+            properties = f"TBLPROPERTIES ('druid.datasource' = '{source}')"
+            run(
+                session, f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, tag string) STORED BY 'druid' {properties}"
+            )
+        assert places.all() == {}
+        run(session, "SELECT count(*) FROM t; SELECT count(*) FROM gone")
+        assert (places.all(), notes) == ({"ds": EMBEDDED}, [])
+        for source in ("ds", "gone"):
+            places.remember(source, other)
+        run(session, "SELECT count(*) FROM t; SELECT count(*) FROM gone; SELECT count(*) FROM gone")
+        assert notes == [
+            f"the rows of default.t were written to {other}; this statement reads {EMBEDDED}",
+            f"the rows of default.gone were written to {other}; this statement reads {EMBEDDED}, which has no data source gone",
+        ]
+        run(session, "DROP TABLE gone")
+        assert places.all() == {"ds": other}
 
 
 def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
@@ -188,3 +215,31 @@ def test_a_dry_run_over_a_home_leaves_it_as_it_is(tmp_path: Path) -> None:
     assert (tmp_path / "logs" / "queries.jsonl").read_bytes() == before
     with Session(tmp_path) as session:
         assert run(session, "SHOW TABLES") == [("t",)]
+
+
+def test_a_key_of_hive_that_names_another_place_is_noted_once(tmp_path: Path) -> None:
+    notes: list[str] = []
+    with Session(tmp_path, hiveconf={"hive.metastore.uris": "thrift://h:9083"}, note=notes.append) as session:
+        for text in ("SET hive.druid.broker.address.default=h:8082", "SET hive.druid.broker.address.default=h:8083"):
+            for statement in session.statements(text):
+                session.execute(statement)
+    assert [note.partition(" has no effect: ")[0] for note in notes] == [
+        "hive.metastore.uris",
+        "hive.druid.broker.address.default",
+    ]
+
+
+def test_the_hint_for_partitions_does_not_lead_to_nulls(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        text = "CREATE EXTERNAL TABLE f (a int) PARTITIONED BY (d string) STORED AS PARQUET LOCATION '/x'"
+        with pytest.raises(HiveDruidError) as raised:
+            session.execute(next(session.statements(text)))
+        hint = raised.value.hint or ""
+        assert "as plain columns they would be NULL" in hint
+        for advised in (
+            "CREATE EXTERNAL TABLE f1 (a int) STORED AS PARQUET LOCATION '/x/d=1'",
+            "CREATE EXTERNAL TABLE f2 (a int) STORED AS PARQUET LOCATION '/x/d=2'",
+            "CREATE VIEW f AS SELECT *, '1' AS d FROM f1 UNION ALL SELECT *, '2' AS d FROM f2",
+        ):
+            session.execute(next(session.statements(advised)))
+        assert session.column_names("f") == ("a", "d")

@@ -160,3 +160,9 @@ def test_own_keys_are_all_in_the_table() -> None:
 )
 def test_seconds(period: str, expected: float) -> None:
     assert seconds(period) == expected
+
+
+def test_the_listing_shows_booleans_and_references_of_secrets() -> None:
+    shown = dict(listing(Settings({"druid.auth.token": "env:TOKEN", "x.password": "hunter2"}), verbose=True))
+    assert shown["hivedruid.clear.text.secrets"] == "false"
+    assert (shown["druid.auth.token"], shown["x.password"]) == ("env:TOKEN", "******")

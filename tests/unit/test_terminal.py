@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.terminal import display_width, pad, printable
+from hivedruid.terminal import display_width, pad, printable, printable_lines
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,7 @@ def test_pad_counts_cells() -> None:
 )
 def test_printable_spells_out_what_moves_the_cursor(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_lines_stay_lines() -> None:
+    assert printable_lines("a\tb\n\x1b[2J\r\nc\n") == "a\tb\n\\x1b[2J\\r\nc\n"

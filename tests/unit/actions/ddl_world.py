@@ -7,14 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hivedruid.actions import changes as c
-from hivedruid.actions import ddl
+from hivedruid.actions.build import build
+from hivedruid.actions.ddl import build as ddl
+from hivedruid.actions.ddl import model as c
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.errors import HiveDruidError, SemanticError, Span
 from hivedruid.parser import parse
+from hivedruid.parser.statements.ddl import DdlStatement
 from hivedruid.script import SourceStatement, split
 from hivedruid.settings import Settings
 
@@ -46,14 +48,17 @@ class World:
             self.database,
             self.databases,
             self.tables,
-            DISCOVERED,
             tuple(self.tables.values()),
-            {"other": "the other one"},
-            self.variables,
+            discovered=DISCOVERED,
+            database_comments={"other": "the other one"},
+            variables=self.variables,
         )
 
     def build(self, text: str) -> tuple[Action, ...]:
-        return ddl.build(parse(SourceStatement(text)), self.snapshot(), lambda _: (Column("x", STRING, "c", "X"),))
+        statement = parse(SourceStatement(text))
+        if not isinstance(statement, DdlStatement):
+            return build(statement, self.snapshot()).actions
+        return ddl.build(statement, self.snapshot(), view_columns=lambda _: (Column("x", STRING, "c", "X"),)).actions
 
     def run(self, script: str) -> tuple[Action, ...]:
         """Build and apply each statement; the actions of the last."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.actions.gather_statistics import stored_files
+from hivedruid.actions.statistics.gather import stored_files
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.actions import explain_ddl
-from hivedruid.actions.changes import AddTable
-from hivedruid.actions.check_ingestion import CheckIngestion
+from hivedruid.actions.ddl.model import AddTable
+from hivedruid.actions.ingesting.explain import EXPLAINER
+from hivedruid.actions.ingesting.model import CheckIngestion
 from tests.unit.actions.ddl_world import World
 
 FEED = "'kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'h:1'"
@@ -59,7 +59,7 @@ def test_explain() -> None:
     world.settings.set("druid.url", "http://localhost:8888")
     text = f"CREATE EXTERNAL TABLE t (`__time` timestamp) STORED BY 'druid' TBLPROPERTIES ({FEED})"
     check, _ = world.build(text)
-    assert explain_ddl.lines(check) == [
+    assert EXPLAINER.lines(check, {}) == [
         "Stage-0",
         "  Check Ingestion Operator:",
         "    name: default.t",

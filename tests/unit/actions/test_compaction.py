@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.actions.changes import AddTable, RemoveTable, ReplaceTable
-from hivedruid.actions.compaction import NOT_HERE, NOTHING_HERE, ConfigureCompaction
-from hivedruid.actions.run_compaction import compaction_rows, segment_row
+from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
+from hivedruid.actions.compacting.model import ConfigureCompaction
+from hivedruid.actions.compacting.run import compaction_rows, segment_row
+from hivedruid.actions.ddl.model import AddTable, RemoveTable, ReplaceTable
 from hivedruid.clients.compaction import Amount, Automatic
-from hivedruid.druid.engine import ListedSegment
 from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.engine.segments import ListedSegment
 from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.ingestion.model import Task
 from hivedruid.session import Session

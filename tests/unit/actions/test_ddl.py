@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from hivedruid.actions import ddl
-from hivedruid.actions.changes import AddTable
+from hivedruid.actions.ddl.model import AddTable
+from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.catalog import types as t
 from hivedruid.catalog.table import KAFKA_STORAGE_HANDLER, Column, Table
-from hivedruid.errors import HiveDruidError, PlanError, SemanticError, UnsupportedError
+from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
 from tests.unit.actions.ddl_world import World, at
-
-SHARED = Path(__file__).parents[4] / "shared"
 
 
 @pytest.fixture
@@ -463,7 +458,7 @@ def test_create_like(world: World) -> None:
 def as_select(world: World, text: str, *columns: Column) -> Table | None:
     statement = parse(SourceStatement(text))
     assert isinstance(statement, CreateTable)
-    return ddl.new_table(statement, world.snapshot(), columns)
+    return new_table(statement, world.snapshot(), columns)
 
 
 def test_new_table_takes_the_columns_of_the_query(world: World) -> None:
@@ -513,43 +508,3 @@ def test_new_table_if_it_exists(world: World) -> None:
     assert as_select(world, "CREATE TABLE IF NOT EXISTS m AS SELECT 1", Column("a", t.INT)) is None
     with pytest.raises(SemanticError, match="already exists"):
         as_select(world, "CREATE TABLE m AS SELECT 1", Column("a", t.INT))
-    with pytest.raises(PlanError):
-        world.build("CREATE TABLE n AS SELECT 1")
-
-
-# ---- Hive's own negative tests
-
-NEGATIVE = [
-    (
-        "CREATE EXTERNAL TABLE druid_table_1 CLUSTERED BY (robot) INTO 32 BUCKETS STORED BY druid",
-        "CLUSTERED BY may not be specified for Druid",
-    ),
-    (
-        "CREATE EXTERNAL TABLE druid_table_1 STORED BY druid LOCATION '/testfolder/'",
-        "LOCATION may not be specified for Druid",
-    ),
-]
-
-
-def negative_cases() -> list[tuple[str, str]]:
-    """Hive's client-negative tests, where they are at hand; its test handlers stand for ours."""
-    path = SHARED / "cases" / "hive" / "negative_ddl.json"
-    if not path.exists():
-        return NEGATIVE
-    cases = []
-    for case in json.loads(path.read_text(encoding="utf-8")):
-        # no broker address is needed here, and managed Druid tables are allowed
-        if "broker address" in case["message"] or "strict managed" in case["message"]:
-            continue
-        name = "twice" if "Handler2" in case["sql"] else "wikiticker"
-        text = case["sql"].replace("QTestDruidStorageHandler2", "DruidStorageHandler")
-        text = text.replace("QTestDruidStorageHandler", "DruidStorageHandler").replace('"wikipedia"', f'"{name}"')
-        expected = case["message"].removesuffix(")").rpartition("message:")[2]
-        expected = expected.rpartition("Exception: ")[2].rpartition("Exception ")[2]
-        cases.append((text, expected.replace("anonymous", "a")))
-    return cases + NEGATIVE
-
-
-@pytest.mark.parametrize(("text", "message"), negative_cases())
-def test_hives_negative_cases(world: World, text: str, message: str) -> None:
-    assert world.refused(text).message == message

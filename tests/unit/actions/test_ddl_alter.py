@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from hivedruid.actions import ddl
-from hivedruid.actions.changes import (
+from hivedruid.actions.ddl import build as ddl
+from hivedruid.actions.ddl.model import (
     AddDatabase,
     AddTable,
-    ChangeSetting,
     EmptyTable,
     RemoveDatabase,
     RemoveTable,
     ReplaceTable,
-    ResetSetting,
     UseDatabaseAction,
 )
-from hivedruid.actions.views import qualified
+from hivedruid.actions.ddl.views import qualified
+from hivedruid.actions.utility.model import ChangeSetting, ResetSetting
 from hivedruid.catalog import types as t
 from hivedruid.catalog.table import Column
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
@@ -346,7 +345,7 @@ def test_drop_leaves_a_data_source_that_the_table_was_put_over(world: World) -> 
     )
     world.run("ALTER TABLE own RENAME TO renamed;")
     dropped = {name: world.build(f"DROP TABLE {name}")[0] for name in ("renamed", "over")}
-    assert [(name, action.delete_data) for name, action in dropped.items()] == [("renamed", True), ("over", False)]
+    assert [(name, bool(action.empties)) for name, action in dropped.items()] == [("renamed", True), ("over", False)]
 
 
 # ---- what a change leaves as it is

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from hivedruid.actions import changes
-from hivedruid.actions.explain_ddl import document, lines
+from hivedruid.actions.families import explainer, family_of
 from hivedruid.actions.model import Action
-from hivedruid.catalog.table import Table
-from hivedruid.errors import PlanError
 from tests.unit.actions.ddl_world import World
 
 SETUP = """
@@ -19,6 +17,14 @@ CREATE TABLE m (a INT) TBLPROPERTIES ('x'='1', 'y'='2');
 CREATE VIEW v AS SELECT a FROM m;
 CREATE TABLE other.o (a INT);
 """
+
+
+def lines(action: Action) -> list[str]:
+    return explainer(family_of(action)).lines(action, {})
+
+
+def document(action: Action) -> dict[str, Any]:
+    return explainer(family_of(action)).document(action, {})
 
 
 @pytest.fixture
@@ -116,29 +122,3 @@ def test_documents_are_json_and_say_the_same(world: World) -> None:
     for statement in ("DROP TABLE wiki", "DROP DATABASE other CASCADE", "SHOW TABLES", "CREATE TABLE t (a INT)"):
         for made in world.build(statement):
             json.dumps(document(made))
-
-
-def test_every_change_has_a_text() -> None:
-    kinds = [
-        kind
-        for kind in vars(changes).values()
-        if isinstance(kind, type) and issubclass(kind, Action) and kind.__module__ == changes.__name__
-        if kind is not changes.ChangeIngestion
-    ]
-    assert len(kinds) >= 10
-    table = Table("d", "t", "iceberg", ())
-    values = {
-        "table": table, "before": table, "after": table, "delete_data": True, "name": "n", "key": "k", "value": "v",
-        "columns": (), "rows": (), "version": 1,
-        "tables": (changes.RemoveTable(table, delete_data=True),),
-    }  # fmt: skip
-    for kind in kinds:
-        needed = {name: values[name] for name in kind.__dataclass_fields__ if name in values}
-        assert lines(kind(**needed))[0] == "Stage-0"
-
-
-def test_other_actions_are_not_its_business() -> None:
-    with pytest.raises(PlanError):
-        lines(Action())
-    with pytest.raises(PlanError):
-        document(Action())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.actions.changes import Show
-from hivedruid.actions.show import create_statement, matches, quoted
+from hivedruid.actions.utility.model import Show
+from hivedruid.actions.utility.show import create_statement, matches, quoted
 from hivedruid.catalog.table import Table
 from hivedruid.parser import parse
 from hivedruid.script import SourceStatement

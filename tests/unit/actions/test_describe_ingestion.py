@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivedruid.actions.describe_ingestion import rows
+from hivedruid.actions.ingesting.describe import rows
 from hivedruid.ingestion.lifecycle import IngestionFacts
 from hivedruid.ingestion.model import ReadingTask, SupervisorError
 from tests.unit.ingestion.world import running, supervisor, table, task, with_status

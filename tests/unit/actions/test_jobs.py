@@ -8,20 +8,12 @@ from typing import Any
 
 import pytest
 
-from hivedruid.actions.changes import AddTable, EmptyTable, RemoveTable
-from hivedruid.actions.jobs import (
-    VIEW,
-    CancelJob,
-    ContinueJob,
-    LeaveTarget,
-    Origin,
-    continued_table,
-    origin,
-    with_earlier,
-)
-from hivedruid.actions.materialize import BuildView
-from hivedruid.actions.model import Action, IngestDruid
+from hivedruid.actions.ddl.model import AddTable, EmptyTable, RemoveTable
+from hivedruid.actions.materialized.model import BuildView
+from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.writing.jobs import Origin, continued_table, origin, with_earlier
+from hivedruid.actions.writing.model import VIEW, ContinueJob, IngestDruid, LeaveTarget, WithdrawJob
 from hivedruid.catalog.materialized_views import Built
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import TIMESTAMP
@@ -55,7 +47,7 @@ def after(*jobs: Job, actions: tuple[Action, ...] = (ingest(),), said: Origin = 
 
 @pytest.mark.parametrize("state", ["planned", "staged"])
 def test_what_druid_was_not_given_is_computed_anew(state: str) -> None:
-    assert after(a_job("a", state=state)) == ["CancelJob", "IngestDruid"]
+    assert after(a_job("a", state=state)) == ["WithdrawJob", "IngestDruid"]
 
 
 @pytest.mark.parametrize("state", ["submitted", "published", "verified"])
@@ -70,7 +62,7 @@ def test_what_has_ended_is_no_matter(state: str) -> None:
 
 def test_a_job_of_another_statement_is_ended_first() -> None:
     assert after(a_job("a", state="submitted", fingerprint="g")) == ["ContinueJob", "IngestDruid"]
-    assert after(a_job("a", state="staged", fingerprint="g")) == ["CancelJob", "IngestDruid"]
+    assert after(a_job("a", state="staged", fingerprint="g")) == ["WithdrawJob", "IngestDruid"]
 
 
 def test_a_job_that_was_interrupted_long_ago_is_ended_and_the_statement_is_new() -> None:
@@ -105,7 +97,7 @@ def test_a_multi_insert_of_which_druid_was_given_nothing_is_computed_anew() -> N
     first, second, third = three_jobs("staged", "staged", "planned")
     actions = (ingest(), ingest("u"), ingest("v"))
     found = with_earlier(actions, SAID, snapshot(third, second, first))
-    assert found == (CancelJob(first), actions[0], CancelJob(second), actions[1], CancelJob(third), actions[2])
+    assert found == (WithdrawJob(first), actions[0], WithdrawJob(second), actions[1], WithdrawJob(third), actions[2])
 
 
 def test_what_was_cancelled_of_a_multi_insert_that_goes_on_is_left() -> None:
@@ -124,8 +116,8 @@ def test_only_the_last_time_that_a_statement_was_said_counts() -> None:
 def test_a_materialized_view_is_built_anew(state: str) -> None:
     """What it was computed from is known to its own statement alone."""
     build = BuildView(ingest(), Built((), None, None, {}, ""), creates=False, why="")
-    assert after(a_job("a", state=state, kind=VIEW), actions=(build,)) == ["CancelJob", "BuildView"]
-    assert after(a_job("a", state=state, kind=VIEW)) == ["CancelJob", "IngestDruid"]
+    assert after(a_job("a", state=state, kind=VIEW), actions=(build,)) == ["WithdrawJob", "BuildView"]
+    assert after(a_job("a", state=state, kind=VIEW)) == ["WithdrawJob", "IngestDruid"]
 
 
 def test_two_that_replace_all_rows_at_once_are_refused() -> None:
@@ -145,13 +137,17 @@ def test_create_table_as_goes_on_although_its_table_is_there() -> None:
     assert continued_table(SAID, snapshot(a_job("a", state="staged", definition="{}"))) is None
     assert continued_table(SAID, snapshot(a_job("a", state="submitted"))) is None
     added = (ingest(), AddTable(table("t")))
-    assert after(a_job("a", state="staged", definition="{}"), actions=added) == ["CancelJob", "IngestDruid", "AddTable"]
+    assert after(a_job("a", state="staged", definition="{}"), actions=added) == [
+        "WithdrawJob",
+        "IngestDruid",
+        "AddTable",
+    ]
 
 
 @pytest.mark.parametrize("remove", [EmptyTable(table("t")), RemoveTable(table("t"), delete_data=True)])
 def test_what_is_emptied_or_dropped_has_no_jobs(remove: Action) -> None:
     job = a_job("a", state="submitted")
-    assert after(job, actions=(remove,)) == ["CancelJob", type(remove).__name__]
+    assert after(job, actions=(remove,)) == ["WithdrawJob", type(remove).__name__]
     with pytest.raises(ExecutionError, match=r"another session is writing to default\.t") as refused:
         after(job, actions=(remove,), running=True)
     assert refused.value.hint == "wait for it, or CANCEL JOB 'a'"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.actions.lossless import RootChecks, find_root, root_checks
+from hivedruid.actions.materialized.lossless import find_root, root_checks
+from hivedruid.actions.materialized.model import RootChecks
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP
 from hivedruid.plan.blocks import definition_of

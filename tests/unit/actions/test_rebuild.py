@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hivedruid.actions.rebuild import Incremental, incremental, within
+from hivedruid.actions.materialized.rebuild import Incremental, incremental, within
 from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
 from hivedruid.catalog.table import Column, Table
 from hivedruid.plan.build import Builder

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hivedruid.actions.run_jobs import _Journal
+from hivedruid.actions.writing.run import _Journal
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
@@ -22,7 +22,7 @@ from tests.support.jobs import a_job
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[Any]:
     connection = open_database(tmp_path)
-    yield SimpleNamespace(catalog=Catalog(connection))
+    yield SimpleNamespace(catalog=Catalog(connection), place=lambda: None)
     connection.close()
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hivedruid.actions import build as b
-from hivedruid.actions import explain_ddl
-from hivedruid.actions.changes import Show
-from hivedruid.actions.jobs import VIEW, CancelJob, ContinueJob
-from hivedruid.actions.show_jobs import problems
+from hivedruid.actions.families import explainer, family_of
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.utility.model import Show
+from hivedruid.actions.writing.model import VIEW, ContinueJob, WithdrawJob
+from hivedruid.actions.writing.show import problems
 from hivedruid.errors import SemanticError
 from hivedruid.jobs.job import Job, KnownJob
 from hivedruid.jobs.load import LoadReport
@@ -162,7 +162,7 @@ def test_a_job_that_there_is_not() -> None:
 
 
 def test_cancel() -> None:
-    assert action("CANCEL JOB 't_2'") == CancelJob(IN_DRUID, asked=True)
+    assert action("CANCEL JOB 't_2'") == WithdrawJob(IN_DRUID, asked=True)
     assert refusal("CANCEL JOB 'u_4'") == ("job u_4 is cleaned: its rows are in d.u", "there is nothing to cancel")
     verified = (KnownJob(replace(IN_DRUID, state="verified"), is_running=False),)
     assert refusal("CANCEL JOB 't_2'", verified) == (
@@ -186,7 +186,8 @@ def test_resume() -> None:
 
 @pytest.mark.parametrize("text", ["SHOW JOBS", "DESCRIBE JOB 't_3'", "CANCEL JOB 't_2'", "RESUME JOB 't_3'"])
 def test_explained(text: str) -> None:
-    operator = explain_ddl.document(action(f"EXPLAIN {text}"))["operator"]
+    made = action(f"EXPLAIN {text}")
+    operator = explainer(family_of(made)).document(made, {})["operator"]
     assert operator == {"CANCEL": "Cancel Job Operator", "RESUME": "Continue Job Operator"}.get(
         text.partition(" ")[0], "Fetch Operator"
     )

@@ -8,11 +8,11 @@ import pytest
 
 from hivedruid.catalog.names import columns_by_field, with_field_names
 from hivedruid.catalog.properties import PROPERTIES, TableProperty, find, parse_mapping
-from hivedruid.catalog.property_checks import check_value, validate
 from hivedruid.catalog.table import Column, Table, TableKind
 from hivedruid.catalog.types import STRING, TIMESTAMP
 from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements.ddl import Property
+from hivedruid.tables.property_checks import check_value, validate
 
 KEY, VALUE = Span(1, 1, 1, "k"), Span(1, 5, 1, "k = v")
 

@@ -50,6 +50,7 @@ Serve = Callable[..., Served]
 def _handler(respond: Respond, asked: list[Asked]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # an answer goes out in several small parts
 
         def _do(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -72,6 +72,13 @@ def test_a_secret_that_is_none(tmp_path: Path, content: str | None, problem: str
     assert "canary" not in raised.value.message
 
 
+def test_a_token_that_no_header_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRUID_TOKEN", "canary-\u2026")
+    with pytest.raises(UsageError, match="cannot hold") as raised:
+        secret("druid.auth.token", "env:DRUID_TOKEN")
+    assert "canary" not in raised.value.message
+
+
 def test_a_variable_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_SECRET", raising=False)
     with pytest.raises(UsageError, match="NO_SUCH_SECRET, which is not set"):

@@ -85,7 +85,9 @@ def test_top_n() -> None:
 
 
 def test_group_by() -> None:
-    answer = [{"version": "v1", "timestamp": "1970-01-01T00:00:00.001Z", "event": {"s": "a", "n": 2, "p": None}}]
+    answer: list[Any] = [
+        {"version": "v1", "timestamp": "1970-01-01T00:00:00.001Z", "event": {"s": "a", "n": 2, "p": None}}
+    ]
     query = {"queryType": "groupBy"}
     assert rows(query, [("p", BIGINT), ("s", STRING), ("n", BIGINT)], answer) == [(None, "a", 2)]
     assert rows(query, [("timestamp", TIMESTAMP)], answer) == [(1,)]

@@ -14,7 +14,7 @@ import pytest
 from hivedruid.clients.address import DruidAddress, address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.limits import DruidLimits
 from hivedruid.errors import ConnectError, DruidError, ResourceError, UnsupportedError, UsageError
 from hivedruid.local.state import LocalServices
 from hivedruid.settings import Settings
@@ -48,14 +48,14 @@ def free_port() -> int:
 def test_a_busy_service_is_asked_again(serve: Serve) -> None:
     left = [503, 502, 200]
     served = serve(lambda _: json_answer(["d"], left.pop(0)))
-    assert client(served.url).get("broker", "/druid/v2/datasources") == ["d"]
+    assert client(served.url).get("broker", "/druid/v2/datasources", Any) == ["d"]
     assert len(served.asked) == 3
 
 
 def test_not_more_often_than_the_setting_says(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"<html><title>Sorry</title>", 503))
     with pytest.raises(DruidError, match=r"503 Service Unavailable: Sorry"):
-        client(served.url, tries=2).get("broker", "/x")
+        client(served.url, tries=2).get("broker", "/x", Any)
     assert len(served.asked) == 2
 
 
@@ -69,20 +69,20 @@ def test_other_failures_are_not_repeated(serve: Serve) -> None:
 def test_what_must_not_run_twice_is_sent_once(serve: Serve) -> None:
     served = serve(lambda _: Answer(status=503))
     with pytest.raises(DruidError):
-        client(served.url).post("overlord", "/druid/indexer/v1/task", {}, repeatable=False)
+        client(served.url).post("overlord", "/druid/indexer/v1/task", Any, {}, repeatable=False)
     assert len(served.asked) == 1
 
 
 def test_nobody_listens(free_port: int) -> None:
     with pytest.raises(ConnectError, match=rf"broker at http://127.0.0.1:{free_port}: connection refused") as raised:
-        client(f"http://127.0.0.1:{free_port}", tries=2).get("broker", "/status")
+        client(f"http://127.0.0.1:{free_port}", tries=2).get("broker", "/status", Any)
     assert raised.value.hint == "druid.url says where Druid is"
 
 
 def test_nobody_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     with pytest.raises(ConnectError, match=r"cannot reach Druid's broker at http://nobody.invalid"):
-        client("http://nobody.invalid", tries=1).get("broker", "/status")
+        client("http://nobody.invalid", tries=1).get("broker", "/status", Any)
 
 
 def test_a_silent_service_is_given_up(serve: Serve) -> None:
@@ -91,7 +91,7 @@ def test_a_silent_service_is_given_up(serve: Serve) -> None:
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(ConnectError, match=r"no answer in time|timed out"):
-            client(url, read_timeout=0.2).get("broker", "/status")
+            client(url, read_timeout=0.2).get("broker", "/status", Any)
 
 
 # --- answers ---------------------------------------------------------------------------------------------------
@@ -99,9 +99,9 @@ def test_a_silent_service_is_given_up(serve: Serve) -> None:
 
 def test_a_missing_thing_can_have_an_answer(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"", 404))
-    assert client(served.url).get("overlord", "/x", missing={}) == {}
+    assert client(served.url).get("overlord", "/x", Any, missing={}) == {}
     with pytest.raises(DruidError, match="404"):
-        client(served.url).get("overlord", "/x")
+        client(served.url).get("overlord", "/x", Any)
 
 
 def test_a_limit_of_resources(serve: Serve) -> None:
@@ -143,7 +143,7 @@ def test_a_whole_answer_cancels_nothing(serve: Serve) -> None:
 
 def test_our_own_machine_is_not_asked_to_compress(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"[]"))
-    client(served.url).get("broker", "/x")
+    client(served.url).get("broker", "/x", Any)
     assert served.asked[0].headers["Accept-Encoding"] == "identity"
 
 
@@ -163,8 +163,8 @@ def test_a_redirect_to_the_leader_is_followed_with_its_body_and_remembered(
 
     served = serve(follower)
     druid = client(served.url, token=TOKEN)
-    assert druid.post("overlord", "/druid/indexer/v1/task", {"id": "t"}) == {"task": "t"}
-    assert druid.get("overlord", "/druid/indexer/v1/tasks") == {"task": "t"}
+    assert druid.post("overlord", "/druid/indexer/v1/task", Any, {"id": "t"}) == {"task": "t"}
+    assert druid.get("overlord", "/druid/indexer/v1/tasks", Any) == {"task": "t"}
     assert [asked.body for asked in leader.asked] == [b'{"id": "t"}', b""]
     assert leader.asked[0].headers["Authorization"] == "Bearer canary"
     assert len(served.asked) == 2
@@ -182,9 +182,9 @@ def test_a_leader_that_is_gone_is_looked_for_again(serve: Serve, free_port: int)
 
     druid = client(serve(follower).url, tries=2)
     with pytest.raises(ConnectError):
-        druid.get("overlord", "/x")
+        druid.get("overlord", "/x", Any)
     leaders.pop(0)
-    assert druid.get("overlord", "/x") == "new"
+    assert druid.get("overlord", "/x", Any) == "new"
 
 
 def test_a_redirect_to_anybody_else_is_not_followed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,14 +199,14 @@ def test_a_redirect_to_anybody_else_is_not_followed(serve: Serve, monkeypatch: p
     )
     for service in ("overlord", "broker"):
         with pytest.raises(DruidError, match="not the address of its leader"):
-            client(served.url, token=TOKEN).get(service, "/x")  # type: ignore[arg-type]
+            client(served.url, token=TOKEN).get(service, "/x", Any)
     assert stranger.asked == []
 
 
 def test_redirects_in_a_circle(serve: Serve) -> None:
     served = serve(lambda asked: Answer(status=307, headers={"Location": asked.path}))
     with pytest.raises(DruidError, match="circle"):
-        client(served.url).get("coordinator", "/x")
+        client(served.url).get("coordinator", "/x", Any)
 
 
 # --- secrets ---------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_redirects_in_a_circle(serve: Serve) -> None:
 def test_basic_authentication(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSWORD", "cänary")
     served = serve(lambda _: Answer())
-    client(served.url, username="ann", password=PASSWORD).get("broker", "/x")
+    client(served.url, username="ann", password=PASSWORD).get("broker", "/x", Any)
     kind, _, value = served.asked[0].headers["Authorization"].partition(" ")
     assert (kind, base64.b64decode(value).decode()) == ("Basic", "ann:cänary")
 
@@ -225,20 +225,20 @@ def test_a_netrc_is_nobodys_business(serve: Serve, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     served = serve(lambda _: Answer())
-    client(served.url).get("broker", "/x")
+    client(served.url).get("broker", "/x", Any)
     assert "Authorization" not in served.asked[0].headers
 
 
 def test_a_user_without_a_password(serve: Serve) -> None:
     with pytest.raises(UsageError, match=r"druid\.auth\.password"):
-        client("http://127.0.0.1:1", username="ann").get("broker", "/x")
+        client("http://127.0.0.1:1", username="ann").get("broker", "/x", Any)
 
 
 def test_secrets_are_in_no_message(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "canary")
     served = serve(lambda asked: Answer(b"", 401))
     with pytest.raises(DruidError) as raised:
-        client(served.url, token=TOKEN).get("broker", "/x")
+        client(served.url, token=TOKEN).get("broker", "/x", Any)
     assert "canary" not in f"{raised.value.message}{raised.value.hint}{raised.value!r}{raised.value.__cause__!r}"
 
 
@@ -256,13 +256,13 @@ def server_context(*, asks: bool = False) -> ssl.SSLContext:
 
 def test_a_certificate_of_our_own_authority(serve: Serve) -> None:
     served = serve(lambda _: json_answer(1), server_context())
-    assert client(served.url, ca_file=str(TLS / "ca.pem")).get("broker", "/x") == 1
+    assert client(served.url, ca_file=str(TLS / "ca.pem")).get("broker", "/x", Any) == 1
 
 
 def test_a_certificate_that_nobody_vouches_for(serve: Serve) -> None:
     served = serve(lambda _: json_answer(1), server_context())
     with pytest.raises(ConnectError, match="no secure connection to Druid's broker") as raised:
-        client(served.url).get("broker", "/x")
+        client(served.url).get("broker", "/x", Any)
     assert "certificate verify failed" in raised.value.message
     assert "druid.tls.ca.file" in (raised.value.hint or "")
     assert served.asked == []
@@ -271,15 +271,15 @@ def test_a_certificate_that_nobody_vouches_for(serve: Serve) -> None:
 def test_a_client_certificate(serve: Serve) -> None:
     served = serve(lambda _: json_answer(1), server_context(asks=True))
     ours = {"certificate_file": str(TLS / "client.pem"), "key_file": str(TLS / "client.key")}
-    assert client(served.url, ca_file=str(TLS / "ca.pem"), **ours).get("broker", "/x") == 1
+    assert client(served.url, ca_file=str(TLS / "ca.pem"), **ours).get("broker", "/x", Any) == 1
     with pytest.raises(ConnectError):
-        client(served.url, ca_file=str(TLS / "ca.pem"), tries=1).get("broker", "/x")
+        client(served.url, ca_file=str(TLS / "ca.pem"), tries=1).get("broker", "/x", Any)
 
 
 @pytest.mark.parametrize("field", ["ca_file", "certificate_file"])
 def test_a_file_that_is_not_there(field: str) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
-        client("https://127.0.0.1:1", **{field: "/no/such.pem"}).get("broker", "/x")
+        client("https://127.0.0.1:1", **{field: "/no/such.pem"}).get("broker", "/x", Any)
 
 
 # --- what it is ------------------------------------------------------------------------------------------------
@@ -357,11 +357,13 @@ def test_the_status_of_services(serve: Serve, free_port: int) -> None:
 
 def test_something_else_listens(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"hello"))
-    assert {s.problem for s in cluster(served.url).status()} == {"it does not answer as Druid does"}
+    assert {s.problem for s in cluster(served.url).status()} == {
+        f"the answer to GET {served.url}/status is not Druid's (no JSON): it begins with 'hello'"
+    }
 
 
 def test_a_part_of_the_local_cluster_that_has_died_is_named() -> None:
     client = DruidClient(address(Settings({"druid.url": "local"}), LocalServices("", "http://127.0.0.1:1", "", "")))
     with pytest.raises(ConnectError, match="local cluster's broker is not running") as raised:
-        client.get("broker", "/status")
+        client.get("broker", "/status", Any)
     assert raised.value.hint == "start it: hivedruid local up"

@@ -31,19 +31,21 @@ def test_a_value_too_long_for_its_aggregator_is_a_resource_error() -> None:
     assert isinstance(refusal(500, druid("Unknown exception", message), "Druid"), ResourceError)
 
 
-def test_other_refusals_are_druid_errors_in_druids_words() -> None:
+def test_other_refusals_name_the_service_and_the_status() -> None:
     error = refusal(
         500,
         druid("Unknown exception", "org.apache.druid.java.util.common.ISE: no such thing\n\tat x.y(Z.java:1)"),
         "Druid",
     )
     assert type(error) is DruidError
-    assert error.message == "no such thing"
+    assert error.message == "Druid answers 500 Internal Server Error: no such thing"
 
 
 def test_the_class_says_more_than_unhandled() -> None:
     body = druid("Unknown exception", "Unhandled exception made it to the top", errorClass="a.b.InvalidTypeIdException")
-    assert refusal(500, body, "Druid").message == "Unhandled exception made it to the top (InvalidTypeIdException)"
+    assert refusal(500, body, "Druid").message == (
+        "Druid answers 500 Internal Server Error: Unhandled exception made it to the top (InvalidTypeIdException)"
+    )
 
 
 def test_a_query_that_takes_too_long() -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from time import monotonic
+
 import pytest
 
 from hivedruid.clients.kafka import Kafka
@@ -30,3 +36,63 @@ def test_nobody_there(servers: str, reason: str) -> None:
 
 def test_no_topics_need_no_kafka() -> None:
     assert Kafka("127.0.0.1:1", {}).offsets([]) == {}
+
+
+Reply = bytes | Callable[[bytes], bytes] | None
+NO_KAFKA: dict[str, Reply] = {
+    "HTTP": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+    "SSH": b"SSH-2.0-OpenSSH_9.2\r\n",
+    "garbage": b"\xff\xfe\x00\x01" * 50,
+    "zeros": bytes(64),
+    "of another request": struct.pack(">i", 4) + b"\0\0\0\1abcd",
+    "of the request, then garbage": lambda asked: struct.pack(">i", 40) + asked[8:12] + b"\x7f" * 36,
+    "of the request, and no more": lambda asked: struct.pack(">i", 4) + asked[8:12],
+    "nothing": b"",
+    "closed at once": None,
+}
+
+
+@pytest.fixture
+def listening() -> Iterator[Callable[[Reply], str]]:
+    """Starts what answers every connection in the same way; its host:port."""
+    servers: list[socket.socket] = []
+
+    def answer(connection: socket.socket, reply: Reply) -> None:
+        with connection:
+            while reply is not None and (asked := connection.recv(1 << 16)):
+                connection.sendall(reply if isinstance(reply, bytes) else reply(asked))
+
+    def guarded(connection: socket.socket, reply: Reply) -> None:
+        try:
+            answer(connection, reply)
+        except OSError:
+            return  # the client went away
+
+    def accept(server: socket.socket, reply: Reply) -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=guarded, args=(connection, reply), daemon=True).start()
+
+    def start(reply: Reply) -> str:
+        servers.append(socket.create_server(("127.0.0.1", 0)))
+        threading.Thread(target=accept, args=(servers[-1], reply), daemon=True).start()
+        return f"127.0.0.1:{servers[-1].getsockname()[1]}"
+
+    yield start
+    for server in servers:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+
+
+@pytest.mark.parametrize("reply", NO_KAFKA)
+def test_what_listens_is_no_kafka(listening: Callable[[Reply], str], reply: str) -> None:
+    server = listening(NO_KAFKA[reply])
+    begun = monotonic()
+    with Kafka(server, {}) as kafka, pytest.raises(ConnectError) as error:
+        kafka.offsets(["t"])
+    assert server in error.value.message
+    assert error.value.hint is not None
+    assert monotonic() - begun < 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_certificates_in_files_and_in_properties() -> None:
         context = client_config(properties)["ssl_context"]
         assert isinstance(context, ssl.SSLContext)
         assert context.check_hostname
-        assert [dict(part[0] for part in c["subject"]) for c in context.get_ca_certs()] == [
+        assert [dict(part[0] for part in cast("Any", c["subject"])) for c in context.get_ca_certs()] == [
             {"commonName": "hivedruid tests"}
         ]
     lenient = client_config({**inline, "ssl.endpoint.identification.algorithm": ""})["ssl_context"]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from hivedruid.clients import wire
 from hivedruid.clients.compaction import Amount, Automatic, automatic_of, is_compacted
 from hivedruid.clients.segment_list import Located, combined
-from hivedruid.druid.engine import ListedSegment
+from hivedruid.engine.segments import ListedSegment
 
 DAY, NEXT = 1_704_067_200_000, 1_704_153_600_000
 INTERVAL = "2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.000Z"
 ID = "d_2024-01-01T00:00:00.000Z_2024-01-02T00:00:00.000Z_"
 
 
-def stored(version: str, number: int = 0, **changes: Any) -> dict[str, Any]:
-    return {
+def stored(version: str, number: int = 0, **changes: Any) -> wire.StoredSegment:
+    answer = {
         "overshadowed": False, "replicationFactor": 1, "interval": INTERVAL, "version": version, "size": 9,
         "shardSpec": {"type": "numbered", "partitionNum": number, "partitions": 1},
         "identifier": f"{ID}{version}" + (f"_{number}" if number else ""), **changes,
     }  # fmt: skip
+    return wire.fitted(answer, wire.StoredSegment)
 
 
 def seen(version: str, number: int = 0, historicals: int = 1, tasks: int = 0) -> Located:
@@ -58,11 +60,13 @@ def test_automatic_compaction_before_and_after_the_coordinator_looks() -> None:
         "bytesSkipped": 3, "segmentCountAwaitingCompaction": 4, "segmentCountCompacted": 5, "segmentCountSkipped": 6,
         "intervalCountAwaitingCompaction": 7, "intervalCountCompacted": 8, "intervalCountSkipped": 9,
     }  # fmt: skip
-    assert automatic_of("d", status) == Automatic("d", "RUNNING", Amount(4, 7, 1), Amount(5, 8, 2), Amount(6, 9, 3))
+    assert automatic_of("d", wire.fitted(status, wire.CompactionStatus)) == Automatic(
+        "d", "RUNNING", Amount(4, 7, 1), Amount(5, 8, 2), Amount(6, 9, 3)
+    )
 
 
 def test_what_others_append_meanwhile_is_not_the_compactions() -> None:
-    state = {"lastCompactionState": {"partitionsSpec": {}}}
+    state: dict[str, Any] = {"lastCompactionState": {"partitionsSpec": {}}}
     assert is_compacted(stored("v2", **state))
     assert not is_compacted(stored("v2", 1))
     mark = {

@@ -50,7 +50,7 @@ def test_an_empty_array_and_an_empty_object() -> None:
 
 @pytest.mark.parametrize("text", [b'{"error": 1}', b"[1 2]", b"<html>"])
 def test_what_is_no_such_json_is_an_error(text: bytes) -> None:
-    with pytest.raises(DruidError, match="not the JSON that Druid sends"):
+    with pytest.raises(DruidError, match="not the JSON of rows"):
         list(JsonStream([text]).array())
 
 

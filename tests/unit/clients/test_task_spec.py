@@ -9,8 +9,10 @@ import pytest
 
 from hivedruid.clients import task_spec
 from hivedruid.clients.task_spec import completed, joined, task_of, without
+from hivedruid.clients.wire import StoredSegment, fitted
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import MAX, MIN
-from hivedruid.jobs.load import Load, Replaces
+from hivedruid.jobs.load import Load
 from hivedruid.jobs.staged import Interval, StagedRows
 
 DAY = 86_400_000
@@ -22,6 +24,11 @@ def load(replaces: Replaces, *staged: Interval, segment: str = "DAY", **tuning: 
     spec = {"dataSchema": {"dataSource": "t", "granularitySpec": granularity}, "ioConfig": io, "tuningConfig": tuning}
     task = {"type": "index_parallel", "spec": spec, "context": {"useConcurrentLocks": True}}
     return Load("task_1", task, StagedRows("in", 5, intervals=staged), replaces)
+
+
+def stored(more: dict[str, Any]) -> StoredSegment:
+    interval = "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.000Z"
+    return fitted({"identifier": "t_1", "interval": interval, "version": "v1", **more}, StoredSegment)
 
 
 def granularity_of(task: dict[str, Any]) -> dict[str, Any]:
@@ -38,9 +45,9 @@ def test_segments_carry_the_task_and_the_rest_stays() -> None:
         "type": "dynamic", "maxRowsPerSegment": 7, "maxTotalRows": 1 << 62,
     }  # fmt: skip
     state = {"transformSpec": task["spec"]["dataSchema"]["transformSpec"]}
-    assert task_of({"lastCompactionState": state}) == "task_1"
-    assert task_of({"lastCompactionState": {"transformSpec": {"filter": {"type": "true"}}}}) == ""
-    assert task_of({}) == ""
+    assert task_of(stored({"lastCompactionState": state})) == "task_1"
+    assert task_of(stored({"lastCompactionState": {"transformSpec": {"filter": {"type": "true"}}}})) == ""
+    assert task_of(stored({})) == ""
     assert "transformSpec" not in given.spec["spec"]["dataSchema"]
 
 

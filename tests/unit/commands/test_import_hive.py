@@ -92,7 +92,7 @@ def test_what_cannot_be_mapped_is_a_comment(tmp_path: Path, capsys: pytest.Captu
         "--   changed: 'a.password' is 'env:A_PASSWORD'; put the secret into the environment variable A_PASSWORD",
         "--   refused: PARTITIONED BY may not be specified for Druid; Druid partitions by time: see druid.segment.granularity",
         "--| CREATE EXTERNAL TABLE t (`__time` timestamp)",
-        "--| PARTITIONED BY (d string) STORED BY 'druid' TBLPROPERTIES ('a.password' = '******')",
+        "--| PARTITIONED BY (d string) STORED BY 'druid' TBLPROPERTIES ('a.password' = '******",
         "",
         f"-- {path}:3: USE default: as it is",
         "USE default;",

@@ -156,7 +156,7 @@ def test_a_text_beside_a_number_is_read_as_hive_reads_it() -> None:
     query = native("SELECT clicks FROM ev WHERE country = 5")
     assert query["filter"] == equals("vc0", 5.0, "DOUBLE")
     (column,) = query["virtualColumns"]
-    assert column["expression"].startswith('nvl(CAST(regexp_extract("country",\'^')
+    assert column["expression"].startswith('CAST(regexp_extract("country",\'^')
 
 
 TIMES = [
@@ -189,9 +189,9 @@ def test_condition_that_stays_on_spark(condition: str) -> None:
 
 def test_a_conjunct_that_druid_cannot_check_leaves_the_others_there() -> None:
     job = residual("SELECT clicks FROM ev WHERE md5(country) = 'a' AND clicks > 3 AND `__time` >= '2020-01-01'")
-    (view,) = job.inputs
-    assert view.read.query["filter"] == bounds("clicks", lower=3, lowerOpen=True)
-    assert view.read.query["intervals"][0].startswith("2020-01-01T00:00:00.000Z/")
+    (read,) = job.reads
+    assert read.query["filter"] == bounds("clicks", lower=3, lowerOpen=True)
+    assert read.query["intervals"][0].startswith("2020-01-01T00:00:00.000Z/")
 
 
 def test_null_among_in_items_never_makes_not_in_true() -> None:

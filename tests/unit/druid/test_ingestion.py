@@ -8,10 +8,9 @@ import pytest
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, STRING, TIMESTAMP, array_of
-from hivedruid.druid.ingestion import STAGING, data_schema, folder_in_druid, index_parallel_spec, input_source
+from hivedruid.druid.ingestion import STAGING, Replaces, data_schema, folder_in_druid, index_parallel_spec, input_source
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import SemanticError
-from hivedruid.jobs.load import Replaces
 from hivedruid.settings import Settings
 
 COLUMNS = (
@@ -78,11 +77,11 @@ def tuning(replaces: Replaces, settings: dict[str, str] | None = None, **propert
 
 
 def test_rows_and_shards_of_a_segment() -> None:
-    rows = {"druid_segment_targetRowsPerSegment": "9"}
+    rows: dict[str, Any] = {"druid_segment_targetRowsPerSegment": "9"}
     assert tuning("all", **rows)["partitionsSpec"] == {"type": "dynamic", "maxRowsPerSegment": 9}
     shards = {**rows, "druid_segment_targetShardsPerGranularity": "3"}
     for replaces in ("all", "intervals"):
-        made = tuning(replaces, **shards)  # type: ignore[arg-type]
+        made = tuning(replaces, **shards)
         assert made["partitionsSpec"] == {"type": "hashed", "numShards": 3}
         assert made["forceGuaranteedRollup"] is True
     made = tuning("nothing", **shards)  # Druid adds no hashed segments to those that are there

@@ -294,7 +294,8 @@ def test_numbers_are_ordered_as_numbers_and_texts_as_texts() -> None:
 
 def nesting(sql: str) -> list[str]:
     """Query types from the outside in."""
-    kinds, query = [], native(sql)
+    kinds: list[str] = []
+    query: Any = native(sql)
     while isinstance(query, dict):
         kinds.append(query["queryType"])
         query = query["dataSource"]["query"] if isinstance(query["dataSource"], dict) else None
@@ -334,10 +335,24 @@ def test_query_that_needs_spark(sql: str) -> None:
     assert not is_pushed(sql)
 
 
-def test_multi_value_dimensions_are_read_but_not_computed_with() -> None:
+def test_arrays_are_read_but_no_keys() -> None:
     assert native("SELECT tags FROM tagged")["columns"] == ["tags"]
-    for sql in ("SELECT tags, count(*) FROM tagged GROUP BY tags", "SELECT size(tags) FROM tagged"):
-        assert not is_pushed(sql)
+    assert not is_pushed("SELECT tags, count(*) FROM tagged GROUP BY tags")
+    assert not is_pushed("SELECT tags[-1] FROM tagged")
+    assert not is_pushed("SELECT sort_array(tags) FROM tagged")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expression"),
+    [
+        ("size(tags)", 'nvl(array_length(mv_to_array("tags")),-1)'),
+        ("tags[1]", 'array_offset(mv_to_array("tags"),1)'),
+        ("array_contains(tags, 'x')", "nvl(scalar_in_array('x',mv_to_array(\"tags\")),0)"),
+        ("tags IS NULL", 'isnull(mv_to_array("tags"))'),
+    ],
+)
+def test_functions_of_arrays(sql: str, expression: str) -> None:
+    assert [column["expression"] for column in virtual(f"SELECT {sql} FROM tagged")] == [expression]
 
 
 def test_names_that_differ_in_druid_are_used_in_the_query_and_not_in_the_result() -> None:

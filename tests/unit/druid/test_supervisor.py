@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hivedruid.catalog.definition import define_table
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import extensions, supervisor_spec
 from hivedruid.errors import SemanticError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
+from hivedruid.tables.definition import define_table
 
 FEED = {"kafka.topic": "t", "kafka.bootstrap.servers": "h:9092"}
 COLUMNS = "`__time` timestamp, page string, n int"
@@ -41,7 +41,8 @@ def spec(columns: str = COLUMNS, settings: Mapping[str, str] | None = None, **pr
 
 
 def ingestion(**properties: str) -> Any:
-    return spec(**{f"druid_kafka_ingestion_{key}": value for key, value in properties.items()})
+    given: dict[str, Any] = {f"druid_kafka_ingestion_{key}": value for key, value in properties.items()}
+    return spec(**given)
 
 
 def test_a_plain_table() -> None:

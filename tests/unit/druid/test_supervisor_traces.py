@@ -1,18 +1,13 @@
-"""What Hive's own handler sent for a table and what we would send mean the same, key by key, but for what is listed.
-
-The scenarios are read from `../shared` where that exists; ours run everywhere.
-"""
+"""What Hive's own handler sent for a table and what we would send mean the same, key by key, but for what is listed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from hivedruid.catalog.definition import define_table
 from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import HiveDruidError
@@ -20,8 +15,7 @@ from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
 from hivedruid.settings import seconds
-
-TRACES = Path(__file__).parents[4] / "shared" / "cases" / "hive" / "kafka_supervisor_traces.json"
+from hivedruid.tables.definition import define_table
 
 Json = dict[str, Any]
 Columns = tuple[tuple[str, str], ...]
@@ -49,24 +43,6 @@ INTERNAL = {
     "indexSpecForIntermediatePersists",
 }
 """Keys that no property of Hive reaches: Hive sends Druid's defaults, we leave them to Druid."""
-
-REFUSED = {
-    "odd value useEarliestOffset='yes'": "Hive reads yes as false",
-    "odd value unknownThing='1'": "Hive ignores keys that it does not know",
-    "csv columns lacking the timestamp": "no record could be parsed",
-    "delimited delimiter equals listDelimiter": "Druid 33 refuses it",
-    "__time as string": "Hive takes the time for a dimension",
-    "missing topic = not streaming": "START of a table without a topic is a mistake",
-}
-"""Scenarios that Hive goes through with and we refuse, and why."""
-
-ACCEPTED = {
-    "tsv is not accepted": "Hive's own message lists it",
-    "upper-case __TIME": "names are lower case before they are checked",
-    "column type array<string>": "a dimension with several values; Hive's handler breaks off with a ClassCastException",
-    "alter without datasource": "the data source is then called as the table",
-}
-"""Scenarios that fail in Hive's handler and not here, and why."""
 
 
 def quoted(text: str) -> str:
@@ -278,17 +254,16 @@ OURS: Json = {
 }  # fmt: skip
 
 
-def scenarios() -> list[Json]:
-    found = json.loads(TRACES.read_text(encoding="utf-8")) if TRACES.exists() else []
-    return [OURS, *found]
+def test_the_same_meaning_as_hives() -> None:
+    compare(OURS, refused=(), accepted=())
 
 
-@pytest.mark.parametrize("case", scenarios(), ids=lambda case: case["name"])
-def test_the_same_meaning_as_hives(case: Json) -> None:
+def compare(case: Json, *, refused: Collection[str], accepted: Collection[str]) -> None:
+    """What Hive sent for each step of a scenario means what we would send; `refused` and `accepted` name exceptions."""
     for columns, properties, step in steps(json.loads(json.dumps(case))):
         sent = [call["json"] for call in step["http"] if "json" in call]
         failed = "error" in step
-        if (failed or case["name"] in REFUSED) and case["name"] not in ACCEPTED:
+        if (failed or case["name"] in refused) and case["name"] not in accepted:
             with pytest.raises(HiveDruidError):
                 ours(case["table"], columns, properties, case["conf"])
             continue
@@ -298,11 +273,3 @@ def test_the_same_meaning_as_hives(case: Json) -> None:
         made = our_meaning(ours(case["table"], columns, properties, case["conf"]))
         for body in sent:
             assert made == expected(body, columns, properties)
-
-
-def test_the_lists_of_differences_name_scenarios() -> None:
-    names = {case["name"] for case in scenarios()}
-    assert names >= {OURS["name"]}
-    if TRACES.exists():
-        assert len(names) == 100
-        assert set(REFUSED) | set(ACCEPTED) <= names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -67,9 +66,10 @@ def nested(template: str, innermost: str, depth: int) -> str:
     ],
 )  # fmt: skip
 def test_calls_within_calls_are_answered_at_once(recorded: EmbeddedStore, expression: str, expected: list[Any]) -> None:
-    began = time.perf_counter()
+    assert len(sql(expression)) < 400 * len(
+        expression
+    )  # where each call doubled what is inside it, it would be millions
     assert values(recorded, expression) == expected
-    assert time.perf_counter() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def near(value: Any) -> Any:
 def test_known_folds(store: EmbeddedStore, aggregator: Json) -> None:
     for query in (total(ROWS, aggregator), group(ROWS, "g:LONG", aggregator), total(ROWS, aggregator, filter={"type": "false"})):  # fmt: skip
         other = {**query, "aggregations": [listed(aggregator)]}
-        known, folded = ([row.get("event", row.get("result")) for row in store.answer(q)] for q in (query, other))
+        known, folded = ([row.get("event", row.get("result", {})) for row in store.answer(q)] for q in (query, other))
         assert [near(row["m"]) for row in known] == [near(row["m"]) for row in folded]
 
 

@@ -30,7 +30,7 @@ def scan(store: EmbeddedStore, data_source: str, *columns: str) -> list[list[Any
 
 
 def test_types(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"l": 9007199254740993, "d": 0.1, "f": 16777217, "s": "a"},
         {"l": True, "d": "NaN", "f": 0.1, "s": False},
         {"l": 12.9, "d": 3, "f": None, "s": 5.50},

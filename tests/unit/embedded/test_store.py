@@ -159,6 +159,25 @@ def test_write_parquet(filled: EmbeddedStore, tmp_path: Path) -> None:
         assert rows.fetchall() == [(0, "a", 0.1, START), (1, "b", 0.1, START + 1)]
 
 
+def test_write_parquet_of_several_values(
+    store: EmbeddedStore, index_task: Callable[..., Any], write_rows: Callable[..., Path], tmp_path: Path
+) -> None:
+    """As a scan gives them: no value, and a single null, are null."""
+    values = [["a", None], [], [None], None, "b"]
+    ingest(
+        store,
+        index_task(
+            "several", write_rows([{"__time": START + n, "m": m} for n, m in enumerate(values)]), {"m": "string"}
+        ),
+    )
+    path = tmp_path / "several.parquet"
+    scan = {"queryType": "scan", "dataSource": "several", "columns": ["m", "__time"]}
+    store.write_parquet(read(scan, "m", "__time"), ("m", "t"), path)
+    with duckdb.connect() as connection:
+        rows = connection.sql(f"SELECT m FROM read_parquet('{path}') ORDER BY t").fetchall()
+    assert rows == [([None, "a"],), (None,), (None,), (None,), (["b"],)]
+
+
 def test_write_parquet_without_rows(filled: EmbeddedStore, tmp_path: Path) -> None:
     path = tmp_path / "none.parquet"
     for data_source in ("t", "nope"):
@@ -272,3 +291,16 @@ def test_a_callers_transaction_decides(filled: EmbeddedStore, home: Path) -> Non
     connection.execute("COMMIT")
     assert inside.data_sources() == ()
     inside.close()
+
+
+@pytest.mark.parametrize("kept", [0, 600])
+def test_a_damaged_segment_file_is_named(filled: EmbeddedStore, home: Path, kept: int) -> None:
+    (damaged,) = files(home)
+    content = damaged.read_bytes()
+    kept = min(kept, len(content) - 8)
+    damaged.write_bytes(b"PAR1" + bytes(len(content) - 4 - kept) + content[len(content) - kept :])
+    scan = {"queryType": "scan", "dataSource": "t", "columns": ["s"], "intervals": ["0000/3000"]}
+    with pytest.raises(DruidError, match="segment file of data source t is damaged") as raised:
+        list(filled.rows(read(scan, "s")))
+    assert str(damaged) in raised.value.message
+    assert raised.value.hint is not None

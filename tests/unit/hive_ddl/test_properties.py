@@ -17,7 +17,7 @@ def became(
 ) -> tuple[tuple[str, str] | None, str, str]:
     """The property, the kind of the only finding, and its text; empty where there is none."""
     pairs, findings = revised([Pair(key, value)], kind, before)
-    (finding,) = findings or [None]
+    (finding,) = findings or (None,)
     pair = (pairs[0].key, pairs[0].value) if pairs else None
     return pair, finding.kind if finding else "", finding.text if finding else ""
 

@@ -8,14 +8,14 @@ import pytest
 
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.checks import EVIDENCE, Finding, Sample, Seen, findings
-from hivedruid.ingestion.model import ParseError, Slots, TopicOffsets
+from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
 
 SPEC: dict[str, Any] = {
     "spec": {"ioConfig": {"topic": "t", "inputFormat": {"type": "avro_stream"}}, "dataSchema": {"metricsSpec": []}}
 }
 LOADED = ("druid-kafka-indexing-service", "druid-avro-extensions", "druid-datasketches")
 GOOD = Seen((TopicOffsets("t", {0: 0}, {0: 5}),), None, Sample(5, 5), LOADED, Slots(4, 1, 3))
-BAD = ParseError('{"a": 1}', "Timestamp[null] is unparseable!", 0)
+BAD = UnparseableRecord('{"a": 1}', "Timestamp[null] is unparseable!")
 UNREACHABLE = ConnectError("cannot reach Kafka", hint="start it")
 
 
@@ -76,9 +76,9 @@ def test_records_cannot_be_parsed(rows: int, is_fatal: bool) -> None:
 
 
 def test_a_record_that_the_message_shows_is_shown_once_and_not_at_length() -> None:
-    (found,) = findings(SPEC, seen(sample=Sample(1, 0, (ParseError("bad{", "Unable to parse row [bad{]", 0),))))
+    (found,) = findings(SPEC, seen(sample=Sample(1, 0, (UnparseableRecord("bad{", "Unable to parse row [bad{]"),))))
     assert found.evidence == "Unable to parse row [bad{]"
-    (found,) = findings(SPEC, seen(sample=Sample(1, 0, (ParseError("x" * 1000, "no", 0),))))
+    (found,) = findings(SPEC, seen(sample=Sample(1, 0, (UnparseableRecord("x" * 1000, "no"),))))
     assert len(found.evidence) == EVIDENCE
 
 

@@ -13,16 +13,13 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import (
-    OWNER_HOME,
-    OWNER_ID,
-    OWNER_TABLE,
-    SUPERVISOR,
     Await,
     IngestionChange,
     IngestionFacts,
     owned,
 )
 from hivedruid.ingestion.model import ReadingTask, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR
 
 TABLE = Table("default", "t", "druid", (), properties={"druid.datasource": "d/x"}, table_id="ours")
 SPEC: dict[str, Any] = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "d/x"}, "ioConfig": {"topic": "k"}}}
@@ -74,7 +71,7 @@ def test_stop_suspends_first() -> None:
 
 def test_purge_has_the_offsets_forgotten() -> None:
     made = lifecycle.purge(TABLE, SPEC, NOTHING).steps[0]
-    assert isinstance(made, lifecycle.Call)
+    assert isinstance(made, lifecycle.Request)
     assert made.body is not None
     assert made.body["suspended"] is True
     assert steps(lifecycle.purge(TABLE, SPEC, SUSPENDED))[1:] == [

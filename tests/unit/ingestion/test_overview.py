@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from hivedruid.ingestion.model import ParseError, ReadingTask, RowCounts, SupervisorError
+from hivedruid.ingestion.model import ReadingTask, RowCounts, SupervisorError, UnparseableRecord
 from hivedruid.ingestion.overview import Ingestion, ingestion_row, match, moment, task_details, task_row, told
 from tests.unit.ingestion.world import NOW, ago, running, supervisor, table, task, with_status
 
@@ -67,7 +68,7 @@ def test_tasks_that_publish_are_not_among_those_that_read() -> None:
     [({}, 2, 1), ({"taskCount": 2}, 2, 2), ({"taskCount": 5}, 2, 2), ({"taskCount": 5}, None, 5),
      ({"taskCount": 3, "replicas": 2}, 2, 4)],
 )  # fmt: skip
-def test_tasks_wanted(io: dict[str, int], partitions: int | None, wanted: int) -> None:
+def test_tasks_wanted(io: dict[str, Any], partitions: int | None, wanted: int) -> None:
     assert with_status(running(supervisor=supervisor(table(), **io)), partitions=partitions).wanted == wanted
 
 
@@ -147,7 +148,10 @@ def test_a_task_that_has_ended_took_its_time() -> None:
 
 
 def test_a_task_in_detail() -> None:
-    report = (RowCounts(10, 2, 1, 3), (ParseError("bad{", "Unable to parse row [bad{]", 0), ParseError("x", "no", 0)))
+    report = (
+        RowCounts(10, 2, 1, 3),
+        (UnparseableRecord("bad{", "Unable to parse row [bad{]"), UnparseableRecord("x", "no")),
+    )
     found = task_details(task(1, location="host:1"), "default.wiki", NOW, report, "one\ntoken=canary\n")
     assert found == (
         ("id", "index_kafka_default.wiki_1"),

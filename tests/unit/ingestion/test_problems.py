@@ -9,10 +9,18 @@ import pytest
 
 from hivedruid import parser
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
-from hivedruid.ingestion.model import ParseError, ReadingTask, RowCounts, Slots, SupervisorError, Task, TopicOffsets
+from hivedruid.ingestion.model import (
+    ReadingTask,
+    RowCounts,
+    Slots,
+    SupervisorError,
+    Task,
+    TopicOffsets,
+    UnparseableRecord,
+)
 from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable
 from hivedruid.ingestion.problems import Problem, problems
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.script import SourceStatement
 from tests.unit.ingestion.world import HOME, NOW, ago, running, supervisor, table, task, with_status
 
@@ -292,7 +300,7 @@ def test_a_lag_that_is_soon_read_is_no_problem() -> None:
 def test_records_that_cannot_be_parsed() -> None:
     bad = running(
         counts=RowCounts(950, unparseable=40, processed_with_error=10, per_second=1.0, worst=task(1).id),
-        parse_errors=(ParseError("bad{", "Unable to parse row [bad{] (Record: 1)", 0),),
+        parse_errors=(UnparseableRecord("bad{", "Unable to parse row [bad{] (Record: 1)"),),
     )
     problem = only(bad)
     assert (problem.problem, problem.cause) == ("parse errors", "Unable to parse row [bad{] (Record: 1)")
@@ -303,7 +311,9 @@ def test_records_that_cannot_be_parsed() -> None:
 
 def test_long_messages_and_secrets_in_records() -> None:
     record = '{"password": "canary", "text": "' + "x" * 1000
-    bad = running(counts=RowCounts(0, 1, worst=task(1).id), parse_errors=(ParseError(record, "Unable to parse", 0),))
+    bad = running(
+        counts=RowCounts(0, 1, worst=task(1).id), parse_errors=(UnparseableRecord(record, "Unable to parse"),)
+    )
     cause = only(bad).cause
     assert "canary" not in cause
     assert len(cause) == 200

@@ -8,9 +8,9 @@ from typing import Any
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP
-from hivedruid.ingestion.lifecycle import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.ingestion.model import ReadingTask, RowCounts, Supervisor, SupervisorStatus, Task, TopicOffsets
 from hivedruid.ingestion.overview import Ingestion
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 
 NOW = datetime(2026, 1, 15, 10, 30, tzinfo=UTC)
 HOME = "me@here:/home"

@@ -42,6 +42,12 @@ def test_a_job_is_what_was_stored(store: Jobs) -> None:
     assert ended.has_ended
 
 
+def test_an_error_is_kept_without_the_secrets_in_it(store: Jobs) -> None:
+    (job,) = begun(store, a_job("a"))
+    store.move(job, "planned", error="refused: password=hunter2")
+    assert store.all()[0].error == "refused: password=******"
+
+
 def test_unfinished_jobs_and_those_of_a_statement(store: Jobs) -> None:
     begun(store, a_job("a", statement_id="s"), a_job("b", statement_id="s", number=1))
     begun(store, a_job("c"))

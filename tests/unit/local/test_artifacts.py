@@ -103,9 +103,29 @@ def test_no_network(fresh_cache: Path) -> None:
     error, hint = done.stderr.splitlines()
     assert error.startswith("error: cannot download druid-processing-33.0.0-tests.jar: ")
     assert "Connection refused" in error
+    assert error.endswith(" (in 3 attempts)")
     assert hint.startswith("hint: check the network")
     assert (done.returncode, done.stdout) == (3, "")
     assert list((fresh_cache / "hivedruid").glob("download-*")) == []
+
+
+def test_a_repository_that_fails_for_a_moment_is_asked_again(
+    fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ivy, "PAUSE", 0.0)
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dhttps.proxyHost=localhost -Dhttps.proxyPort=1")
+    told: list[str] = []
+
+    def progress(text: str) -> None:
+        if "trying again" in text:
+            told.append(text)
+            monkeypatch.delenv("JAVA_TOOL_OPTIONS")
+
+    (path,) = resolve([locked("wikiticker")], progress)
+    assert path.is_file()
+    (again,) = told
+    assert again.endswith("; trying again (2 of 3)")
+    assert "Connection refused" in again
 
 
 def test_no_java(fresh_cache: Path) -> None:
@@ -133,7 +153,7 @@ def test_progress(fresh_cache: Path) -> None:
 
 def test_progress_tells_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([100.0, 110.0])
-    monkeypatch.setattr(ivy.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr("hivedruid.local.ivy.time.monotonic", lambda: next(seconds))
     meter = ivy._Meter([replace(locked("wikiticker"), size=100_000_000)] * 2)
     assert meter.text(0, 17) == "Looking up 2 Java artifacts: 17 found"
     assert meter.text(1_000_000, 2) == "Downloading 2 Java artifacts: 1 of 200 MB"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +16,9 @@ from hivedruid.local.state import (
     LocalServices,
     Started,
     arguments_file,
+    cluster_id,
     folder,
+    keep_cluster_id,
     read_state,
     running,
     runs,
@@ -144,3 +147,16 @@ def test_a_home_behind_a_link_is_the_same_home(home: Path, begin: Begin) -> None
 def test_cheap_to_import() -> None:
     code = "import sys, hivedruid.local.state; print(sorted({'subprocess', 'socket', 'asyncio'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_a_cluster_that_was_cleaned_comes_back_as_another_one(tmp_path: Path) -> None:
+    assert cluster_id(tmp_path) == ""
+    found = []
+    for _ in range(2):
+        folder(tmp_path).mkdir(parents=True)
+        keep_cluster_id(tmp_path)
+        found.append(cluster_id(tmp_path))
+        keep_cluster_id(tmp_path)
+        assert cluster_id(tmp_path) == found[-1]
+        shutil.rmtree(folder(tmp_path))
+    assert len({*found, ""}) == 3

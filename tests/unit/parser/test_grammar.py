@@ -11,12 +11,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.lark import from_lark
-from lark import Lark, Tree
+from lark import Lark
 from lark.lexer import PatternStr
 
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse, statements
-from hivedruid.parser.statements import Statement, ddl, dml, ingestion, jobs, materialized, utility  # noqa: F401 - attributes of `statements`
+from hivedruid.parser.statements import (  # noqa: F401 - attributes of `statements`
+    Statement,
+    compacting,
+    ddl,
+    ingesting,
+    materialized,
+    statistics,
+    utility,
+    watching,
+    writing,
+)
 from hivedruid.script import SourceStatement, split
 
 GRAMMAR = Path(__file__).parents[3] / "grammar"
@@ -44,7 +54,7 @@ def examples() -> list[tuple[str, SourceStatement]]:
     ("rule", "source"), examples(), ids=lambda value: value if isinstance(value, str) else str(value.line)
 )
 def test_an_example_is_of_its_rule_and_is_parsed(rule: str, source: SourceStatement) -> None:
-    tree: Tree[object] = grammar().parse(source.text, start="statement")
+    tree = grammar().parse(source.text, start="statement")
     assert rule in {str(subtree.data) for subtree in tree.iter_subtrees()}
     assert parse(source).source is source
 
@@ -62,6 +72,7 @@ WORDS = {
     "NUMBER": st.sampled_from(["0", "1.5", "2e10", "10"]),
     "TYPED_NUMBER": st.sampled_from(["1L", "2S", "3Y", "1.5BD", "2.5D"]),
     "SETTING_KEY": st.sampled_from(["hive.druid.rollup", "hivevar:x", "a.b"]),
+    "ZONE_NAME": st.sampled_from(["UTC", "Asia/Kolkata", "'+05:30'"]),
     "SETTING_VALUE": st.sampled_from(["true", "a b", "x=y", "2015-09-12"]),
     "TASK_STATE": st.sampled_from(["'RUNNING'", "'failed'"]),
     "JOB_STATE": st.sampled_from(["'staged'", "'Cancelled'"]),
@@ -209,8 +220,8 @@ def test_the_generator_reaches_every_statement() -> None:
 
 def statement_kinds() -> list[type[Statement]]:
     modules = (
-        statements, statements.ddl, statements.dml, statements.ingestion, statements.jobs, statements.materialized,
-        statements.utility,
+        statements, statements.compacting, statements.ddl, statements.ingesting, statements.materialized, statements.statistics,
+        statements.utility, statements.watching, statements.writing,
     )  # fmt: skip
     values = [value for module in modules for value in vars(module).values()]
     return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]

@@ -8,16 +8,9 @@ import pytest
 
 from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, UnsupportedError
 from hivedruid.parser import parse
-from hivedruid.parser.statements.ingestion import (
-    AlterIngestion,
-    KillTask,
-    ResetTarget,
-    ShowIngestions,
-    ShowProblems,
-    ShowTask,
-    ShowTasks,
-)
+from hivedruid.parser.statements.ingesting import AlterIngestion, ResetTarget
 from hivedruid.parser.statements.utility import ResetSettings
+from hivedruid.parser.statements.watching import KillTask, ShowIngestions, ShowProblems, ShowTask, ShowTasks
 from hivedruid.script import SourceStatement
 
 

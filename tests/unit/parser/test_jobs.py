@@ -9,17 +9,11 @@ import pytest
 from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.parser.statements import Explain
-from hivedruid.parser.statements.ingestion import AlterIngestion, ShowIngestions
-from hivedruid.parser.statements.jobs import (
-    CancelJob,
-    CompactTable,
-    DescribeJob,
-    ResumeJob,
-    ShowCompactions,
-    ShowJobs,
-    ShowSegments,
-)
+from hivedruid.parser.statements.compacting import CompactTable, ShowCompactions, ShowSegments
+from hivedruid.parser.statements.ingesting import AlterIngestion
 from hivedruid.parser.statements.utility import DescribeTable, ShowColumns
+from hivedruid.parser.statements.watching import ShowIngestions
+from hivedruid.parser.statements.writing import CancelJob, DescribeJob, ResumeJob, ShowJobs
 from hivedruid.script import SourceStatement
 
 
@@ -44,7 +38,7 @@ def test_show_jobs() -> None:
 @pytest.mark.parametrize(
     ("verb", "kind"), [("DESCRIBE", DescribeJob), ("desc", DescribeJob), ("CANCEL", CancelJob), ("Resume", ResumeJob)]
 )
-def test_what_is_done_with_a_job(verb: str, kind: type) -> None:
+def test_what_is_done_with_a_job(verb: str, kind: type[Any]) -> None:
     statement = one(f" -- now\n{verb} /* the */ job 'a1b2'")
     assert type(statement) is kind
     assert (statement.job, at(statement.span)) == ("a1b2", "'a1b2'")
@@ -62,7 +56,7 @@ def test_compact() -> None:
 
 
 @pytest.mark.parametrize(("word", "kind"), [("COMPACTIONS", ShowCompactions), ("SEGMENTS", ShowSegments)])
-def test_what_a_table_is_made_of(word: str, kind: type) -> None:
+def test_what_a_table_is_made_of(word: str, kind: type[Any]) -> None:
     assert one(f"SHOW {word}") == kind(SourceStatement(f"SHOW {word}"))
     statement = one(f"show {word.lower()} for db.t")
     assert type(statement) is kind

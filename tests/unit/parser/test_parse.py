@@ -12,7 +12,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, UnsupportedError
 from hivedruid.parser import parse
-from hivedruid.parser.statements import Explain, Query, TableName, ddl, dml, ingestion, utility
+from hivedruid.parser.statements import Explain, Query, TableName, ddl, ingesting, utility, watching, writing
 from hivedruid.script import SourceStatement, split
 
 
@@ -404,7 +404,7 @@ def test_databases() -> None:
 def test_insert() -> None:
     s = one("INSERT OVERWRITE TABLE d.t (a, B) SELECT x, y FROM u")
     (target,) = s.targets
-    assert isinstance(s, dml.Insert)
+    assert isinstance(s, writing.Insert)
     assert (target.overwrite, target.columns, [at(c) for c in target.column_spans]) == (True, ("a", "b"), ["a", "B"])
     assert (target.table.database, target.table.name) == ("d", "t")
     (values,) = one("INSERT INTO t VALUES (1, 'a'), (2, NULL)").targets
@@ -500,15 +500,15 @@ def test_set_verbose_reset_and_source() -> None:
         ("WITH q AS (SELECT 1) SELECT * FROM q", Query),
         ("CREATE TABLE t (a int)", ddl.CreateTable),
         ("ALTER TABLE t RENAME TO u", ddl.RenameTable),
-        ("FROM t INSERT INTO u SELECT a", dml.Insert),
+        ("FROM t INSERT INTO u SELECT a", writing.Insert),
         ("SHOW TABLES", utility.ShowNames),
         ("DESCRIBE t", utility.DescribeTable),
         ("SET a=b", utility.SetSetting),
         ("RESET a", utility.ResetSettings),
-        ("RESET INGESTION t", ingestion.AlterIngestion),
-        ("STOP INGESTION t", ingestion.AlterIngestion),
-        ("KILL TASK 'a'", ingestion.KillTask),
-        ("SHOW PROBLEMS", ingestion.ShowProblems),
+        ("RESET INGESTION t", ingesting.AlterIngestion),
+        ("STOP INGESTION t", ingesting.AlterIngestion),
+        ("KILL TASK 'a'", watching.KillTask),
+        ("SHOW PROBLEMS", watching.ShowProblems),
     ],
 )
 def test_explain(text: str, mode: str, statement: str, kind: type) -> None:

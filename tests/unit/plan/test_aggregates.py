@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.limits import DruidLimits
+from hivedruid.druid.query import native_query
 from hivedruid.plan.rules.context import merge_buffers
-from hivedruid.plan.split import constant_rows, druid_read, left_outside
+from hivedruid.plan.split import constant_rows, druid_read, left_outside, native_queries
 from tests.support.planning import is_pushed, native, plan, read
 
 
@@ -141,6 +143,23 @@ def test_what_is_computed_with_a_bucket_reads_the_earliest_time_of_its_rows() ->
     assert months["postAggregations"][0]["expression"].startswith("timestamp_extract(timestamp_floor(\"$t\",'P1M'")
 
 
+@pytest.mark.parametrize(
+    ("zone", "unit", "bounded"),
+    [
+        ("US/Pacific", "hour", "timeseries"),  # no whole hours before 1883
+        ("Europe/Berlin", "day", "timeseries"),  # midnights were moved in the forties
+        ("Asia/Kolkata", "month", "timeseries"),
+        ("America/Havana", "day", "groupBy"),  # to this day
+    ],
+)
+def test_clock_changes_outside_of_the_interval_do_not_matter(zone: str, unit: str, bounded: str) -> None:
+    """No first time is known for certain: without a bound the zone's whole history counts."""
+    form = f"SELECT floor_{unit}(`__time`), count(*) FROM ev {{}} GROUP BY floor_{unit}(`__time`)"
+    assert native(form.format(""), zone)["queryType"] == "groupBy"
+    assert native(form.format("WHERE `__time` < '2021-01-01'"), zone)["queryType"] == "groupBy"
+    assert native(form.format("WHERE `__time` >= '1990-01-01'"), zone)["queryType"] == bounded
+
+
 def test_rows_in_the_order_of_time_are_in_that_of_its_floors() -> None:
     assert native("SELECT floor_month(`__time`) m FROM ev ORDER BY m DESC LIMIT 2")["order"] == "descending"
     assert not is_pushed("SELECT floor_month(`__time`) m, clicks FROM ev ORDER BY m, clicks")
@@ -236,3 +255,41 @@ def test_times_of_an_inner_scan_have_another_name() -> None:
     """Small numbers come back to the broker as Integers, which it does not take for a `__time`."""
     inner = native("SELECT max(`__time`) FROM (SELECT `__time` FROM ev LIMIT 10) x")["dataSource"]["query"]
     assert inner["columns"] == ["$time"]
+
+
+def test_the_total_of_grouping_sets_is_asked_again_over_no_rows() -> None:
+    asked = read(
+        "SELECT country, count(*), grouping(country), coalesce(country, 'all') FROM ev GROUP BY ROLLUP(country)"
+    )
+    assert asked.query["queryType"] == "groupBy"
+    assert asked.over_nothing is not None
+    assert asked.over_nothing.query["queryType"] == "timeseries"
+    assert [f.type for f in asked.over_nothing.fields] == [f.type for f in asked.fields]
+
+
+def test_having_decides_over_the_total_of_no_rows_too() -> None:
+    passing = read("SELECT country, count(*) FROM ev GROUP BY ROLLUP(country) HAVING country IS NULL AND count(*) < 3")
+    assert passing.over_nothing is not None
+    assert passing.over_nothing.query["dataSource"]["query"]["queryType"] == "timeseries"
+    assert read("SELECT country, count(*) FROM ev GROUP BY ROLLUP(country) HAVING country = 'US'").over_nothing is None
+    assert read("SELECT country, count(*) FROM ev GROUP BY GROUPING SETS ((country), (city))").over_nothing is None
+
+
+TOTALS = "(SELECT country, count(*) AS c FROM evt GROUP BY country WITH ROLLUP{}) x"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT count(*) FROM {TOTALS.format('')}",
+        f"SELECT c FROM {TOTALS.format(' ORDER BY c LIMIT 5')} WHERE c >= 0",
+        f"SELECT c FROM {TOTALS.format('')} WHERE country IN (SELECT country FROM ev) OR country IS NULL",
+        f"SELECT t.city, x.c FROM ev t LEFT JOIN {TOTALS.format('')} ON t.country <=> x.country",
+    ],
+)
+def test_no_native_query_has_the_total_inside_which_druid_leaves_out(sql: str) -> None:
+    made = plan(sql, rows={"ev": 1000, "evt": 50})
+    read_whole = druid_read(made)
+    assert read_whole is None or "subtotalsSpec" not in json.dumps(read_whole.query)
+    inner = [query for query in native_queries(made.node) if query.grouping_sets is not None]
+    assert [native_query(query, "UTC").over_nothing is not None for query in inner] == [True]

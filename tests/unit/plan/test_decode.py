@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from hivedruid.catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -18,6 +20,7 @@ from hivedruid.catalog.types import (
     HiveType,
     array_of,
 )
+from hivedruid.errors import DruidError
 from hivedruid.plan.decode import decode_rows
 from hivedruid.plan.physical import Field
 
@@ -59,3 +62,24 @@ def test_null_stays_null_and_text_stays_text() -> None:
 def test_a_single_value_of_a_multi_value_dimension_is_a_list_of_one() -> None:
     assert decoded("a", array_of(STRING)) == ["a"]
     assert decoded(["a", "b"], array_of(STRING)) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "zone"),
+    [
+        (253_402_300_800_000, TIMESTAMP, "UTC"),
+        (253_402_300_800_000, DATE, "UTC"),
+        (253_402_300_799_999, TIMESTAMP_LTZ, "Asia/Tokyo"),
+        (-(1 << 63), TIMESTAMP, "UTC"),
+        ((1 << 63) - 1, TIMESTAMP_LTZ, "UTC"),
+        ("2020-01-01", TIMESTAMP, "UTC"),
+        ([1], BIGINT, "UTC"),
+    ],
+)
+def test_a_value_that_its_type_does_not_hold_is_named(value: object, type_: HiveType, zone: str) -> None:
+    rows = decode_rows([(1, 0), (2, value)], (Field("k", BIGINT), Field("at", type_)), zone)
+    assert next(rows)[0] == 1
+    with pytest.raises(DruidError) as error:
+        next(rows)
+    assert error.value.message == f"column 'at' has {value!r}, which is no {type_}"
+    assert ("9999" in (error.value.hint or "")) == type_.is_time

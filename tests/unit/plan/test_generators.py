@@ -27,11 +27,11 @@ def views(node: Node) -> list[LateralView]:
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT count(*) FROM (SELECT explode(split('a,b,c', ','))) t",
-        "SELECT 1 FROM (SELECT explode(split('a,b,c', ','))) t",
-        "SELECT count(*) FROM (SELECT posexplode(split('a,b,c', ','))) t",
+        "SELECT count(*) FROM (SELECT explode(split('a,b,c', '[,]'))) t",
+        "SELECT 1 FROM (SELECT explode(split('a,b,c', '[,]'))) t",
+        "SELECT count(*) FROM (SELECT posexplode(split('a,b,c', '[,]'))) t",
         "SELECT count(*) FROM (SELECT stack(2, 'a', 'b')) t",
-        "SELECT count(*) FROM (SELECT inline(array(struct(1, 2)))) t",
+        "SELECT count(*) FROM (SELECT inline(array(struct(1, initcap('a'))))) t",
         "SELECT count(*) FROM (SELECT json_tuple(city, 'a', 'b') FROM ev) t",
         f"SELECT count(*) FROM ({MADE}) t",
         f"SELECT count(DISTINCT country) FROM ({MADE}) t",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hivedruid.actions.reduce import with_keys
+from hivedruid.actions.select.reduce import with_keys
 from hivedruid.catalog.table import Table
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.limits import DruidLimits
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.split import QueryPlan, druid_read, left_outside, spark_job
 from tests.support.planning import ETERNITY, TABLES, events
@@ -353,3 +353,32 @@ def test_keys_of_time_bound_the_interval() -> None:
     assert with_keys(read, reducer, [0, 86_400_000]).query["intervals"] == [
         "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.001Z"
     ]
+
+
+# --- order and limit -------------------------------------------------------------------------------------------------
+
+PERIODS = (
+    "SELECT a.country, a.s, b.s, a.s - b.s d FROM (SELECT country, sum(clicks) s FROM ev WHERE imps = 1 GROUP BY country) a"
+    " LEFT JOIN (SELECT {columns} FROM ev WHERE imps = 2 GROUP BY {keys}) b ON a.country = b.country ORDER BY d DESC, a.country LIMIT 3"
+)
+
+
+def test_a_join_of_groups_is_ordered_and_limited_by_a_group_by() -> None:
+    """Each row is a group of its own, since neither side has a country twice."""
+    query = native(PERIODS.format(columns="country, sum(clicks) s", keys="country"))
+    assert (query["queryType"], query["dataSource"]["type"]) == ("groupBy", "join")
+    assert query["limitSpec"]["limit"] == 3
+    assert "aggregations" not in query
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        PERIODS.format(columns="country, city, sum(clicks) s", keys="country, city"),  # a country more than once
+        "SELECT e.city, x.s FROM ev e JOIN (SELECT country, sum(clicks) s FROM evt GROUP BY country) x ON e.country = x.country ORDER BY x.s LIMIT 3",
+    ],
+)
+def test_rows_that_may_be_the_same_are_not_groups(sql: str) -> None:
+    made = plan(sql)
+    assert druid_read(made) is None
+    assert left_outside(made)[0].operator == "Sort"

@@ -101,7 +101,7 @@ def event_rows(chance: random.Random) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("zone", ["UTC", "US/Pacific"])
 def test_queries_have_the_same_rows(store: EmbeddedStore, tmp_path: Path, zone: str) -> None:
-    chance = random.Random(20)  # noqa: S311 - the same queries in every run
+    chance = random.Random(20)
     base = table_of("events", events())
     assert [c.name for c in base.columns] == ["__time", *COLUMNS]
     ingest(store, base, event_rows(chance), tmp_path / "base")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hivedruid.evaluation.local import why_not
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.split import constant_rows, druid_read, spark_job
 from tests.support.planning import plan
@@ -24,6 +25,8 @@ def chain(query: Mapping[str, Any]) -> str:
         return kind
     if source["type"] == "query":
         return f"{kind} over {chain(source['query'])}"
+    if source["type"] == "unnest":
+        return f"{kind} over unnest"
     return f"{kind} over join with {chain(source['right']['query'])}"
 
 
@@ -35,7 +38,8 @@ def pushed(sql: str) -> str:
     if constant_rows(made) is not None:
         return "nothing"
     queries = [chain(i.read.query) for i in spark_job(made).inputs if isinstance(i, DruidInput)]
-    return f"{', '.join(queries)}, then Spark"
+    rest = "Spark" if why_not(made) else "local evaluation"
+    return f"{', '.join(queries)}, then {rest}"
 
 
 def test_the_page_has_its_table() -> None:

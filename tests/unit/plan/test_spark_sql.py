@@ -18,7 +18,7 @@ def lowered(expression: str, zone: str = "UTC") -> str:
     [
         ("pop + 1", "(`pop` + 1)"),
         ("pop = 2147483648", "(`pop` = CAST('2147483648' AS BIGINT))"),
-        ("region = 5", "(CAST(`region` AS DOUBLE) = 5)"),  # Hive compares text with a number as doubles
+        ("region = 5", None),  # Hive compares text with a number as doubles
         ("pop > 1.5", "(`pop` > CAST('1.5' AS DECIMAL(2,1)))"),
         ("region LIKE 'it\\'s%'", "(`region` LIKE 'it\\'s%')"),
         ("region RLIKE '\\\\d+'", "(`region` RLIKE '\\\\d+')"),
@@ -27,8 +27,7 @@ def lowered(expression: str, zone: str = "UTC") -> str:
         ("greatest(pop, 1)", None),
         ("sqrt(pop)", "(CASE WHEN `pop` >= 0 THEN sqrt(`pop`) END)"),
         ("region || 'x'", "concat(`region`, 'x')"),
-        ("CAST(region AS int)", "CAST(`region` AS INT)"),
-        ("CAST(region AS date)", None),
+        ("CAST(region AS int)", None),
         ("abs(CAST(pop AS tinyint))", "abs(CAST(CAST(`pop` AS TINYINT) AS INT))"),
         ("abs(pop)", "abs(`pop`)"),
     ],
@@ -51,10 +50,10 @@ def test_expression(hive: str, spark: str | None) -> None:
         ),
         (
             # over grouping sets Spark does not always find the keys in HAVING
-            "SELECT region, count(*) FROM dim GROUP BY region, country WITH ROLLUP HAVING region IS NULL OR count(*) = 1",
+            "SELECT region, count(*) FROM dim GROUP BY region, country GROUPING SETS ((region, country), region) HAVING region IS NULL OR count(*) = 1",
             "SELECT `region_1`, `$f2` FROM (SELECT `region` AS `region_1`, `country` AS `country_1`, count(*) AS `$f2`, "
-            "grouping_id() AS `grouping__id` FROM `dim_0` GROUP BY `region`, `country` "
-            "GROUPING SETS ((`region`, `country`), (`region`), ())) WHERE ((`region_1` IS NULL) OR (`$f2` = 1))",
+            "grouping_id() AS `_grouping_id` FROM `dim_0` GROUP BY `region`, `country` "
+            "GROUPING SETS ((`region`, `country`), (`region`))) WHERE ((`region_1` IS NULL) OR (`$f2` = 1))",
         ),
         ("SELECT region FROM dim ORDER BY region LIMIT 3 OFFSET 1", "SELECT `region` FROM `dim_0` ORDER BY `region` ASC NULLS LAST LIMIT 3 OFFSET 1"),
         ("SELECT region FROM dim ORDER BY region DESC NULLS LAST", "SELECT `region` FROM `dim_0` ORDER BY `region` DESC NULLS LAST"),

@@ -37,9 +37,12 @@ TYPES = [
     ("imps % small_c", "int"),
     ("country + 1", "double"),
     ("imps + 1.5", "decimal(12,1)"),
+    ("1.5 + 300", "decimal(5,1)"),
+    ("CAST(1 AS decimal(10,2)) / 3", "decimal(14,6)"),
+    ("3 / CAST(7 AS decimal(10,2))", "decimal(14,11)"),
     ("revenue + 1.5", "double"),
     ("1.5 * 2.25", "decimal(6,3)"),
-    ("1.5 / 2", "decimal(13,12)"),
+    ("1.5 / 2", "decimal(7,6)"),
     ("- tiny_c", "tinyint"),
     ("abs(tiny_c)", "int"),
     ("abs(revenue)", "double"),
@@ -74,7 +77,8 @@ TYPES = [
     ("2147483648", "bigint"),
     ("9223372036854775808", "decimal(19,0)"),
     ("1e3", "double"),
-    ("1.50", "decimal(3,2)"),
+    ("1.50", "decimal(2,1)"),
+    ("0.0", "decimal(1,0)"),
     ("NULL", "void"),
 ]
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,15 +26,15 @@ SHOW DATABASES LIKE '${name}';
 """
 
 TRANSCRIPT = """\
--- !statement 1
+-- !statement
 CREATE DATABASE b
 -- !output
 
--- !statement 2
+-- !statement
 CREATE DATABASE a
 -- !output
 
--- !statement 3
+-- !statement
 SHOW DATABASES
 -- !schema database_name string
 -- !output
@@ -41,7 +42,7 @@ a
 b
 default
 
--- !statement 4
+-- !statement
 DESCRIBE
   nope
 -- !error
@@ -94,10 +95,14 @@ def test_clock_and_zone_are_pinned_unless_set(tmp_path: Path) -> None:
     assert answers[3].endswith("US/Pacific")
 
 
-def test_each_script_has_a_home_of_its_own_that_goes_away(script: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("hivedruid-test*"))
+def test_each_script_has_a_home_of_its_own_that_goes_away(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     assert transcribe(script) == transcribe(script)
-    assert set(Path(tempfile.gettempdir()).glob("hivedruid-test*")) == before
+    assert list(temporary.iterdir()) == []
 
 
 def test_folders_are_written_by_name(tmp_path: Path) -> None:
@@ -203,7 +208,7 @@ def test_the_command(jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     arguments = ["test", str(tmp_path), "-j", jobs]
     assert main([*arguments, "--update"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 0 failed"
-    (tmp_path / "b.q.out").write_text("-- !statement 1\n")
+    (tmp_path / "b.q.out").write_text("-- !statement\n")
     assert main(arguments) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"ok      {tmp_path}/a.q"
@@ -229,7 +234,12 @@ def test_interrupted(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hivedruid", "test", str(tmp_path), "-j", "2"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    options: dict[str, Any] = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+        "start_new_session": True,
+    }
     process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, **options)
     with process, fifos[0].open("w"), fifos[1].open("w"):  # open when both scripts run
         os.killpg(process.pid, signal.SIGINT)

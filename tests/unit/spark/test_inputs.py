@@ -10,7 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import orc, parquet
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import (
@@ -352,6 +354,46 @@ def test_orc_columns_without_names(home: Home, tmp_path: Path) -> None:
     home.write("SELECT 1, 'x'", files_table(tmp_path / "data", columns(_col0=INT, _col1=STRING), "orc"))
     table = files_table(tmp_path / "data", columns(a=INT, b=STRING, c=STRING), "orc")
     assert home.query("SELECT * FROM t", table) == [(1, "x", None)]
+
+
+def test_parquet_with_nanoseconds(home: Home, tmp_path: Path) -> None:
+    moments = [1577836800123456789, -1, None]
+    made = {"a": pa.array([1, 2, 3], pa.int32()), "t": pa.array(moments, pa.timestamp("ns"))}
+    made |= {
+        "z": pa.array(moments, pa.timestamp("ns", tz="UTC")),
+        "l": pa.array([[m] for m in moments], pa.list_(made["t"].type)),
+        "s": pa.array([{"m": m, "n": 1} for m in moments], pa.struct([("m", made["t"].type), ("n", pa.int32())])),
+        "k": pa.array([{"x": m} for m in moments], pa.map_(pa.string(), made["t"].type)),
+    }
+    parquet.write_table(pa.table(made), tmp_path / "x.parquet", version="2.6")
+    undeclared = files_table(tmp_path / "x.parquet", columns(a=INT), "parquet")
+    assert home.query("SELECT * FROM t ORDER BY a", undeclared) == [(1,), (2,), (3,)]
+    struct = HiveType("struct", children=(TIMESTAMP, INT), fields=("m", "n"))
+    by_text = HiveType("map", children=(STRING, TIMESTAMP))
+    table = files_table(
+        tmp_path / "x.parquet",
+        columns(a=INT, t=TIMESTAMP, z=TIMESTAMP_LTZ, l=array_of(TIMESTAMP), s=struct, k=by_text),
+        "parquet",
+    )
+    late, early = datetime(2020, 1, 1, 0, 0, 0, 123456), datetime(1969, 12, 31, 23, 59, 59, 999999)
+    assert home.query("SELECT * FROM t ORDER BY a", table) == [
+        (1, late, late.replace(tzinfo=UTC), [late], {"m": late, "n": 1}, {"x": late}),
+        (2, early, early.replace(tzinfo=UTC), [early], {"m": early, "n": 1}, {"x": early}),
+        (3, None, None, [None], {"m": None, "n": 1}, {"x": None}),
+    ]
+
+
+def test_orc_with_zoned_timestamps(home: Home, tmp_path: Path) -> None:
+    moment = datetime(2020, 1, 1, 0, 0, 0, 123456)
+    made = {"a": pa.array([1, 2], pa.int64()), "z": pa.array([moment, None], pa.timestamp("us", tz="UTC"))}
+    orc.write_table(pa.table(made | {"p": pa.array([moment, None], pa.timestamp("us"))}), tmp_path / "x.orc")
+    undeclared = files_table(tmp_path / "x.orc", columns(a=BIGINT), "orc")
+    assert home.query("SELECT * FROM t ORDER BY a", undeclared) == [(1,), (2,)]
+    table = files_table(tmp_path / "x.orc", columns(z=TIMESTAMP_LTZ, p=TIMESTAMP, a=INT, q=STRING), "orc")
+    assert home.query("SELECT * FROM t ORDER BY a", table) == [
+        (moment.replace(tzinfo=UTC), moment, 1, None),
+        (None, None, 2, None),
+    ]
 
 
 def test_parquet_of_another_program(home: Home, tmp_path: Path) -> None:

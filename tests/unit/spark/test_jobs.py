@@ -23,6 +23,7 @@ from hivedruid.catalog.types import (
     HiveType,
     array_of,
 )
+from hivedruid.cells import YearMonthInterval
 from hivedruid.errors import SemanticError, SparkError
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
 from hivedruid.spark import rows as rows_module
@@ -63,7 +64,7 @@ def druid(view: str, names: str, types: list[HiveType], *rows: list[str], any: b
             {"t": datetime(1970, 1, 1, tzinfo=UTC), "n": None},
         ),
         ("array(map(1, array(map('x', NULL))))", [{1: [{"x": None}]}]),
-        ("INTERVAL '1-2' YEAR TO MONTH", 14),
+        ("INTERVAL '1-2' YEAR TO MONTH", YearMonthInterval(months=14)),
         ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", -timedelta(days=1, hours=2, minutes=3, seconds=4, milliseconds=500)),
     ],
 )
@@ -215,7 +216,7 @@ def test_static_settings_do_no_harm(home: Home) -> None:
 
 def test_setting_with_a_value_that_is_none(home: Home) -> None:
     home.settings["spark.sql.shuffle.partitions"] = "many"
-    with pytest.raises(SparkError, match="INVALID_CONF_VALUE"):
+    with pytest.raises(SparkError, match=r"^a Spark job failed: The value .many. in the config"):
         home.query("SELECT 1")
 
 

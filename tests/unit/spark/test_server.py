@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,7 +187,12 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
     home = Home(place, {})
     home.query("SELECT 1")
     table = iceberg_table(columns(a=INT))
-    for was in ({"version": "hivedruid 0.0.1, pyspark 4.0.0"}, {"iceberg": ""}, {"settings": {}}):
+    former_settings: tuple[dict[str, Any], ...] = (
+        {"version": "hivedruid 0.0.1, pyspark 4.0.0"},
+        {"iceberg": ""},
+        {"settings": {}},
+    )
+    for was in former_settings:
         former = serving(place)
         discovery = Files(place).discovery
         with discovery.open("r+") as file:  # the same file: one of another inode is not the keeper's own

@@ -1,14 +1,6 @@
-"""Queries that Hive's own planner was asked, and some of ours: each has a plan, and no fewer are pushed than before.
-
-The cases of Hive are read from `../shared` where that exists; ours run everywhere.
-"""
+"""How much of a query Druid answers."""
 
 from __future__ import annotations
-
-import json
-from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,16 +19,10 @@ from hivedruid.catalog.types import (
     TINYINT,
     HiveType,
 )
-from hivedruid.errors import HiveDruidError
 from hivedruid.parser.statements import Query
 from hivedruid.plan.split import constant_rows, druid_read, plan_query, spark_job
 from hivedruid.script import SourceStatement
 from tests.support.planning import snapshot
-
-CASES = Path(__file__).parents[4] / "shared" / "cases" / "hive" / "oracle_hive401.json"
-
-FULLY_PUSHED = 349
-"""Of the 385 queries among the cases; Hive itself pushes 293 of them whole."""
 
 EV = Table(
     "default", "ev", "druid",
@@ -95,25 +81,3 @@ def pushed(sql: str, zone: str) -> str:
 @pytest.mark.parametrize(("sql", "expected"), OURS)
 def test_our_queries(sql: str, expected: str) -> None:
     assert pushed(sql, "US/Pacific") == expected
-
-
-def hive_queries() -> list[dict[str, Any]]:
-    """The SELECTs among the cases."""
-    cases = json.loads(CASES.read_text(encoding="utf-8")) if CASES.exists() else []
-    return [case for case in cases if case["sql"].split(None, 1)[0].upper() in ("SELECT", "WITH", "FROM")]
-
-
-def test_every_query_of_hives_cases_has_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    cases = hive_queries()
-    counts: Counter[str] = Counter()
-    refused = []
-    for case in cases:
-        try:
-            counts[pushed(case["sql"], case["settings"]["hive.local.time.zone"])] += 1
-        except HiveDruidError as error:
-            refused.append(f"{case['sql']}: {error}")
-    hive = Counter(case["pushdown"] for case in cases)
-    with capsys.disabled():
-        print(f"\nHive's {len(cases)} queries: {dict(counts)}; Hive: {dict(hive)}")
-    assert refused == []
-    assert counts["full"] >= (FULLY_PUSHED if cases else 0)

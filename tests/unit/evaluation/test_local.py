@@ -1,0 +1,120 @@
+"""Which plans are evaluated in this process, what EXPLAIN says of them, and when Spark takes over."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivedruid.actions.build import build
+from hivedruid.actions.explain import document, explain
+from hivedruid.actions.select.model import EvaluateLocally, RunSparkJob
+from hivedruid.evaluation.exactness import Unsure
+from hivedruid.evaluation.local import evaluated, local_plan, why_not
+from hivedruid.parser import parse as parse_statement
+from hivedruid.parser.statements import Explain, Query
+from hivedruid.script import SourceStatement
+from hivedruid.settings import SETTINGS
+from tests.support.planning import plan, snapshot
+
+RANKED = (
+    "SELECT country, rank() OVER (ORDER BY s DESC) AS r FROM (SELECT country, sum(clicks) s FROM ev GROUP BY country) x"
+)
+
+DEFAULTS = {key: setting.default for key, setting in SETTINGS.items() if key != "hive.local.time.zone"}
+
+
+def test_a_window_over_groups_is_evaluated_over_one_native_query() -> None:
+    local = local_plan(plan(RANKED))
+    (item,) = local.inputs
+    assert item.read.query["queryType"] == "groupBy"
+    rows = evaluated(local, {item.view: [("NO", 3), ("PE", 5), (None, None)]})
+    assert sorted(rows, key=str) == [("NO", 3), ("PE", 2), (None, 1)]  # DESC has nulls first
+
+
+def test_a_scan_ends_where_it_has_too_many_rows() -> None:
+    (item,) = local_plan(plan("SELECT city FROM ev ORDER BY city")).inputs
+    assert item.read.query["limit"] == 10_001
+
+
+def test_a_query_that_is_read_twice_is_asked_once() -> None:
+    sql = f"WITH r AS ({RANKED}) SELECT a.country, b.country FROM r a JOIN r b ON a.r = b.r"
+    assert len(local_plan(plan(sql)).inputs) == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT md5(city) FROM ev", "md5() is not evaluated in this process"),
+        ("SELECT e.city, d.region FROM ev e JOIN dim d ON e.country = d.country", "default.dim is not a Druid table"),
+        ("SELECT country, collect_set(city) FROM ev GROUP BY country", "collect_set() is not evaluated in this process"),
+        ("SELECT str_to_map(city), rank() OVER (ORDER BY 1) FROM ev", "values of type map<string,string>"),
+        ("SELECT tags, city FROM tagged JOIN ev ON array(city) = tags", "a comparison of array<string> and array<string>"),
+        ("SELECT sum(clicks) OVER (ORDER BY imps RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM ev", "a window frame whose bounds are distances of values"),
+        ("SELECT city FROM ev ORDER BY score", "an order by float"),
+    ],
+)  # fmt: skip
+def test_what_is_not_in_the_tables_is_left_to_spark(sql: str, reason: str) -> None:
+    assert why_not(plan(sql)) == reason
+
+
+def test_an_input_that_is_known_to_be_large_is_left_to_spark() -> None:
+    sql = "SELECT initcap(city) AS c FROM ev"
+    assert why_not(plan(sql, rows={"ev": 10_000})) is None
+    assert "about 10001 rows" in (why_not(plan(sql, rows={"ev": 10_001})) or "")
+    assert why_not(plan(sql, settings={"hivedruid.local.evaluation.max.rows": "0"})) is not None
+
+
+def test_doubtful_values_are_not_answered() -> None:
+    local = local_plan(
+        plan(
+            "SELECT country, rank() OVER (ORDER BY s) AS r FROM (SELECT country, sum(revenue) s FROM ev GROUP BY country) x"
+        )
+    )
+    view = local.inputs[0].view
+    for value in (-0.0, float("nan"), float("inf")):
+        with pytest.raises(Unsure):
+            evaluated(local, {view: [("NO", value), ("PE", 1.0)]})
+
+
+def _query(sql: str) -> Query:
+    statement = parse_statement(SourceStatement(sql))
+    assert isinstance(statement, Query)
+    return statement
+
+
+def test_scans_only_leaves_the_rest_to_spark() -> None:
+    from dataclasses import replace
+
+    facts = snapshot()
+    (action,) = build(_query(RANKED), facts).actions
+    assert isinstance(action, EvaluateLocally)
+    (action,) = build(_query(RANKED), replace(facts, scans_only=True)).actions
+    assert isinstance(action, RunSparkJob)
+
+
+def _explained(sql: str, mode: str = "") -> str:
+    statement = parse_statement(SourceStatement(f"EXPLAIN {mode} {sql}"))
+    assert isinstance(statement, Explain)
+    return "\n".join(str(row[0]) for row in explain(statement, snapshot(settings=DEFAULTS)).rows)
+
+
+def test_explain_shows_what_this_process_evaluates() -> None:
+    text = _explained(RANKED)
+    assert "Spark Operator" not in text
+    assert "Local Evaluation\n      at most 10000 rows of each input, else Spark\n      Project(" in text
+    assert "rank() OVER" in text
+    assert '"queryType": "groupBy"' in text
+
+
+def test_explain_extended_says_why_spark_is_needed() -> None:
+    assert "Local evaluation: no, md5() is not evaluated in this process" in _explained(
+        "SELECT md5(city) FROM ev", "EXTENDED"
+    )
+    assert "Local evaluation" not in _explained("SELECT city FROM ev", "EXTENDED")
+
+
+def test_explain_formatted_has_the_operators() -> None:
+    made = document(build(_query(RANKED), snapshot()), {})
+    (action,) = made["actions"]
+    assert (action["action"], action["max_rows"]) == ("EvaluateLocally", 10_000)
+    assert action["inputs"][0]["query"] == made["druid_queries"][0]
+    assert made["residual"] is None

@@ -1,0 +1,113 @@
+"""The table of functions: what is in it runs as Hive has it, everything else is refused before anything is read."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.plan import convert
+from hivedruid.plan.accepted import READ, refuse_what_is_not_read
+from hivedruid.plan.functions import ALIASES, EXTENSIONS, FUNCTIONS, TESTS
+from hivedruid.plan.refused_functions import REFUSED
+from hivedruid.plan.signatures import KINDS
+from hivedruid.plan.split import spark_job
+from tests.support.planning import plan
+
+WRONG = [
+    ("SELECT uper(country) FROM ev", SemanticError, "unknown function 'uper'", "upper"),
+    ("SELECT nosuchfunction(1) FROM ev", SemanticError, "unknown function 'nosuchfunction'", "SHOW FUNCTIONS"),
+    ("SELECT reflect('java.lang.Math', 'abs', 1) FROM ev", UnsupportedError, "reflect() is not supported", ""),
+    ("SELECT st_point(1, 2) FROM ev", UnsupportedError, "st_point() is not supported", ""),
+    ("SELECT upper(country, city) FROM ev", SemanticError, "upper() takes 1 argument, not 2", ""),
+    ("SELECT concat_ws() FROM ev", SemanticError, "concat_ws() takes at least 1 argument", ""),
+    ("SELECT upper(array(1)) FROM ev", SemanticError, "upper() takes a text as argument 1, not array<int>", ""),
+    ("SELECT size(country) FROM ev", SemanticError, "size() takes an array or a map as argument 1, not string", ""),
+    ("SELECT sum(array(1)) FROM ev", SemanticError, "sum() takes a number as argument 1, not array<int>", ""),
+    ("SELECT array_contains(array(1), 'a') FROM ev", SemanticError, "compares int with string", "CAST"),
+    ("SELECT encode(country, 'latin') FROM ev", SemanticError, "unknown character set 'latin'", "UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("sql", "kind", "message", "hint"), WRONG)
+def test_a_wrong_call_is_our_error_with_its_place(
+    sql: str, kind: type[HiveDruidError], message: str, hint: str
+) -> None:
+    with pytest.raises(kind) as failure:
+        plan(sql)
+    assert message in failure.value.message
+    assert failure.value.span is not None
+    assert hint in (failure.value.hint or "")
+
+
+def test_what_spark_cannot_compute_is_refused_while_planning() -> None:
+    for call in ("hash(revenue)", "murmur_hash(score)", "instr(country, 'a', -1)"):
+        with pytest.raises(UnsupportedError):
+            spark_job(plan(f"SELECT {call} FROM ev"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("date_format(`__time`, 'HH:mm A')", "A in a pattern of date_format() is not supported"),
+        ("date_format(`__time`, 'ppH')", "pp in a pattern of date_format() is not supported"),
+        ("from_unixtime(clicks, 'vvvv')", "vvvv in a pattern of from_unixtime() is not supported"),
+        ("from_unixtime(clicks, 'hhh')", "from_unixtime(): 'hhh' is not a pattern of time"),
+        ("unix_timestamp(country, 'YYYY-ww')", "YYYY in a pattern of unix_timestamp() is not supported"),
+        ("add_months(`__time`, 1, 'u')", "u in a pattern of add_months() is not supported"),
+        ("map('a', 1, NULL, 2)", "a map with NULL as a key is not supported"),
+        ("ds_hll_estimate(ds_hll_sketch(country))", "ds_hll_estimate() is not supported: sketches"),
+        ("ds_kll_quantile(country, 0.5)", "ds_kll_quantile() is not supported: sketches"),
+        ("ds_freq_sketch(country)", "ds_freq_sketch() is not supported: sketches"),
+    ],
+)
+def test_a_call_that_is_not_exact_is_refused_with_its_place(call: str, message: str) -> None:
+    with pytest.raises(HiveDruidError) as failure:
+        plan(f"SELECT clicks, {call} FROM ev")
+    assert failure.value.message.startswith(message)
+    assert failure.value.hint
+    assert failure.value.span is not None
+    assert failure.value.span.line == 1
+
+
+def test_the_table_is_whole() -> None:
+    assert all(kind in KINDS for function in FUNCTIONS.values() for kind in function.parameters)
+    assert all(meant in FUNCTIONS or meant in TESTS for meant in ALIASES.values())
+    refused = {name for names, _, _ in REFUSED for name in names.split()}
+    assert not refused & {*FUNCTIONS, *ALIASES}
+    assert {*EXTENSIONS} <= {*FUNCTIONS, *ALIASES}
+
+
+# --- no clause is dropped ---------------------------------------------------------------------------------------------
+
+ACCEPTED = [*convert._HANDLERS, *convert.COMPARISONS, *convert.ARITHMETIC, *convert.BITWISE]
+
+
+@pytest.mark.parametrize("kind", ACCEPTED, ids=lambda kind: kind.__name__)
+def test_every_expression_that_is_converted_says_what_is_read_of_it(kind: type[exp.Expr]) -> None:
+    assert kind in READ
+
+
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.__name__)
+def test_an_argument_that_is_not_read_is_refused(kind: type[exp.Expr]) -> None:
+    for name in kind.arg_types:
+        tree = kind(**{name: exp.Literal.string("x")})
+        if name in READ[kind]:
+            refuse_what_is_not_read(tree, lambda _e: None)
+        else:
+            with pytest.raises(UnsupportedError, match="is not supported"):
+                refuse_what_is_not_read(tree, lambda _e: None)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT CAST(clicks AS string FORMAT '999') FROM ev", "FORMAT in CAST is not supported"),
+        ("WITH RECURSIVE x AS (SELECT 1) SELECT * FROM x", "RECURSIVE in WITH is not supported"),
+        ("SELECT country FROM ev GROUP BY ALL", "ALL in GROUP is not supported"),
+    ],
+)
+def test_a_clause_that_would_be_dropped_is_refused(sql: str, message: str) -> None:
+    with pytest.raises(UnsupportedError) as failure:
+        plan(sql)
+    assert failure.value.message == message

@@ -1,0 +1,57 @@
+"""Spark's own words for an error, its classes and states, are in nothing that a person reads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from hivedruid.errors import SparkError
+from hivedruid.plan.split import spark_job
+from hivedruid.spark.failures import translate
+from tests.support.planning import plan
+from tests.unit.spark.conftest import Home
+
+GOLDENS = Path(__file__).parents[2] / "q"
+SPARKS = re.compile(r"\[[A-Z]{3,}[A-Z0-9]*_[A-Z_.]*[A-Z]\]|AnalysisException|SQLSTATE")
+SAID = "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `x` cannot be resolved. SQLSTATE: 42703; line 1 pos 7"
+
+
+def test_no_golden_shows_them() -> None:
+    outputs = sorted(GOLDENS.glob("*.q.out"))
+    assert outputs
+    assert [path.name for path in outputs if SPARKS.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_a_refusal_and_a_failure_are_told_in_our_words(tmp_path: Path) -> None:
+    log = tmp_path / "spark.log"
+    refused, failed = translate(AnalysisException(SAID), log), translate(RuntimeError(SAID), log)
+    assert refused.message == "Spark cannot run the query as it was planned: A column with name `x` cannot be resolved."
+    assert failed.message == "a Spark job failed: A column with name `x` cannot be resolved."
+    assert all(str(log) in (error.hint or "") for error in (refused, failed))
+    assert log.read_text(encoding="utf-8").count("UNRESOLVED_COLUMN") == 2
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("map(p, 1)", "a map has NULL as a key in some row"),
+        ("a RLIKE p", "a text that is used as a regular expression is none: Unclosed group near index 1"),
+        ("split(a, p)", "a text that is used as a regular expression is none: Unclosed group near index 1"),
+    ],
+)
+def test_values_that_spark_does_not_compute_are_told_in_our_words(home: Home, expression: str, message: str) -> None:
+    rows = "(VALUES ('a', NULL), ('b', '(')) t(a, p)"
+    with pytest.raises(SparkError) as error:
+        home.query(spark_job(plan(f"SELECT {expression} FROM {rows}")).sql)
+    assert error.value.message == message
+
+
+@pytest.mark.spark
+def test_a_pattern_of_a_column_may_end_with_a_backslash(home: Home) -> None:
+    rows = r"(VALUES ('q\\', 'q\\'), ('%', '\\%'), ('x', '%\\'), ('x', NULL)) t(a, p)"
+    answers = home.query(spark_job(plan(f"SELECT a LIKE p FROM {rows}")).sql)
+    assert answers == [(True,), (True,), (False,), (None,)]

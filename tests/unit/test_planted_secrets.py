@@ -1,0 +1,184 @@
+"""Secrets in the places where people put them by mistake come out nowhere: every form at every place under every name."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from hivedruid.cli import main
+from hivedruid.diagnostics import Diagnostics
+from hivedruid.qtest.runner import transcribe
+from hivedruid.repl import _History
+from hivedruid.run import Output, run_text
+from hivedruid.session import Session
+
+CANARY = "Hunter2canary"
+
+KEYS = (
+    "druid.kafka.ingestion.consumer.sasl.jaas.config",
+    "druid.kafka.ingestion.consumer.ssl.keystore.pasword",
+    "fs.azure.account.key.me.dfs.core.windows.net",
+    "api_token",
+)
+"""A key that is known, one that is misspelt, one whose end says nothing, and a short one."""
+
+FORMS = (
+    "'{key}' = '{secret}'",
+    "'{key}' '{secret}'",
+    "'{key}' : '{secret}'",
+    "'{key}' => '{secret}'",
+    "‘{key}’ = ‘{secret}’",
+    "“{key}” = “{secret}”",
+    "'{key}' = “{secret}”",
+    "'{key}' = {secret}",
+    "'{key}' {secret}",
+    "{key} = {secret}",
+    "{key} = '{secret}'",
+    "'{key}' = `{secret}`",
+    "'{key}' = 'x' '{secret}'",
+    "'{key}' = 'x'{secret}'",
+    "'{key}' = 'M required username='u' password='{secret}';'",
+    "'{key}' = '{secret}",
+    "'{key} = '{secret}'",
+    "'{key}' = {secret}'",
+    "'{key}' = \"{secret}'",
+    "'{key}' == '{secret}'",
+    "'{key}' = N'{secret}'",
+    "'{key}' = concat('x', '{secret}')",
+    "'{key}' /* c */ = -- d\n '{secret}'",
+    "'x.options' = '-Xmx1g -Djavax.net.ssl.keyStorePassword={secret} -Dx=y'",
+    "'x.conf' = '{{\"{key}\": \"{secret}\"}}'",
+    "'x.url' = 'jdbc:x://h/d?user=a&password={secret}'",
+    "'x.url' = 'https://me:{secret}@h/'",
+    "'x.remote' = 'sc://h:15002/;token={secret}'",
+)
+PLACES = (
+    "CREATE EXTERNAL TABLE t{number} (`__time` timestamp, a string) STORED BY 'druid' TBLPROPERTIES ({form}, 'b' = 'c')",
+    "CREATE TABLE t{number} (a string) ROW FORMAT SERDE 'x' WITH SERDEPROPERTIES ({form}) STORED AS TEXTFILE",
+    "ALTER TABLE known SET TBLPROPERTIES ({form})",
+    "EXPLAIN ALTER TABLE known SET TBLPROPERTIES ('b' = 'c', {form})",
+)
+STATEMENTS = (
+    "SET {key}={secret}",
+    "SET {key} {secret}",
+    "SET {key}: {secret}",
+    "set '{key}' = '{secret}'",
+    "SET {key} = x {secret}",
+    "/* c */ EXPLAIN SET {key}={secret}",
+    "SET spark.hadoop.{key}={secret}; SET; SET spark.hadoop.{key}; EXPLAIN SET spark.hadoop.{key}={secret}",
+    'SET druid.query.context={{"{key}": "{secret}"}}',
+    "SET druid.query.tags=password={secret}; SET -v; EXPLAIN FORMATTED SELECT count(*) FROM known",
+    "SET spark.driver.extraJavaOptions=-Djavax.net.ssl.keyStorePassword={secret} -Dx=y; SET",
+    "SET spark.remote=sc://h:15002/;token={secret}",
+    "SET druid.url=http://me:{secret}@h:1; SELECT 1; SET druid.url; RESET druid.url",
+    "SET hivevar:db_password={secret}; SET; SELECT missing_${{hivevar:db_password}} FROM known",
+    "SET hivevar:db_password={secret}; EXPLAIN SELECT * FROM known WHERE a = '${{db_password}}'",
+    "SET hivevar:db_password={secret}; SELECT * FORM known WHERE a = '${{db_password}}'",
+    "CREATE TABLE c{number} (a string COMMENT 'password={secret}') COMMENT '{key}={secret}'; DESCRIBE FORMATTED c{number}",
+    "CREATE DATABASE d{number} COMMENT 'password={secret}'; DESCRIBE DATABASE EXTENDED d{number}",
+    "CREATE EXTERNAL TABLE l{number} (a string) STORED AS TEXTFILE LOCATION 's3a://me:{secret}@bucket/x'",
+    "SELECT * FROM known WHERE api_token = '{secret}'",
+    "SELECT * FROM known WHERE api_token = '{secret}' ORDER",
+    "SOURCE /nowhere?password={secret}",
+    "'{key}' = '{secret}'",
+    "-- {key}: {secret}\nSELEC 1",
+)
+
+
+def planted() -> Iterator[tuple[str, str]]:
+    """Each script with a secret of its own, so that a leak names where it was planted."""
+    number = 0
+    for place, form, key in product(PLACES, FORMS, KEYS):
+        number += 1
+        secret = f"{CANARY}{number:04}"
+        yield secret, place.format(number=number, form=form.format(key=key, secret=secret))
+    for statement, key in product(STATEMENTS, KEYS):
+        number += 1
+        secret = f"{CANARY}{number:04}"
+        yield secret, statement.format(number=number, key=key, secret=secret)
+
+
+PLANTED = tuple(planted())
+
+
+def assert_nowhere(outputs: dict[str, str], home: Path) -> None:
+    for path in home.rglob("*"):
+        if path.is_file():
+            outputs[str(path)] = path.read_bytes().decode("utf-8", "replace")
+    leaks = [
+        f"{where}: {script!r}"
+        for where, text in outputs.items()
+        if CANARY in text
+        for secret, script in PLANTED
+        if secret in text
+    ]
+    assert not leaks, "\n".join([f"{len(leaks)} leaks", *leaks[:20]])
+
+
+def known(session: Session) -> None:
+    for statement in session.statements(
+        "CREATE EXTERNAL TABLE known (`__time` timestamp, a string, api_token string) STORED BY 'druid'"
+    ):
+        session.execute(statement)
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_no_secret_comes_out_of_a_session(tmp_path: Path, capsys: pytest.CaptureFixture[str], dry_run: bool) -> None:
+    errors = io.StringIO()
+    diagnostics = Diagnostics(errors)
+    with Session(tmp_path) as session:
+        known(session)
+    session = Session(tmp_path, dry_run=dry_run, note=diagnostics.note, tell=diagnostics.tell)
+    history = _History(tmp_path / "history")
+    with session:
+        for _, script in PLANTED:
+            run_text(session, script, Output(), diagnostics, fail_at_end=True)
+            history.store_string(script)
+        outputs = {"stdout": capsys.readouterr().out, "stderr": errors.getvalue()}
+        assert_nowhere(outputs, tmp_path)  # with what SQLite has not yet taken out of its log
+    assert "internal error" not in outputs["stderr"]
+
+
+def test_no_secret_comes_out_of_a_transcript_or_an_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = {}
+    script = tmp_path / "script.q"
+    for secret, text in PLANTED[:: len(KEYS) + 1]:
+        if text.startswith("SELECT"):
+            continue  # the literals of a query that is read well are data: the script that comes out has them
+        script.write_text(text, encoding="utf-8")
+        outputs[f"transcript of {secret}"] = transcribe(script, scratch=tmp_path).text
+        main(["import-hive", str(script)])
+        main(["import-hive", "--check", str(script)])
+        shown = capsys.readouterr()
+        outputs[f"import of {secret}"] = shown.out + shown.err
+        assert "internal error" not in shown.err
+    script.unlink()
+    assert_nowhere(outputs, tmp_path)
+
+
+def test_no_secret_comes_out_of_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = CANARY
+    for option, value in product(
+        ("--hivevar", "--hiveconf"), ("db_pasword", "x.api_token", "druid.auth.token", "druid.url", "spark.remote")
+    ):
+        text = f"SET; SELECT missing_${{hivevar:{value}}}; EXPLAIN SELECT '${{hivevar:{value}}}'; SET -v"
+        main(
+            [
+                "sql",
+                "--home",
+                str(tmp_path),
+                option,
+                f"{value}=http://me:{secret}@h/;token={secret}",
+                "--fail-at-end",
+                "-e",
+                text,
+            ]
+        )
+        main(["sql", "--home", str(tmp_path), option, f"{value}:{secret}", "-e", "SELECT 1"])
+    shown = capsys.readouterr()
+    assert_nowhere({"stdout": shown.out, "stderr": shown.err}, tmp_path)
+    assert "internal error" not in shown.err
