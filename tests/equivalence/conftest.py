@@ -75,9 +75,11 @@ def swept(engine: Engine, coverage: Coverage) -> Sweep:
         total.differences += [f"[{zone}, {time}] {text}" for text in part.differences]
         total.compared += part.compared
         total.left_to_spark += part.left_to_spark
+        total.evaluated += part.evaluated
     _report.append(
         f"sweep: {total.compared} expressions compared, {total.left_to_spark} left to Spark, {len(total.differences)} differ"
     )
+    _report.append(f"local evaluation: {total.evaluated} values of expressions compared")
     return total
 
 
@@ -91,6 +93,7 @@ def sampled(engine: Engine, coverage: Coverage) -> Sample:
         f"random: {result.runs} queries ({len(result.texts)} different), {result.share:.1%} fully pushed, seed {seed}"
         + (f": HIVEDRUID_EQUIVALENCE={asked} HIVEDRUID_EQUIVALENCE_SEED={seed} runs the same" if asked else "")
     )
+    _report.append(f"  evaluated locally: {engine.evaluated} plans, left to Spark: {engine.not_evaluated}")
     for shape, whole in sorted(result.shapes.items()):
         _report.append(f"  {shape}: {sum(whole)} of {len(whole)} fully pushed")
     return result

@@ -166,13 +166,14 @@ store and what is left of it by Spark; its native queries once more, by a real D
 at all, by Spark over the raw rows. All answers must be equal: as lists where ORDER BY leaves nothing open, else as
 multisets; doubles to nine digits.
 
+- **Local evaluation** answers a fourth time, where its tables reach: what Druid leaves of the pushed plan, and the whole query over plain scans.
 - **The sweep** puts every column into every operator of `operators.py`, over tables that hold every edge value of every
-  type, in three session zones and for both types of `__time`; and asks the queries of `shapes.py`: everything beyond one
+  type, in six session zones (clocks that change at midnight among them) and for both types of `__time`; and asks the queries of `shapes.py`: everything beyond one
   SELECT over one table.
 - **Random queries** (`queries.py`) nest those operators over random tables (`tables.py`): projections, conditions,
   groups, HAVING, ORDER BY with every null order, LIMIT and OFFSET, DISTINCT, queries over queries; a third of them are the
-  shapes with random parts. At least 60 % of all must be pushed whole. In two zones of the three the planner knows how many
-  rows the tables have, which lets Druid join them; in the third it does not.
+  shapes with random parts. At least 60 % of all must be pushed whole. In all zones but one the planner knows how many
+  rows the tables have, which lets Druid join them.
 - **The real Druid** (`real.py`) ingests every table with the task that the embedded store runs, in segments of a year,
   and is asked every native query of both, also those that are only a part of a query. Of queries that it can vectorize
   it is asked twice, with `vectorize` as it comes and `false`: its two engines are not one in everything (-0.0), and which
@@ -190,7 +191,7 @@ wrong they cannot tell: `tests/q/hive_spark_differences.q` holds what Hive answe
 
 ## What is reached
 
-On all three sides: ● the operator met the type of its first argument, with nulls where a column of the type can have them, and in all three
+On all three sides: ● the operator met the type of its first argument, with nulls where a column of the type can have them, and in all
 zones where the type is read in one · – does not apply.
 `python -m pytest tests/equivalence --update-coverage` writes this page.
 

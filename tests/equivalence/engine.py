@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +18,18 @@ from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.decode import decode_rows
 from hivedruid.plan.physical import DruidInput, DruidRead, TableInput
-from hivedruid.plan.rules import RULES
+from hivedruid.plan.rules import RULES, SCANS
 from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, spark_job
 from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session
 from hivedruid.spark.jobs import SparkRunner
 from tests.equivalence.comparison import Rows
+from tests.equivalence.local import answered, in_utc
 from tests.equivalence.real import RealDruid
 from tests.equivalence.tables import ZONES, RandomTable, World
 from tests.support.loads import ingest
 from tests.support.planning import plan
+from tests.support.raw import spark_value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,11 +47,12 @@ MAX_VIEWS = 6
 
 @dataclass(frozen=True)
 class Answers:
-    """A query's two answers, and the plans they come from."""
+    """A query's answers, and the plans they come from; `local` are those of local evaluation, where it has any."""
 
     sql: str
     pushed: Rows
     expected: Rows
+    local: tuple[Rows, ...]
     plan: QueryPlan
     unpushed: QueryPlan
 
@@ -76,6 +78,8 @@ class Engine:
         self.world: World | None = None
         self.tables: tuple[Table, ...] = ()
         self.sql = ""
+        self.evaluated = 0
+        self.not_evaluated = 0
 
     def close(self) -> None:
         self.store.close()
@@ -116,7 +120,7 @@ class Engine:
         names = ", ".join(f"`{column.name}`" for column in columns)
         empty = ", ".join(f"CAST(NULL AS {spark_type(column.type)}) AS `{column.name}`" for column in columns)
         rows = ", ".join(
-            "(" + ", ".join(_spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")"
+            "(" + ", ".join(spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")"
             for row in random.rows
         )
         text = f"SELECT * FROM VALUES {rows} AS v({names})" if rows else f"SELECT {empty} WHERE FALSE"
@@ -134,7 +138,21 @@ class Engine:
 
     def answers(self, sql: str) -> Answers:
         bare, made = self.plan(sql, pushed=False), self.plan(sql)
-        return Answers(sql, self.pushed(made), self.expected(bare), made, bare)
+        return Answers(sql, self.pushed(made), self.expected(bare), self.local(sql, made), made, bare)
+
+    def local(self, sql: str, made: QueryPlan) -> tuple[Rows, ...]:
+        """What local evaluation answers: of what is left of the pushed plan, and of the whole query over plain scans."""
+        residual = druid_read(made) is None and constant_rows(made) is None
+        plans = [*([made] if residual else []), self.scans(sql)]
+        found = [rows for plan in plans if (rows := answered(plan, self.store)) is not None]
+        self.evaluated += len(found)
+        self.not_evaluated += len(plans) - len(found)
+        return tuple(found)
+
+    def scans(self, sql: str) -> QueryPlan:
+        """The plan with scans only, whatever the tables are known to have."""
+        assert self.world is not None
+        return plan(sql, self.world.zone, rules=SCANS, tables=self.tables)
 
     def pushed(self, made: QueryPlan) -> Rows:
         read = druid_read(made)
@@ -157,11 +175,7 @@ class Engine:
 
     def read(self, read: DruidRead) -> Rows:
         assert self.world is not None
-        return [
-            # a time that a clock shows twice equals no time of another zone in Python: compare instants in UTC
-            tuple([v.astimezone(UTC) if isinstance(v, datetime) and v.tzinfo else v for v in row])
-            for row in decode_rows(self._stored_rows(read), read.fields, self.world.zone)
-        ]
+        return in_utc(list(decode_rows(self._stored_rows(read), read.fields, self.world.zone)))
 
     def expected(self, bare: QueryPlan) -> Rows:
         job = spark_job(bare)
@@ -187,18 +201,6 @@ def _stored(random: RandomTable) -> Table:
     digest = hashlib.sha256(f"{columns}\n{_documents(random)}".encode()).hexdigest()
     name = f"equivalence_{os.getpid()}_{random.table.name}_{digest[:16]}"  # runs side by side drop only what is theirs
     return replace(random.table, properties={**random.table.properties, "druid.datasource": name})
-
-
-def _spark_value(value: Any, type_: HiveType) -> str:
-    """A typed constant, written apart from the planner's own way."""
-    kind = spark_type(type_)
-    if value is None:
-        return f"CAST(NULL AS {kind})"
-    if type_.is_timestamp:
-        return f"CAST(timestamp_millis({value}) AS {kind})"
-    if isinstance(value, str):
-        return f"CAST(X'{value.encode().hex()}' AS STRING)"
-    return f"CAST('{value}' AS {kind})"
 
 
 def queries_of(made: QueryPlan) -> Iterator[dict[str, Any]]:

@@ -21,6 +21,7 @@ COLUMNS_OF = {
     "boolean": ("b",),
     "time": ("`__time`",),
     "date": ("to_date(`__time`)",),
+    "array": ("tags",),
 }
 """The columns of each kind; a date has none of its own.
 
@@ -43,6 +44,7 @@ STRING_LITERALS = (
     "'it\\'s'",
     "'back\\\\\\\\slash'",
     "'a%b'",
+    "'😀'",
 )
 TIME_LITERALS = (
     "'2020-01-01'", "'2020-03-08 02:30:00'", "'2020-11-01 01:30:00'", "'2020-01-01 00:00:00.001'", "'1969-12-31 23:59:59.999'",
@@ -166,6 +168,10 @@ CONDITIONS: list[Template] = [
                 "cast({0} AS date) NOT BETWEEN '2020-01-01' AND '2020-11-01'", "cast({0} AS string) >= '2020-03-08'",
                 "cast({0} AS timestamp) >= '2020-03-08 02:30:00'", "{0} >= current_date", "{0} < current_timestamp - interval '1' month",
                 "{0} >= date_sub(current_date, 2000)", "({0} + interval '1' day) > '2020-03-09'"),
+    *_templates("boolean", "array", "array_contains({0}, 'x')", "array_contains({0}, '')", "array_contains({0}, '😀')", "size({0}) > 1", "size({0}) = -1",
+                "{0}[0] = 'x'", "{0}[1] <> 'x'", "{0}[0] IS NULL", "{0} IS NULL", "{0} IS NOT NULL", "array_contains({0}, 'x') OR array_contains({0}, 'y')",
+                "array_contains({0}, {0}[1])"),
+    *_templates("boolean", "array string", "array_contains({0}, {1})", "{0}[0] = {1}"),
     *_templates("boolean", "time boolean", "{0} >= '2020-06-01' OR {1}", "NOT ({0} >= '2020-06-01' AND {1})", "({0} < '2020-01-01') IS NOT TRUE OR {1}"),
 ]  # fmt: skip
 
@@ -174,10 +180,12 @@ ARITHMETIC: list[Template] = [
     *_templates("number", "number number", "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "{0} % {1}"),
     *_templates("integer", "integer integer", "{0} div {1}"),
     *_templates("number", "number", "- {0}", "abs({0})", "{0} + 1", "{0} * 2", "{0} / 2", "{0} % 3", "{0} - 0.5", "{0} * 1.5e0", "{0} / 0", "{0} % 0"),
-    *_templates("number", "number", "round({0})", "round({0}, 1)", "round({0}, 2)", "round({0}, -1)", "pmod({0}, 3)", "pmod({0}, 7)"),
+    *_templates("number", "number", "round({0})", "round({0}, 1)", "round({0}, 2)", "round({0}, -1)", "round({0}, -2)", "pmod({0}, 3)", "pmod({0}, 7)"),
     *_templates("double", "double", "bround({0})", "pmod({0}, 2.5e0)"),
     *_templates("integer", "integer", "~{0}", "({0} & 3)", "({0} | 5)", "({0} ^ 7)"),
-    *_templates("number", "small", "{0} * 1.5", "{0} - 0.25", "1.5 * {0} + 2"),
+    *_templates("number", "small", "{0} * 1.5", "{0} - 0.25", "1.5 * {0} + 2", "{0} / 1.5", "2.5 / {0}", "{0} / -0.7", "{0} / 0.0", "cast({0} AS decimal(4,1)) % 3"),
+    *_templates("number", "small small", "cast({0} AS decimal(5,1)) / cast({1} AS decimal(3,1))"),
+    *_templates("number", "double", "cast({0} AS decimal(6,2)) / 3", "cast({0} AS decimal(5,2)) / 0.07"),
     *_templates("integer", "integer", "{0} div 2", "{0} div 0", "- {0}"),
     *_templates("integer", "number", "floor({0})", "ceil({0})"),
     *_templates("double", "number", "sqrt({0})", "sign({0})"),
@@ -193,11 +201,11 @@ STRINGS: list[Template] = [
                 "substr({0}, 3, 0)", "lpad({0}, 4, '*')", "rpad({0}, 4, 'xy')", "lpad({0}, 1, ' ')", "repeat({0}, 2)", "replace({0}, 'a', 'bb')",
                 "replace({0}, 'b', '')", "regexp_replace({0}, '[ab]+', '-')", "regexp_replace({0}, ' ', '')", "regexp_extract({0}, '(a)(b)?', 1)",
                 "regexp_extract({0}, '([0-9]+)', 1)", "regexp_extract({0}, 'a(b)', 0)", "{0} || '-'", "concat('<', {0}, '>')", "md5({0})"),
-    *_templates("string", "string", "substr({0}, -3, 2)", "lpad({0}, 0, 'x')", "repeat({0}, 0)", "concat_ws('-', {0}, 'x', {0})", "concat_ws('', {0}, 'x')", "translate({0}, 'ab', 'x')",
+    *_templates("string", "string", "substr({0}, -3, 2)", "substr({0}, 1, 2)", "lpad({0}, 4, '😀')", "rpad({0}, 3, '😀')", "lpad({0}, 0, 'x')", "repeat({0}, 0)", "concat_ws('-', {0}, 'x', {0})", "concat_ws('', {0}, 'x')", "translate({0}, 'ab', 'x')",
                 "substring_index({0}, '.', 1)", "substring_index({0}, ' ', -1)", "split({0}, ' ')[0]", "split({0}, '[.]')[1]", "split({0}, '\\\\\\\\+')[1]",
                 "regexp_replace({0}, '(a)(b)?', '$2-$1')", "trim(BOTH 'a' FROM {0})", "trim(LEADING ' a' FROM {0})"),
     *_templates("string", "string small", "substring({0}, {1})", "substring({0}, {1}, {1})", "substring({0}, 2, {1})"),
-    *_templates("integer", "string", "locate('b', {0}, 2)", "unix_timestamp({0})", "unix_timestamp({0}, 'yyyy-MM-dd')", "year(cast({0} AS timestamp))"),
+    *_templates("integer", "string", "locate('b', {0}, 2)", "locate('b', {0}, 4)", "locate('😀', {0})", "instr({0}, '😀')", "unix_timestamp({0})", "unix_timestamp({0}, 'yyyy-MM-dd')", "year(cast({0} AS timestamp))"),
     *_templates("integer", "string", "length({0})", "instr({0}, 'b')", "locate('a', {0})", "instr({0}, '')", "ascii({0})"),
     *_templates("string", "string string", "{0} || {1}", "concat({0}, '/', {1})", "concat_ws('-', {0}, {1})"),
     *_templates("string", "string number", "concat({0}, {1})"),
@@ -248,7 +256,12 @@ TIMES: list[Template] = [
     *_templates("string", "small", "from_unixtime({0})"),
 ]  # fmt: skip
 
-VALUES = [*ARITHMETIC, *STRINGS, *CHOICES, *CASTS, *TIMES]
+ARRAYS: list[Template] = [
+    *_templates("integer", "array", "size({0})"),
+    *_templates("string", "array", "{0}[0]", "{0}[1]", "{0}[5]", "coalesce({0}[0], {0}[1])"),
+]
+
+VALUES = [*ARITHMETIC, *STRINGS, *CHOICES, *CASTS, *TIMES, *ARRAYS]
 
 AGGREGATES: list[Template] = [
     *(Template("count({0})", (kind,), "integer") for kind in _ANY),
@@ -263,6 +276,8 @@ AGGREGATES: list[Template] = [
     Template("count({0}) FILTER (WHERE {1})", ("string", "boolean"), "integer"),
     *_templates("number", "number", "max({0} * 2)", "sum(if({0} > 1, 1, 0))"),
     *_templates("integer", "integer", "sum({0} + 1)", "sum(CASE WHEN {0} > 0 THEN {0} END)"),
+    *_templates("number", "small", "sum({0} / 1.5)", "sum(if({0} > 0, {0} / 3.0, 0.5))"),
+    *_templates("number", "double", "sum(cast({0} AS decimal(10,2)))", "avg(cast({0} AS decimal(8,2)))", "sum(cast({0} AS decimal(6,2)) / 0.7 + 1)"),
     Template("count(DISTINCT {0}, {1})", ("string", "boolean"), "integer"),
 ]  # fmt: skip
 

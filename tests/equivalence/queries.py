@@ -62,13 +62,13 @@ def value(draw: st.DrawFn, relation: Relation, kind: str, depth: int) -> str:
     columns = relation.of(kind)
     choice = draw(st.integers(0, 9))
     if depth <= 0 or choice < 4 or kind not in MAKING or kind == "summed":
-        if columns and (choice != 3 or kind == "summed"):
+        if columns and (choice != 3 or kind in ("summed", "array")):
             return draw(st.sampled_from(columns))
         if kind in LITERALS:
             return draw(st.sampled_from(LITERALS[kind]))
         if kind in ("summed", "inexact"):
             return draw(value(relation, "integer", 0))
-    template = draw(st.sampled_from(MAKING[kind]))
+    template = draw(st.sampled_from([t for t in MAKING[kind] if "array" not in t.kinds or relation.of("array")]))
     arguments = [draw(value(relation, k, depth - 1)) for k in template.kinds]
     text = template.text.format(*arguments)
     return f"({text})" if template.text.startswith(("{", "-", "~", "NOT", "year({0}) ")) else text
@@ -123,6 +123,7 @@ def scans(draw: st.DrawFn, relation: Relation = BASE) -> Query:
         order = (
             f" ORDER BY {', '.join(f'{key}{draw(direction)}' for key in keys)}{draw(st.one_of(st.just(''), limits))}"
         )
+        assert relation.unique is not None
         items = [relation.unique, *items]
     listed = ", ".join(f"{text} AS c{i}" for i, text in enumerate(items))
     return Query(f"SELECT {listed} FROM {relation.from_}{draw(where(relation))}{order}", shape != "any order")
@@ -178,7 +179,7 @@ def groups(draw: st.DrawFn, relation: Relation = BASE) -> Query:
     group = f" GROUP BY {', '.join(text for _, text in keys)}" if keys else ""
     having = draw(st.one_of(st.just(""), _having(calls, relation))) if keys else ""
     order, ordered = "", False
-    if keys and draw(st.booleans()):
+    if bool(keys) and draw(st.booleans()):
         first = [f"c{i}" for i, (kind, _) in enumerate(outputs) if kind in ORDERED and i >= len(keys)]
         chosen = (
             [*draw(st.lists(st.sampled_from(first), max_size=1)), *(f"c{i}" for i in range(len(keys)))]
@@ -347,7 +348,9 @@ PARTS: dict[str, st.SearchStrategy[str]] = {
     "tfloor": st.sampled_from([f"floor_{unit}(t.`__time`)" for unit in UNITS]),
     "agg": aggregate(BASE).map(lambda call: call[1]),
     "exact": st.sampled_from(EXACT),
+    "whole": st.sampled_from(["count(*)", "sum(i)", "max(l)", "count(DISTINCT w)", "count(s)", "sum(if(b, 1, 0))"]),
     "have": st.sampled_from(shapes.HAVINGS),
+    "false": st.sampled_from(shapes.FALSE),
     "cond": condition(BASE, 1),
     "where": where(BASE),
     "and": _maybe("AND", condition(BASE, 1)),
@@ -378,6 +381,8 @@ def shaped(draw: st.DrawFn) -> Query:
     for hole in shape.holes:
         if hole not in chosen:
             chosen[hole] = draw(PARTS[shapes.kind_of(hole)])
+    if any("tags" in part for hole, part in chosen.items() if hole != "t"):
+        chosen["t"] = "t"  # which has no array where it is a DISTINCT
     return Query(shape.text.format_map(chosen), shape.ordered, shape.name)
 
 

@@ -15,7 +15,7 @@ from tests.equivalence.comparison import Rows, same, shown
 from tests.support.loads import ingest
 
 if TYPE_CHECKING:
-    from hivedruid.druid.engine import DruidEngine
+    from hivedruid.engine.engine import DruidEngine
 
 AT_ONCE = 6
 """Tasks that run at the same time."""

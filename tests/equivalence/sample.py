@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,6 +16,9 @@ from tests.equivalence.coverage import Coverage
 from tests.equivalence.engine import Answers, Engine, queries_of
 from tests.equivalence.queries import Query, queries
 from tests.equivalence.tables import TIME_TYPES, ZONES, RandomTable, World, worlds
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 PER_WORLD = 25
 AT_ONCE = 24
@@ -60,7 +64,7 @@ def random_worlds(seed: int, count: int) -> Iterator[World]:
         yield pool[number // len(pools) % len(pool)]
 
 
-def _generate(seed: int, count: int, strategy: object, take: Callable[[World], None]) -> None:
+def _generate(seed: int, count: int, strategy: SearchStrategy[World], take: Callable[[World], None]) -> None:
     @hypothesis.seed(seed)
     @settings(
         max_examples=count,
@@ -69,7 +73,7 @@ def _generate(seed: int, count: int, strategy: object, take: Callable[[World], N
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(strategy)  # type: ignore[arg-type]
+    @given(strategy)
     def run(world: World) -> None:
         take(world)
 
@@ -124,6 +128,8 @@ def compare(engine: Engine, query: Query) -> Answers:
         raise DifferenceError(query, f"{type(error).__name__}: {error}") from error
     if not same(answers.pushed, answers.expected, answers.types, ordered=query.ordered):
         raise DifferenceError(query, "the answers differ")
+    if not all(same(rows, answers.expected, answers.types, ordered=query.ordered) for rows in answers.local):
+        raise DifferenceError(query, "the answer of local evaluation differs")
     if len(engine.real.differences) > before:
         raise DifferenceError(query, engine.real.differences[-1], is_real=True)
     return answers
@@ -142,7 +148,7 @@ def _fewer_rows(engine: Engine, world: World, different: DifferenceError) -> Wor
             start = 0
             while start < len(getattr(world, name).rows):
                 table: RandomTable = getattr(world, name)
-                smaller = replace(world, **{name: table.without(start, start + size)})
+                smaller = replace(world, **{name: table.without(start, start + size)})  # type: ignore[arg-type]
                 if _differs(engine, smaller, different.query):
                     world = smaller
                 else:
@@ -177,6 +183,7 @@ def explain(engine: Engine, world: World, different: DifferenceError) -> str:
         lines.append(f"  Spark, nothing pushed: {spark_job(engine.plan(query.sql, pushed=False)).sql}")
         answers = engine.answers(query.sql)
         lines += ["  pushed:", shown(answers.pushed), "  expected:", shown(answers.expected)]
+        lines += [line for rows in answers.local for line in ("  evaluated locally:", shown(rows))]
         lines += ["  on a real Druid:", str(different)] if different.is_real else []
     except Exception as error:  # noqa: BLE001 - it is what the reader is to see
         lines.append(f"  {type(error).__name__}: {str(error)[:2000]}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hivedruid.plan.split import druid_read
 from tests.equivalence.comparison import Rows, same, same_value
 from tests.equivalence.coverage import Coverage
 from tests.equivalence.engine import Engine
+from tests.equivalence.local import answered, by_row
 from tests.equivalence.operators import AGGREGATES, CONDITIONS, VALUES, filled
 from tests.equivalence.shapes import SHAPES, with_defaults
 from tests.equivalence.tables import World
@@ -34,6 +35,18 @@ KEYS = (
 FEW_KEYS = ("", "w")
 """Keys over which DISTINCT is tried, a query for each, and aggregates of no rows at all."""
 ORDERS = ("", " ASC", " DESC", " NULLS FIRST", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST")
+ORDER_KEYS = (
+    *("s", "w", "n", "b", "ti", "sm", "i", "l", "big", "d", "f"),
+    *("`__time`", "to_date(`__time`)", "floor_day(`__time`)"),
+)
+ZONED_AGGREGATES = [
+    "count(DISTINCT `__time`)",
+    "count(to_date(`__time`))",
+    "count(DISTINCT to_date(`__time`))",
+    "min(to_date(`__time`))",
+    "max(to_date(`__time`))",
+]
+"""Aggregates that depend on the zone; in the first world all are asked."""
 
 
 @dataclass
@@ -43,6 +56,8 @@ class Sweep:
     differences: list[str] = field(default_factory=list)
     compared: int = 0
     left_to_spark: int = 0
+    evaluated: int = 0
+    """Values that local evaluation has answered."""
 
 
 def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) -> Sweep:
@@ -70,8 +85,11 @@ def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) 
             coverage,
         )
     if all_types:
-        _orders(engine, result, coverage)
+        _orders(engine, ORDER_KEYS, ORDERS, result, coverage)
         _shapes(engine, result, coverage)
+    else:
+        _aggregates(engine, "", ZONED_AGGREGATES, result, coverage)
+        _orders(engine, [key for key in ORDER_KEYS if "__time" in key], ("",), result, coverage)
     return result
 
 
@@ -147,6 +165,8 @@ def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, 
     expected = sorted(engine.expected(bare), key=lambda row: row[0])
     assert [row[0] for row in found] == [row[0] for row in expected]
     result.compared += len(texts)
+    if plan.columns[0].name == "id":  # else the one row has a count
+        _local_columns(engine, texts, expected, result)
     for position, (text, column) in enumerate(zip(texts, plan.columns[1:], strict=True), start=1):
         tolerance = 1e-6 if column.type.name == "float" else 1e-9
         wrong = next(
@@ -162,6 +182,24 @@ def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, 
             result.differences.append(
                 f"{text} ({column.type}): {a[position]!r} instead of {b[position]!r} in row {a[0]}"
             )
+
+
+def _local_columns(engine: Engine, texts: list[str], expected: Rows, result: Sweep) -> None:
+    """The same expressions by local evaluation, value by value: what it does not leave to Spark is Spark's answer."""
+    for position, text in enumerate(texts, start=1):
+        plan = engine.scans(f"SELECT id, {text} AS c FROM t")
+        answer = by_row(plan, engine.store)
+        if answer is None:
+            continue
+        truth = {row[0]: row[position] for row in expected}
+        tolerance = 1e-6 if plan.columns[1].type.name == "float" else 1e-9
+        for number in range(len(expected)):
+            for id_, found in answer(number) or ():
+                result.evaluated += 1
+                if not same_value(found, truth[id_], tolerance):
+                    result.differences.append(
+                        f"evaluated locally: {text}: {found!r} instead of {truth[id_]!r} in row {id_}"
+                    )
 
 
 def _aggregates(engine: Engine, key: str, calls: list[str], result: Sweep, coverage: Coverage) -> None:
@@ -180,8 +218,12 @@ def _aggregates(engine: Engine, key: str, calls: list[str], result: Sweep, cover
             coverage.record(bare, engine.world)
             found, expected = engine.pushed(plan), engine.expected(bare)
             result.compared += len(chunk)
-            if not same(found, expected, [c.type for c in plan.columns], ordered=False):
+            types = [c.type for c in plan.columns]
+            if not same(found, expected, types, ordered=False):
                 result.differences.append(f"{sql}\n  {_first_difference(found, expected)}")
+            local = answered(engine.scans(sql), engine.store)
+            if local is not None and not same(local, expected, types, ordered=False):
+                result.differences.append(f"evaluated locally: {sql}\n  {_first_difference(local, expected)}")
 
 
 def _first_difference(found: Rows, expected: Rows) -> str:
@@ -189,25 +231,10 @@ def _first_difference(found: Rows, expected: Rows) -> str:
     return f"{extra[:2]!r} … instead of {[row for row in expected if row not in found][:2]!r} …"
 
 
-def _orders(engine: Engine, result: Sweep, coverage: Coverage) -> None:
+def _orders(engine: Engine, keys: Iterable[str], orders: Iterable[str], result: Sweep, coverage: Coverage) -> None:
     """Every key in every order: the limit shows which rows come first."""
-    for key in (
-        "s",
-        "w",
-        "n",
-        "b",
-        "ti",
-        "sm",
-        "i",
-        "l",
-        "big",
-        "d",
-        "f",
-        "`__time`",
-        "to_date(`__time`)",
-        "floor_day(`__time`)",
-    ):
-        for order in ORDERS:
+    for key in keys:
+        for order in orders:
             for sql in (
                 f"SELECT {key} AS k, count(*) AS c FROM t GROUP BY {key} ORDER BY k{order} LIMIT 3",
                 f"SELECT {key} AS k, max(l) AS m FROM t GROUP BY {key} ORDER BY m{order}, k{order} LIMIT 4 OFFSET 1",
@@ -218,6 +245,11 @@ def _orders(engine: Engine, result: Sweep, coverage: Coverage) -> None:
                 result.compared += 1
                 if not same(answers.pushed, answers.expected, answers.types, ordered=True):
                     result.differences.append(f"{sql}\n  {answers.pushed!r} instead of {answers.expected!r}")
+                for rows in answers.local:
+                    if not same(rows, answers.expected, answers.types, ordered=True):
+                        result.differences.append(
+                            f"evaluated locally: {sql}\n  {rows!r} instead of {answers.expected!r}"
+                        )
 
 
 def _shapes(engine: Engine, result: Sweep, coverage: Coverage) -> None:
@@ -231,3 +263,6 @@ def _shapes(engine: Engine, result: Sweep, coverage: Coverage) -> None:
         result.compared += 1
         if not same(answers.pushed, answers.expected, answers.types, ordered=shape.ordered):
             result.differences.append(f"{sql}\n  {_first_difference(answers.pushed, answers.expected)}")
+        for rows in answers.local:
+            if not same(rows, answers.expected, answers.types, ordered=shape.ordered):
+                result.differences.append(f"evaluated locally: {sql}\n  {_first_difference(rows, answers.expected)}")

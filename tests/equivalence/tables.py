@@ -23,9 +23,11 @@ from hivedruid.catalog.types import (
     TIMESTAMP_LTZ,
     TINYINT,
     HiveType,
+    array_of,
 )
 
-ZONES = ("UTC", "US/Pacific", "Asia/Kolkata")
+ZONES = ("UTC", "US/Pacific", "Asia/Kolkata", "America/Havana", "Asia/Beirut", "Australia/Lord_Howe")
+"""Havana skips midnights and repeats others, Beirut only skips them; Lord Howe changes its clocks by half an hour."""
 TIME_TYPES = (TIMESTAMP_LTZ, TIMESTAMP)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,6 +46,13 @@ TIMES = [
         "2020-03-09T06:59:59.999", "2020-11-01T07:00:00", "2020-11-01T08:30:00", "2020-11-01T09:30:00", "2020-11-02T07:59:59",
         # midnights and years of Asia/Kolkata
         "2019-12-31T18:30:00", "2020-06-14T18:29:59.999", "2020-06-14T18:30:00", "2020-06-15T10:15:00.25",
+        # America/Havana has no midnight on 2020-03-08, which begins at 05:00 UTC, and two on 2020-11-01, at 04:00 and 05:00
+        "2020-03-08T04:59:59.999", "2020-03-08T05:00:00", "2020-03-09T04:30:00", "2020-11-01T04:00:00", "2020-11-01T04:30:00",
+        "2020-11-01T05:00:00", "2020-11-01T05:30:00", "2020-11-02T04:59:59.999",
+        # Asia/Beirut has no midnight on 2020-03-29, which begins at 2020-03-28 22:00 UTC, and repeats the hour before 2020-10-25
+        "2020-03-28T21:59:59.999", "2020-03-28T22:00:00", "2020-03-29T21:30:00", "2020-10-24T20:30:00", "2020-10-24T21:30:00", "2020-10-24T22:00:00",
+        # Australia/Lord_Howe goes back by half an hour on 2020-04-04 at 15:00 UTC, and forward on 2020-10-03 at 15:30
+        "2020-04-04T14:15:00", "2020-04-04T14:45:00", "2020-04-04T15:15:00", "2020-10-03T15:15:00", "2020-10-03T15:45:00",
         "2021-01-03T12:00:00", "2021-01-04T00:00:00", "2020-12-31T08:00:00", "2021-01-01T07:59:59.999",
         "1970-01-01T00:00:00", "1969-12-31T23:59:59.999", "1969-07-20T20:17:40.12", "1950-05-05T05:05:05.005", "2050-07-01T00:00:00",
     )
@@ -52,8 +61,9 @@ TIMES = [
 STRINGS = [
     "", "a", "b", "A", "ab", "Ab", "abc", "a b", " a", "a ", "  ", "a%b", "a_b", "%", "_", "it's", 'say "x"', "back\\slash",
     "ä", "Ärger", "日本語", "naïve", "0", "1", "12", "-7", "3.5", "1e3", "12.7", " 5", "true", "2020-01-01", "a.b", "a+b", "ñ\tz",
+    "a😀b", "😀", "😀😀x", "x𝒳yz",
 ]  # fmt: skip
-WORDS = ["x", "y", "z", "X"]
+WORDS = ["x", "y", "z", "X", "😀"]
 NUMBERS_AS_TEXT = [
     "0",
     "1",
@@ -100,6 +110,11 @@ DOUBLES = [
 """No two large ones of different sign: what is left of their sum would depend on the order of the rows."""
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1.5, 1.1, -2.25, 100.125, 0.1, 1e10, 1e-10, 16777216.0]
 
+ARRAYS = [
+    (), (None,), ("x",), ("x", None), (None, "y"), ("y", "x", "y"), ("",), ("", "X"), ("x", "y"), (None, None), ("a😀b", "z"), ("z",), ("A",),
+]  # fmt: skip
+"""Druid keeps the first two as NULL."""
+
 COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
     "s": (STRING, STRINGS),
     "w": (STRING, WORDS),
@@ -112,6 +127,7 @@ COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
     "big": (BIGINT, BIG),
     "d": (DOUBLE, DOUBLES),
     "f": (FLOAT, FLOATS),
+    "tags": (array_of(STRING), ARRAYS),
 }
 """The columns beside `__time` and the unique `id`, with the values they draw from."""
 

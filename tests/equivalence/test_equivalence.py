@@ -7,6 +7,7 @@ import pytest
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING
 from tests.equivalence.comparison import same
 from tests.equivalence.coverage import PAGE, Coverage
+from tests.equivalence.engine import Engine
 from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import Sample
 from tests.equivalence.sweep import Sweep
@@ -20,6 +21,13 @@ def test_every_operator_answers_the_same_over_every_type(swept: Sweep) -> None:
 def test_random_queries_answer_the_same(sampled: Sample) -> None:
     assert sampled.failure is None, f"\n{sampled.failure}\n(seed {sampled.seed})"
     assert len(sampled.texts) >= 0.75 * sampled.runs
+
+
+def test_local_evaluation_is_compared_too(swept: Sweep, sampled: Sample, engine: Engine) -> None:
+    """Over plain scans, and over what Druid answers of a plan that is not pushed whole."""
+    assert swept.evaluated > 20_000
+    assert sampled.runs > 0
+    assert engine.evaluated > engine.not_evaluated
 
 
 def test_most_random_queries_are_pushed_whole(sampled: Sample) -> None:

@@ -14,8 +14,8 @@ SCRIPTS = sorted((Path(__file__).parents[1] / "q").glob("*.q"))
 
 def answers(text: str) -> Iterator[tuple[str, str, list[str]]]:
     """Statement, columns and sorted rows of each query in a `.q.out`."""
-    for block in text.split("-- !statement ")[1:]:
-        statement, found, output = block.partition("\n")[2].partition("-- !schema ")
+    for block in text.split("-- !statement\n")[1:]:
+        statement, found, output = block.partition("-- !schema ")
         query = statement.strip()
         if found and query.split()[0].upper() in ("SELECT", "WITH", "FROM", "VALUES", "("):
             schema, _, rows = output.partition("\n-- !output\n")

@@ -1,0 +1,123 @@
+"""Dashboards' queries on the embedded store: without Spark, and with the answers that Spark gives over the raw rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hivedruid.actions.build import build
+from hivedruid.actions.gather import gather
+from hivedruid.actions.select.model import AnswerRows, EvaluateLocally, RunDruidQuery
+from hivedruid.catalog.types import spark_type
+from hivedruid.parser import parse
+from hivedruid.parser.statements import Query
+from hivedruid.plan.split import plan_query, spark_job
+from hivedruid.session import Session
+from hivedruid.spark import rows as spark_rows
+from hivedruid.spark import session as spark_session
+from tests.dashboards.sample import NOW, fill, queries, regions, sales
+from tests.equivalence.comparison import Rows, same, shown
+
+ENOUGH = 105
+"""Queries that must be answered without Spark."""
+VIEWS = 4
+"""How often a query may read the same table."""
+SPARK = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false", "spark.ui.enabled": "false"}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    folder = tmp_path_factory.mktemp("dashboards")
+    with Session(folder / "home", hiveconf={"hivedruid.now": NOW, "hive.local.time.zone": "UTC"}) as made:
+        fill(made, folder / "rows")
+        yield made
+    spark_session.release_all()
+
+
+@pytest.fixture(scope="module")
+def answers(session: Session) -> dict[str, Rows]:
+    """What hivedruid answers, by query."""
+    return {sql: _run(session, sql) for sql in queries()}
+
+
+def _run(session: Session, sql: str) -> Rows:
+    (statement,) = session.statements(sql)
+    return [tuple(row) for row in session.execute(statement).rows]
+
+
+def _actions(session: Session, sql: str) -> tuple[Any, ...]:
+    (statement,) = session.statements(sql)
+    parsed = parse(statement)
+    return build(parsed, gather(parsed, session._facts())).actions
+
+
+def test_there_are_107_queries() -> None:
+    assert len(set(queries())) == 107
+
+
+def test_they_are_planned_without_spark(session: Session) -> None:
+    without = [
+        sql
+        for sql in queries()
+        if all(isinstance(a, AnswerRows | RunDruidQuery | EvaluateLocally) for a in _actions(session, sql))
+    ]
+    assert len(without) >= ENOUGH, "\n".join(set(queries()) - set(without))
+
+
+def test_they_run_without_spark(session: Session, answers: dict[str, Rows]) -> None:
+    """No plan gave way to Spark while it ran, either."""
+    assert len(answers) == 107
+    assert session._spark is None
+
+
+def test_too_many_rows_go_to_spark(session: Session) -> None:
+    limited = "SELECT country, n, rank() OVER (ORDER BY n, country) AS r FROM (SELECT country, count(*) AS n FROM sales GROUP BY country) t ORDER BY r"
+    here = _run(session, limited)
+    before = session.settings["hivedruid.local.evaluation.max.rows"]
+    session.settings.set("hivedruid.local.evaluation.max.rows", "5")
+    assert _run(session, limited) == here
+    assert session._spark is not None
+    session.settings.set("hivedruid.local.evaluation.max.rows", before)
+
+
+def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: dict[str, Rows]) -> None:
+    spark = spark_session.session(SPARK, session.home)
+    for name, rows in (("sales", sales()), ("regions", regions())):
+        _views(session, spark, name, list(rows))
+    wrong = []
+    for sql, found in answers.items():
+        (statement,) = session.statements(sql)
+        parsed = parse(statement)
+        assert isinstance(parsed, Query)
+        bare = plan_query(parsed.expression, statement, gather(parsed, session._facts()), rules=())
+        expected = list(spark_rows.stream(spark.sql(spark_job(bare).sql)))
+        ordered = "ORDER BY" in sql.rpartition(")")[2]
+        if not same(found, expected, [c.type for c in bare.columns], ordered=ordered):
+            wrong.append(f"{sql}\n  found:\n{shown(found)}\n  expected:\n{shown(expected)}")
+    assert not wrong, "\n\n".join(wrong)
+
+
+def _views(session: Session, spark: Any, name: str, rows: list[dict[str, Any]]) -> None:
+    table = session.catalog.find("default", name)
+    assert table is not None
+    values = ", ".join(
+        "(" + ", ".join(_constant(row[c.name], str(c.type)) for c in table.columns) + ")" for row in rows
+    )
+    casts = ", ".join(f"CAST(`{c.name}` AS {spark_type(c.type)}) AS `{c.name}`" for c in table.columns)
+    names = ", ".join(f"`{c.name}`" for c in table.columns)
+    frame = spark.sql(f"SELECT {casts} FROM VALUES {values} AS v({names})").cache()
+    for number in range(VIEWS):
+        frame.createOrReplaceTempView(f"{name}_{number}")
+
+
+def _constant(value: Any, type_: str) -> str:
+    if value is None:
+        return "NULL"
+    if type_ == "timestamp":
+        return f"TIMESTAMP_NTZ'{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M:%S}'"
+    if isinstance(value, str):
+        return '"' + value + '"'
+    return f"{value!r}D" if isinstance(value, float) else str(value)
