@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from hivedruid.clients import wire
 from hivedruid.druid.compaction import CONFIG, TASK
 from hivedruid.druid.ingestion import index_parallel_spec
 from tests.support.ingestion import Feed, IngestionHome, Row, until
@@ -66,8 +67,12 @@ class Tables:
             "appendToExisting": True,
         }
         spec = {"dataSchema": schema, "ioConfig": io, "tuningConfig": {"type": "index_parallel"}}
-        self.home.druid.client.post("overlord", TASK, {"type": "index_parallel", "id": task_id, "spec": spec})
-        task = until(lambda: (t := self.home.overlord.task(task_id)) and t.is_complete and t)
+        self.home.druid.client.post(
+            "overlord", TASK, wire.TaskId, {"type": "index_parallel", "id": task_id, "spec": spec}
+        )
+        until(lambda: (t := self.home.overlord.task(task_id)) is not None and t.is_complete)
+        task = self.home.overlord.task(task_id)
+        assert task is not None
         assert task.state == "SUCCESS", task
         until(lambda: self.count(name) == before + len(rows), "rows that were appended")
 
@@ -89,7 +94,7 @@ def tables(home: IngestionHome) -> Tables:
 def test_compact_merges_segments_and_changes_no_answer(home: IngestionHome, tables: Tables) -> None:
     name = tables.create("id string, n bigint, x double", druid_rollup="false", druid_segment_granularity="DAY")
     dimensions = ["id", {"type": "long", "name": "n"}, {"type": "double", "name": "x"}, _several("tags")]
-    rows = [
+    rows: list[Mapping[str, Any]] = [
         {"time": f"2024-01-0{day}T0{hour}:00:00.123Z", "id": "" if hour else None, "n": SECOND + hour, "x": hour / 3,
          "tags": ["z", "a", "z"]}
         for day in (1, 2, 5) for hour in range(3)
@@ -103,8 +108,10 @@ def test_compact_merges_segments_and_changes_no_answer(home: IngestionHome, tabl
     assert len(tasks) == 2  # two days, a hole, and another day
     assert tables.states(name) == [("available", 6)] * 3
     assert sorted(map(str, home.run(query))) == before
+    read = [row["bytes"] for row in tables.segments(name) if row["state"] == "available"]
+    assert home.druid.analysed(name, {}).bytes == sum(read)  # without those that are overshadowed
     scan = {"queryType": "scan", "dataSource": name, "intervals": ["2024/2025"], "columns": ["tags"]}
-    found = [event["tags"] for part in home.druid.answer(scan) for event in part["events"]]
+    found = [event["tags"] for part in home.druid.answer(scan, wire.JsonObject) for event in part["events"]]
     assert found == [["z", "a", "z"]] * 18
     listed = home.run(f"SHOW COMPACTIONS FOR {name}")
     assert {row["task"] for row in listed} == {row["task"] for row in tasks}
@@ -162,7 +169,7 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
         tables.append(name, [{"time": "2024-01-01T00:00:00Z", "id": str(number)}], ["id"])
 
     def compacted() -> Row | None:
-        home.druid.client.post("coordinator", FORCE)
+        home.druid.client.post("coordinator", FORCE, wire.Acknowledgement)
         rows = home.run(f"SHOW COMPACTIONS FOR {name}")
         done = [row for row in rows[1:] if row["type"] == "automatic" and row["state"] == "SUCCESS"]
         return rows[0] if done and (rows[0]["compacted"] or "").startswith("1 segment(s), 1 interval(s)") else None
@@ -170,7 +177,7 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
     seen = until(compacted, "automatic compaction")
     assert (seen["type"], seen["state"], seen["task"]) == ("automatic", "RUNNING", None)
     until(lambda: tables.states(name) == [("available", 2)], "the one segment")
-    home.druid.client.post("coordinator", FORCE)
+    home.druid.client.post("coordinator", FORCE, wire.Acknowledgement)
     assert len([row for row in home.run(f"SHOW COMPACTIONS FOR {name}") if row["task"]]) == 1  # and not again
     home.run(f"ALTER TABLE {name} SET TBLPROPERTIES ('druid.compaction.skipOffsetFromLatest' = 'P7D')")
     assert _config(home, name)["skipOffsetFromLatest"] == "P7D"
@@ -259,5 +266,5 @@ def _several(name: str) -> Row:
 
 
 def _config(home: IngestionHome, data_source: str) -> Row:
-    found: Row = home.druid.client.get("coordinator", f"{CONFIG}/{data_source}", missing={})
+    found: Row = home.druid.client.get("coordinator", f"{CONFIG}/{data_source}", wire.JsonObject, missing={})
     return found

@@ -19,7 +19,7 @@ import pytest
 
 from hivedruid.catalog.types import BIGINT
 from hivedruid.clients.cluster import DruidCluster
-from hivedruid.druid.engine import DruidLimits
+from hivedruid.druid.limits import DruidLimits
 from hivedruid.errors import ConnectError, DruidError, ResourceError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import read_state

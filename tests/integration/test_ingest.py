@@ -14,15 +14,15 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.catalog.types import BIGINT
-from hivedruid.clients import segments, task_spec
-from hivedruid.clients.overlord import Overlord
+from hivedruid.clients import segments, task_spec, wire
+from hivedruid.clients.overlord import TASK, Overlord
 from hivedruid.clients.segments import ETERNITY, Segments, wait_until
-from hivedruid.clients.tasks import TASKS
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.errors import ConnectError, DruidError
-from hivedruid.jobs.load import Load, LoadReport, LoadState, NoJournal, Replaces
+from hivedruid.jobs.load import Load, LoadReport, LoadState, NoJournal
 from hivedruid.jobs.staged import Sum
-from tests.integration.test_cluster_engine import DAY, NEW_YEAR, NewDataSource, scan, stage, task, values
 from tests.support.loads import ingest, load
+from tests.support.staged import DAY, NEW_YEAR, NewDataSource, scan, stage, task, values
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -173,7 +173,7 @@ def test_what_a_forgotten_task_has_published_is_not_published_again(
     name = new_data_source("t")
     new = load_of(name, {0: 1, 1: 2})
     forgotten = f"forgotten_{uuid4().hex}"
-    druid.client.post("overlord", TASKS, {**task_spec.completed(new, ()), "id": forgotten})
+    druid.client.post("overlord", TASK, wire.TaskId, {**task_spec.completed(new, ()), "id": forgotten})
     _wait_for_end(druid, forgotten)
     book = Notebook()
     druid.ingest(replace(new, state="submitted"), book)
@@ -455,7 +455,7 @@ def test_no_free_task_slot(druid: DruidCluster, new_data_source: NewDataSource, 
     slots = sum(worker.capacity for worker in overlord.workers())
     noops = [f"noop_{uuid4().hex}" for _ in range(slots)]
     for noop in noops:
-        druid.client.post("overlord", TASKS, {"type": "noop", "id": noop, "runTime": 120_000})
+        druid.client.post("overlord", TASK, wire.TaskId, {"type": "noop", "id": noop, "runTime": 120_000})
     try:
         assert wait_until(lambda: all(w.used >= w.capacity for w in overlord.workers()), 60)
         with pytest.raises(DruidError, match=rf"got no task slot \({slots} of {slots} in use\) within 1 s"):

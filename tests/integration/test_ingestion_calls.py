@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.actions.ingesting.gather import home_name
+from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.ingestion.lifecycle import owned
@@ -61,7 +62,7 @@ def rest(home: IngestionHome, topic: str) -> None:
     """One supervisor more that is suspended, of a table."""
     table = home.session.catalog.get("default", home.create(topic))
     spec = owned(supervisor_spec(table, home.session.settings), table, home_name(home.folder), suspended=True)
-    home.druid.client.post("overlord", SUPERVISOR, spec)
+    home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
 
 
 def resting(home: IngestionHome) -> int:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from hivedruid.clients.tasks import TASKS
+from hivedruid.clients.overlord import TASK
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.session import Session
 from tests.support import job_homes, killed
@@ -191,7 +191,7 @@ def test_the_overlord_dies_when_it_is_given_a_task(local: LocalCluster, staged: 
     dead = Event()
 
     def ends(what: str, method: str, path: str) -> bool:
-        if (what, method, path) != (at, "POST", TASKS) or dead.is_set():
+        if (what, method, path) != (at, "POST", TASK) or dead.is_set():
             return False
         kill(local, "coordinator", signal.SIGKILL)
         dead.set()
@@ -214,7 +214,7 @@ def test_a_service_dies_while_a_task_runs(
     """What a task has done goes with its worker; an overlord finds it again."""
     process = killed.begin(staged.home, staged.conf, staged.resume)
     try:
-        assert process.wait_for(f"POST {TASKS}")
+        assert process.wait_for(f"POST {TASK}")
         until(
             lambda: any(
                 task.state in ("RUNNING", "SUCCESS") for task in home.overlord.tasks(f"default.{staged.table}")

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import pytest
 
-from hivedruid.clients.tasks import TASKS
+from hivedruid.clients.overlord import TASK
 from hivedruid.errors import ExecutionError, SemanticError
 from hivedruid.session import Session
 from tests.support import killed
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 """Lives at a time: each of them takes one of Druid's four task slots."""
 Values = list[int]
-SUBMIT = f"POST {TASKS}"
+SUBMIT = f"POST {TASK}"
 
 
 @dataclass(frozen=True)

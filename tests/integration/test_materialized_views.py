@@ -57,7 +57,7 @@ class Story:
     def killed_rebuild(self) -> None:
         """REBUILD in another process, which dies when the rows are there and what they were computed from is not written yet."""
         code = (
-            "import json, os, signal, sys\nfrom pathlib import Path\nfrom hivedruid.actions import run_materialized\n"
+            "import json, os, signal, sys\nfrom pathlib import Path\nfrom hivedruid.actions.materialized import run as run_materialized\n"
             "from hivedruid.session import Session\nhome, conf = json.loads(sys.argv[1])\n"
             "run_materialized.save = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
             "with Session(Path(home), hiveconf=conf) as session:\n"

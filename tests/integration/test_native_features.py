@@ -13,7 +13,6 @@ import pytest
 from hivedruid.catalog.database import open_database
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError, ExecutionError
-from tests.integration.test_cluster_engine import stage, task
 from tests.support.both import EDIT_COLUMNS, EDITS, PAGE_COLUMNS, PAGES, Both
 from tests.support.loads import ingest
 from tests.support.native_json import (
@@ -34,6 +33,7 @@ from tests.support.native_json import (
     total,
     virtual,
 )
+from tests.support.staged import stage, task
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivedruid.actions.gather import Facts
+from hivedruid.actions.facts import Facts
 from hivedruid.session import Session
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.statistics import ColumnStatistics
 from hivedruid.embedded.store import EmbeddedStore
-from tests.integration.test_cluster_engine import COLUMNS, DAY, NEW_YEAR, ROWS, stage, task
 from tests.support.loads import ingest
+from tests.support.staged import COLUMNS, DAY, NEW_YEAR, ROWS, stage, task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster

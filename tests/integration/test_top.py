@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hivedruid import defaults
+from hivedruid.clients import wire
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from tests.support.top import Terminal
 
@@ -87,9 +88,9 @@ def supervisor(cluster: Cluster, druid: DruidCluster, topics: Topics) -> Iterato
         "ioConfig": {**io, "inputFormat": {"type": "json"}},
         "tuningConfig": {"type": "kafka"},
     }
-    druid.client.post("overlord", SUPERVISOR, {"type": "kafka", "suspended": True, "spec": inner})
+    druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, {"type": "kafka", "suspended": True, "spec": inner})
     yield SUPERVISED
-    druid.client.post("overlord", supervisor_path(SUPERVISED, "terminate"), missing={})
+    druid.client.post("overlord", supervisor_path(SUPERVISED, "terminate"), wire.SupervisorId)
 
 
 def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cluster: Cluster, tmp_path: Path) -> None:

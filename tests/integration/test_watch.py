@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 
-from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.actions.ingesting.gather import home_name
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.failures import MissingError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import DruidError
@@ -75,7 +78,7 @@ class Home:
         return spec
 
     def post(self, spec: Mapping[str, Any]) -> None:
-        self.druid.client.post("overlord", SUPERVISOR, spec)
+        self.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
 
     def started(self, name: str) -> None:
         """As if START had been said."""
@@ -97,7 +100,8 @@ class Home:
 
     def close(self) -> None:
         for name in self.sources:
-            self.druid.client.post("overlord", supervisor_path(name, "terminate"), missing={})
+            with suppress(MissingError):
+                self.druid.client.post("overlord", supervisor_path(name, "terminate"), wire.SupervisorId)
         until(lambda: not sum(self._end(name) for name in self.sources))
         for name in set(self.sources) & set(self.druid.data_sources()):
             self.druid.drop(name)
@@ -192,9 +196,9 @@ def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
     name = home.create(topic)
     home.post(home.spec(name, suspended=True))
     moved = {"type": "kafka", "partitions": {"type": "end", "stream": topic, "partitionOffsetMap": {"0": 10}}}
-    home.druid.client.post("overlord", supervisor_path(name, "resetOffsets"), moved)
+    home.druid.client.post("overlord", supervisor_path(name, "resetOffsets"), wire.Acknowledgement, moved)
     topics.admin.delete_records({kafka_python().TopicPartition(topic, 0): 50})
-    home.druid.client.post("overlord", supervisor_path(name, "resume"))
+    home.druid.client.post("overlord", supervisor_path(name, "resume"), wire.Acknowledgement)
     problem = until(lambda: home.problem(name, "offsets expired"))
     assert problem["evidence"] == "partition 0: 40 record(s) from 10 on"
     assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+from hivedruid.catalog.database import open_database
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, HiveType
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.physical import DruidRead, Field
+from tests.support.loads import ingest
 from tests.support.native_json import ETERNITY, Json
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
+    from tests.support.cluster import Cluster
 
 NEW_YEAR = 1_704_067_200_000  # 2024-01-01, a Monday
 DAY = 86_400_000
@@ -59,3 +66,22 @@ class Both:
     def read(self, query: Json, fields: str) -> DruidRead:
         named = [field.split(":") for field in fields.split()]
         return DruidRead(self.named({"intervals": ETERNITY, **query}), tuple(Field(n, TYPES[k]) for n, k in named))
+
+
+@contextmanager
+def stored_in_both(cluster: Cluster, folder: Path, rows: list[Json], columns: Mapping[str, str]) -> Iterator[Both]:
+    """One data source with these rows, in segments of a year, in both engines; it goes with the block."""
+    from tests.support.staged import stage, task
+
+    name = f"both_{uuid4().hex[:12]}"
+    connection = open_database(folder / "home")
+    store = EmbeddedStore(folder / "home", connection)
+    druid = cluster.druid()
+    spec = task(name, stage(folder / name, rows), columns=columns, segment="YEAR")
+    for engine in (store, druid):
+        ingest(engine, spec)
+    yield Both(druid, store, name, name)
+    druid.drop(name)
+    druid.close()
+    store.close()
+    connection.close()

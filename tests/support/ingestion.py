@@ -6,13 +6,16 @@ import json
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from hivedruid.clients import wire
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
+from hivedruid.clients.failures import MissingError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.ingestion.supervisor import supervisor_path
 from hivedruid.session import Session
@@ -164,7 +167,8 @@ class IngestionHome:
         try:
             sources = set(self.sources.values())
             for source in sources:
-                self.druid.client.post("overlord", supervisor_path(source, "terminate"), missing={})
+                with suppress(MissingError):
+                    self.druid.client.post("overlord", supervisor_path(source, "terminate"), wire.SupervisorId)
             until(lambda: not sum(self._end(source) for source in sources), "tasks that end")
             for source in sources & set(self.druid.data_sources()):
                 self.druid.drop(source)

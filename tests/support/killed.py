@@ -22,7 +22,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NoReturn
 
-from hivedruid.actions import staging
+from hivedruid.actions.writing import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
@@ -119,7 +119,7 @@ def run(home: Path, conf: Mapping[str, str], statement: str, moment: int | str =
 _PRELOADED = (
     "duckdb",
     "pyspark.sql.connect.session",
-    "hivedruid.actions.insert",
+    "hivedruid.actions.writing.build",
     "hivedruid.clients.cluster",
     "hivedruid.embedded.ingest",
     "hivedruid.spark.staging",

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hivedruid.druid import granularities
+from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import merged
-from hivedruid.jobs.load import Load, LoadReport, NoJournal, Replaces
+from hivedruid.jobs.load import Load, LoadReport, NoJournal
 from hivedruid.jobs.staged import Interval, NumberType, StagedRows, Sum, summed_fields
 
 if TYPE_CHECKING:
-    from hivedruid.druid.engine import DruidEngine
+    from hivedruid.engine.engine import DruidEngine
 
 
 def ingest(druid: DruidEngine, spec: Mapping[str, Any]) -> LoadReport:

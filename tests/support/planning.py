@@ -25,7 +25,7 @@ from hivedruid.catalog.types import (
     HiveType,
     array_of,
 )
-from hivedruid.druid.engine import NO_LIMITS, DruidLimits
+from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidRead, SparkJob
 from hivedruid.plan.rules import RULES, Rule

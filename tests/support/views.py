@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.plan.blocks import definition_of
@@ -70,4 +70,4 @@ def rewritten(
     context = RuleContext(zone, builder.new_column)
     said: list[str] = []
     result = rewrite(node, made, context, said)
-    return Rewritten(result, optimize(result, replace(context, decided=[]), RULES), tuple(said))
+    return Rewritten(result, optimize(result, context, RULES), tuple(said))

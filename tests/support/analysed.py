@@ -1,0 +1,114 @@
+"""What Spark's analyzer says of the jobs that statements come down to; none of them is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+from hivedruid.actions import build
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.types import spark_type
+from hivedruid.errors import HiveDruidError
+from hivedruid.parser.statements import Statement
+from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
+from hivedruid.plan.spark_rex import quote_identifier
+from hivedruid.script import split
+from hivedruid.session import Session
+from tests.support.fuzz import ROOT, TABLES, Found, corpus, statement
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
+
+def jobs(value: object) -> Iterator[SparkJob]:
+    """The Spark jobs in actions, however deep."""
+    if isinstance(value, SparkJob):
+        yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from jobs(item)
+    elif is_dataclass(value) and type(value).__module__.startswith(("hivedruid.actions.", "hivedruid.plan.physical")):
+        for part in fields(value):
+            yield from jobs(getattr(value, part.name))
+
+
+def whole(job: SparkJob) -> str:
+    """The job's SQL over inputs of its columns and without rows, in one text."""
+    inputs = ", ".join(f"{quote_identifier(item.view)} AS ({_no_rows(item)})" for item in job.inputs)
+    return f"WITH {inputs} {job.sql}" if inputs else job.sql
+
+
+def _no_rows(item: DruidInput | TableInput) -> str:
+    if isinstance(item, DruidInput):
+        types = [(name, field.type) for name, field in zip(item.columns, item.read.fields, strict=True)]
+    else:
+        types = [(column.name, column.type) for column in item.table.columns]
+    columns = ", ".join(f"CAST(NULL AS {spark_type(hive)}) AS {quote_identifier(name)}" for name, hive in types)
+    return f"SELECT {columns} WHERE FALSE"
+
+
+def refusal(spark: SparkSession, job: SparkJob) -> Exception | None:
+    """What Spark says before a job begins, of names, types and syntax."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    try:
+        _ = spark.sql(whole(job)).schema
+    except (AnalysisException, ParseException) as error:
+        return error
+    return None
+
+
+@dataclass
+class Hunt:
+    """Statements that a seed makes, planned as a session plans them and once more with scans only, and analysed."""
+
+    spark: SparkSession
+    home: Path
+    seed: int
+    statements: int = 0
+    analysed: int = 0
+
+    def found(self) -> Iterator[Found | None]:
+        """For each statement what Spark refuses of it, None where that is nothing; without end."""
+        random, known = Random(self.seed), corpus()
+        with Session(self.home, dry_run=True, hivevar={"dir": str(ROOT / "tests" / "q")}) as session:
+            for text in split(TABLES):
+                session.execute(text)
+            while True:
+                made = statement(random, known)
+                self.statements += 1
+                yield self._refused(made, planned(session, made))
+                session.settings.reset("druid.url")
+
+    def _refused(self, text: str, found: list[SparkJob]) -> Found | None:
+        for job in found:
+            self.analysed += 1
+            error = refusal(self.spark, job)
+            if error is not None:
+                return Found(text, error)
+        return None
+
+
+def planned(session: Session, text: str) -> list[SparkJob]:
+    """The Spark jobs of a script that is rehearsed; none where it is refused."""
+    found: list[SparkJob] = []
+    original = build.build
+
+    def noted(parsed: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+        built = original(parsed, snapshot, note)
+        found.extend(jobs(built.actions))
+        found.extend(jobs(original(parsed, replace(snapshot, scans_only=True)).actions))
+        return built
+
+    with patch.object(build, "build", noted):
+        try:
+            for one in session.statements(text):
+                list(session.execute(one).rows)
+        except HiveDruidError:
+            return found
+    return found

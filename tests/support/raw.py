@@ -1,0 +1,41 @@
+"""Rows of Python as views of Spark: what the answers of plans are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.types import HiveType, spark_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Columns = Sequence[tuple[str, HiveType]]
+
+
+def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[Any]]) -> DataFrame:
+    """The rows, their times as milliseconds since the epoch or as texts."""
+    listed = ", ".join(
+        "(" + ", ".join(spark_value(v, t) for v, (_, t) in zip(row, columns, strict=True)) + ")" for row in rows
+    )
+    names = ", ".join(f"`{name}`" for name, _ in columns)
+    if listed:
+        return spark.sql(f"SELECT * FROM VALUES {listed} AS v({names})")
+    nulls = ", ".join(f"{spark_value(None, type_)} AS `{name}`" for name, type_ in columns)
+    return spark.sql(f"SELECT {nulls} WHERE FALSE")
+
+
+def spark_value(value: Any, type_: HiveType) -> str:
+    """A typed constant, written apart from the planner's own way."""
+    kind = spark_type(type_)
+    if value is None:
+        return f"CAST(NULL AS {kind})"
+    if type_.is_timestamp and isinstance(value, int):
+        return f"CAST(timestamp_millis({value}) AS {kind})"
+    if isinstance(value, list | tuple):
+        if list(value) in ([], [None]):  # as Druid keeps them
+            return f"CAST(NULL AS {kind})"
+        return f"array({', '.join(spark_value(item, type_.children[0]) for item in value)})"
+    if isinstance(value, str):
+        return f"CAST(CAST(X'{value.encode().hex()}' AS STRING) AS {kind})"
+    return f"CAST('{value}' AS {kind})"
