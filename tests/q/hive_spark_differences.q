@@ -42,3 +42,5 @@ SELECT add_months(CAST(timecolumn AS date), 1), add_months(CAST(timecolumn AS da
 SELECT dimension1, dimension2, count(*), grouping__id, grouping(dimension2) FROM src WHERE metric1 < 3 GROUP BY dimension1, dimension2 WITH ROLLUP ORDER BY grouping__id, dimension2;
 -- other characters than blanks to trim stand behind the text (Spark's trim(x, y) has them first); a text without pattern is one with a time
 SELECT trim(BOTH 'x' FROM concat('xaxbx', x)), unix_timestamp(concat('2020-01-01 00:00:00', x)), unix_timestamp(concat('2020-01-01', x)), unix_timestamp(concat('2020-01-01', x), 'yyyy-MM-dd') FROM (SELECT substring(dimension1, 2) AS x FROM src WHERE metric1 = 1) t;
+-- characters beyond U+FFFF: substr, lpad, rpad and instr count UTF-16 units, half a character is a question mark; the others count characters
+SELECT substr(concat('a😀b', x), 1, 2), substr(concat('a😀b', x), 3), lpad(concat('ß', x), 6, '😀'), rpad(concat('ß', x), 6, '😀'), instr(concat('a😀b', x), 'b'), locate('b', concat('a😀b', x)), locate('b', concat('a😀b😀b', x), 5), length(concat('a😀b', x)), CAST(concat('a😀b', x) AS varchar(2)) FROM (SELECT substring(dimension1, 2) AS x FROM src WHERE metric1 = 1) t;
