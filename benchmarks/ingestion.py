@@ -33,7 +33,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
 
 from hivedruid import defaults
-from hivedruid.actions.gather_ingestion import home_name
+from hivedruid.actions.ingesting.gather import home_name
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
@@ -120,7 +120,7 @@ class Bench:
 
     def _terminate(self, name: str) -> None:
         client = DruidClient(self.address)
-        client.post("overlord", supervisor_path(name, "terminate"), missing={})
+        client.post("overlord", supervisor_path(name, "terminate"), Any)
         client.close()
 
     def _kill(self, names: set[str]) -> int:
@@ -284,7 +284,7 @@ def supervise(bench: Bench, count: int, *, suspended: bool) -> None:
 
     def post(spec: dict[str, Any]) -> None:
         client = DruidClient(bench.address)
-        client.post("overlord", SUPERVISOR, spec)
+        client.post("overlord", SUPERVISOR, Any, spec)
         client.close()
 
     with ThreadPoolExecutor(THREADS) as pool:

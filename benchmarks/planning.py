@@ -1,8 +1,7 @@
 """Processor time of planning beyond the parse, for every query there is: median under 2 ms, worst under 20 ms.
 
-The statements of the goldens in tests/q; the queries that Hive's and Calcite's own planners were asked, where these cases are
-beside the project; the 13 Star Schema Benchmark queries: flat (one Druid table with every column) and joined (the original
-five tables, the fact table in Druid). Queries that are large are shown beside them: what they take grows with their length.
+The statements of the goldens in tests/q; the queries of tests/corpus; the 13 Star Schema Benchmark queries: flat (one Druid table
+with every column) and joined (the original five tables, the fact table in Druid). Queries that are large are shown beside them: what they take grows with their length.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from ssb import WHERE, query
+from ssb import WHERE, query  # type: ignore[import-not-found]  # beside this script
 
 from hivedruid.actions import build
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP
 from hivedruid.errors import HiveDruidError
@@ -89,7 +89,7 @@ def goldens() -> Iterator[Asked]:
     asked: list[Asked] = []
     whole = build.build
 
-    def noted(statement: Statement, snapshot: Snapshot, note: build.Note | None = None) -> build.Built:
+    def noted(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
         asked.append(Asked(statement.source, snapshot))
         return whole(statement, snapshot, note)
 
@@ -116,14 +116,19 @@ def _executed(session: Session, statement: SourceStatement) -> None:
         list(session.execute(statement).rows)
 
 
-def cases() -> Iterator[Asked]:
-    """The queries that Calcite's and Hive's planners were asked, or a few of ours where they are not there."""
-    from tests.conformance.cases import read
-    from tests.support.planning import snapshot
+def corpus() -> Iterator[Asked]:
+    """The queries of tests/corpus that have a plan."""
+    from tests.corpus.answers import Asked as Planned
+    from tests.corpus.answers import asked, scripts
+    from tests.corpus.sample import fill
 
-    for case in read():
-        if case.unsayable is None:
-            yield Asked(SourceStatement(case.sql), snapshot(case.zone, case.tables))
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        fill(home)
+        for script in scripts():
+            for item in asked(script, home):
+                if isinstance(item, Planned):
+                    yield Asked(item.statement, item.snapshot)
 
 
 def large() -> Iterator[Asked]:
@@ -175,7 +180,7 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))  # the cases of the tests
     print(f"{'source':8} {'statements':>10} {'median ms':>9} {'95 % ms':>8} {'worst ms':>8}  worst")
     everything: list[float] = []
-    for source in (ssb, goldens, cases, large):
+    for source in (ssb, goldens, corpus, large):
         times = sorted((t, asked.source.text) for asked in source() if (t := planned(asked)) is not None)
         if times:
             found = [t for t, _ in times]

@@ -215,13 +215,13 @@ class Bench:
     def theirs(self, number: str) -> list[tuple[Any, ...]]:
         context = {**EXACT, **NO_CACHES, "sqlQueryId": str(uuid4())}
         body = {"query": query(number, f'"{self.table.data_source}"'), "context": context, "resultFormat": "array"}
-        return [tuple(row) for row in self.druid.client.post("broker", "/druid/v2/sql", body)]
+        return [tuple(row) for row in self.druid.client.post("broker", "/druid/v2/sql", list[Any], body)]
 
     def plan_of_theirs(self, number: str) -> Any:
         """The native query that Druid makes of the SQL."""
         text = f"EXPLAIN PLAN FOR {query(number, chr(34) + self.table.data_source + chr(34))}"
         body = {"query": text, "context": EXACT}
-        (row,) = self.druid.client.post("broker", "/druid/v2/sql", body)
+        (row,) = self.druid.client.post("broker", "/druid/v2/sql", list[Any], body)
         return json.loads(row["PLAN"])[0]["query"]
 
     def close(self) -> None:
@@ -299,9 +299,9 @@ def measure(bench: Bench, numbers: list[str], pairs: int) -> None:
     for number in numbers:
         kind = bench.read(query(number, "flat")).query["queryType"]
         rows = len(bench.ours(number))
-        ours, theirs, ratio, bound = compared(bench, number, pairs)
+        mine, other, ratio, bound = compared(bench, number, pairs)
         worst = max(worst, bound)
-        print(f"{number:5} {rows:5} {kind:10} {ours:8.2f} {theirs:8.2f} {ratio:6.3f} {bound:6.3f}", flush=True)
+        print(f"{number:5} {rows:5} {kind:10} {mine:8.2f} {other:8.2f} {ratio:6.3f} {bound:6.3f}", flush=True)
     print(f"highest bound {worst:.3f}, target {TARGET}: {'met' if worst <= TARGET else 'MISSED'}")
 
 

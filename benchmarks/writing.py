@@ -204,10 +204,10 @@ class Inserting:
                 "tuningConfig": {"type": "index_parallel", "partitionsSpec": {"type": "dynamic"}},
             },
         }  # fmt: skip
-        found = self.client.post("overlord", "/druid/indexer/v1/task", body=task)
+        found = self.client.post("overlord", "/druid/indexer/v1/task", dict[str, Any], task)
         path = f"/druid/indexer/v1/task/{found['task']}/status"
-        self.until(lambda: self.client.get("overlord", path)["status"]["status"] != "RUNNING")
-        status = self.client.get("overlord", path)["status"]
+        self.until(lambda: self.client.get("overlord", path, dict[str, Any])["status"]["status"] != "RUNNING")
+        status = self.client.get("overlord", path, dict[str, Any])["status"]
         assert status["status"] == "SUCCESS", status
         self.until(lambda: self.count(name) == self.rows)
 
@@ -216,7 +216,7 @@ class Inserting:
             "queryType": "timeseries", "dataSource": name, "intervals": ["2000/2100"], "granularity": "all",
             "aggregations": [{"type": "count", "name": "n"}], "context": {"useCache": False},
         }  # fmt: skip
-        found = self.client.post("broker", "/druid/v2", body=query)
+        found = self.client.post("broker", "/druid/v2", list[Any], query)
         return int(found[0]["result"]["n"]) if found else 0
 
     @staticmethod

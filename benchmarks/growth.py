@@ -1,0 +1,113 @@
+"""How planning and error messages grow with the text: statements of 60 kB to 1 MB, and up to 10,000 names.
+
+An exponent of 1 is linear in the text. Run: python benchmarks/growth.py [--check]; with --check it fails above 1.5.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+from math import log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from hivedruid.diagnostics import Diagnostics
+from hivedruid.errors import HiveDruidError
+from hivedruid.session import Session
+
+SIZES = (62_500, 250_000, 1_000_000)
+"""Characters."""
+NAMES = 10_000
+MOST = 1.5
+SMALL = 0.05
+"""Seconds below which growth is noise."""
+
+
+def repeated(part: str, size: int, between: str = ", ") -> str:
+    return between.join(part.format(n=n) for n in range(size // (len(part) + len(between) + 3)))
+
+
+STATEMENTS: dict[str, Callable[[int], str]] = {
+    "IN list": lambda size: f"SELECT page FROM wiki WHERE added IN ({repeated('{n}', size)})",
+    "IN list of texts": lambda size: f"SELECT added FROM wiki WHERE page IN ({repeated(chr(39) + 'p{n}' + chr(39), size)})",
+    "conditions": lambda size: f"SELECT page FROM wiki WHERE {repeated('(added = {n} AND page <> chr({n}))', size, ' OR ')}",
+    "select list": lambda size: f"SELECT {repeated('added + {n} AS c{n}', size)} FROM wiki",
+    "sums": lambda size: f"SELECT {repeated('sum(added + {n}) AS c{n}', size // 4)} FROM wiki",
+    "VALUES": lambda size: f"SELECT col1 FROM (VALUES {repeated('({n}, 1.5)', size)}) t",
+    "INSERT VALUES": lambda size: f"INSERT INTO wiki VALUES {repeated('(NULL, chr({n}), {n})', size)}",
+    "UNION ALL": lambda size: repeated("SELECT page FROM wiki", size // 20, " UNION ALL "),
+    "CASE": lambda size: f"SELECT CASE added {repeated('WHEN {n} THEN -{n}', size, ' ')} END FROM wiki",
+    "text": lambda size: f"SELECT '{'x' * size}' FROM wiki",
+    "comment": lambda size: f"SELECT page /* {'x ' * (size // 2)} */ FROM wiki",
+    "columns of CREATE TABLE": lambda size: f"CREATE TABLE wide ({repeated('column_{n} string', size)}) STORED AS ORC",
+    "error at the end": lambda size: f"SELECT {repeated('added', size)}, nope FROM wiki",
+    "error of syntax": lambda size: f"SELECT {repeated('added', size)} FROM wiki WHERE (",
+    "error on many lines": lambda size: f"SELECT {repeated('added', size, chr(44) + chr(10))},\nnope FROM wiki",
+    "open string": lambda size: f"SELECT '{'x;' * (size // 2)}",
+    "open brackets": lambda size: f"SELECT {'(' * (size // 20)}",
+    "signs": lambda size: f"SELECT {'- ' * (size // 40)} 1",
+    "many statements": lambda size: repeated("SET hivevar:v = {n}", size, ";\n"),
+    "variables": lambda size: f"SELECT {repeated('${{hivevar:w}}', size)} FROM wiki",
+    "names in one condition": lambda size: f"SELECT n1 FROM wide WHERE {repeated('n{n} = 1', min(size // 6, NAMES * 10), ' AND ')}",
+    "an unknown name": lambda _: "SELECT no_such_name FROM wide",
+}  # fmt: skip
+TABLES = f"""
+CREATE EXTERNAL TABLE wiki (`__time` timestamp, page string, added bigint) STORED BY 'druid';
+CREATE EXTERNAL TABLE wide (`__time` timestamp, {repeated("n{n} bigint", 14 * NAMES)}) STORED BY 'druid';
+SET hivevar:w = added
+"""
+
+
+def measured(session: Session, text: str) -> float:
+    """Seconds of this process until the plan, or the error with its place, is printed."""
+    begin = process_time()
+    try:
+        for statement in session.statements(text):
+            for _ in session.execute(statement).rows:
+                pass
+    except HiveDruidError as error:
+        Diagnostics(Nowhere()).report(error)  # type: ignore[arg-type]
+    return process_time() - begin
+
+
+class Nowhere:
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+def exponents(times: list[float]) -> Iterator[float]:
+    for (size, time), (larger, longer) in pairwise(zip(SIZES, times, strict=True)):
+        yield log(max(longer, SMALL) / max(time, SMALL)) / log(larger / size)
+
+
+def main(check: bool) -> int:
+    worst = 0.0
+    print(f"{'':28}{''.join(f'{size // 1000:>9} kB' for size in SIZES)}  exponents")
+    for name, make in STATEMENTS.items():
+        times = []
+        for size in SIZES:
+            with TemporaryDirectory() as home, Session(Path(home), dry_run=True) as session:
+                for statement in session.statements(TABLES):
+                    with suppress(HiveDruidError):
+                        session.execute(statement)
+                times.append(measured(session, make(size)))
+        grown = list(exponents(times))
+        worst = max(worst, *grown)
+        print(
+            f"{name:28}{''.join(f'{time:>10.2f} s' for time in times)}  {' '.join(f'{e:.2f}' for e in grown)}",
+            flush=True,
+        )
+    return 1 if check and worst > MOST else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv))
