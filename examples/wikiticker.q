@@ -1,8 +1,10 @@
 -- Wikipedia edits of 12 September 2015 in Druid, the Hive way.
--- make quickstart runs this; by hand: hivedruid sql --hivevar wikiticker=FILE -f examples/wikiticker.q
+-- The long tour; examples/quickstart.q is the short one. Run it with
+-- hivedruid sql --hivevar wikiticker=$(hivedruid sample wikiticker) -f examples/wikiticker.q
+-- After an interruption it can be run again: what is there already is left alone, and unfinished jobs go on.
 
 -- An external table: the JSON file stays where it is. Field names match whatever their case.
-CREATE EXTERNAL TABLE edits (
+CREATE EXTERNAL TABLE IF NOT EXISTS edits (
   `time` timestamp with local time zone, channel string, cityname string, comment string, countryname string,
   isanonymous boolean, isminor boolean, isnew boolean, isrobot boolean, namespace string, page string, `user` string,
   added bigint, deleted bigint, delta bigint)
@@ -11,14 +13,14 @@ LOCATION '${hivevar:wikiticker}';
 
 -- CREATE … AS SELECT: what would happen …
 EXPLAIN
-CREATE EXTERNAL TABLE druid_wiki
+CREATE EXTERNAL TABLE IF NOT EXISTS druid_wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' = 'NONE', 'druid.rollup' = 'false')
 AS SELECT `time` AS `__time`, channel, cityname, countryname, isanonymous, isrobot, namespace, page, `user`, added, deleted, delta
 FROM edits;
 
 -- … and then a Spark job reads the file, and Druid ingests what it made.
-CREATE EXTERNAL TABLE druid_wiki
+CREATE EXTERNAL TABLE IF NOT EXISTS druid_wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' = 'NONE', 'druid.rollup' = 'false')
 AS SELECT `time` AS `__time`, channel, cityname, countryname, isanonymous, isrobot, namespace, page, `user`, added, deleted, delta
@@ -55,6 +57,7 @@ WHERE (`__time` BETWEEN '2015-09-12 01:00:00 UTC' AND '2015-09-12 02:00:00 UTC')
    OR (`__time` BETWEEN '2015-09-12 22:00:00 UTC' AND '2015-09-12 23:00:00 UTC');
 
 -- A join with an ORC table: Druid computes its side, Spark joins. EXTENDED says what stayed outside Druid, and why.
+DROP TABLE IF EXISTS languages;
 CREATE TABLE languages (channel string, language string) STORED AS ORC;
 INSERT INTO languages VALUES
   ('#en.wikipedia', 'English'), ('#fr.wikipedia', 'French'), ('#de.wikipedia', 'German'), ('#vi.wikipedia', 'Vietnamese');
@@ -64,6 +67,7 @@ SELECT l.language, sum(w.added) AS added FROM druid_wiki w JOIN languages l ON w
 WHERE NOT w.isrobot GROUP BY l.language ORDER BY added DESC;
 
 -- INSERT INTO adds rows, INSERT OVERWRITE replaces them all, in one step.
+DROP TABLE IF EXISTS druid_channels;
 CREATE EXTERNAL TABLE druid_channels (`__time` timestamp with local time zone, channel string, edits bigint, added bigint) STORED BY 'druid';
 INSERT INTO druid_channels SELECT floor_day(`__time`), channel, count(*), sum(added) FROM druid_wiki WHERE NOT isrobot GROUP BY floor_day(`__time`), channel;
 INSERT INTO druid_channels SELECT floor_day(`__time`), channel, count(*), sum(added) FROM druid_wiki WHERE isrobot GROUP BY floor_day(`__time`), channel;
