@@ -42,10 +42,33 @@ def test_aggregate_expand_distinct_makes_a_filter_a_part_of_the_argument() -> No
             DruidQuery(table=[default.ev], groups=[case((clicks > 3), city)], projects=[_k0])
         """,
     )
-    expect_not(
-        "SELECT country, count(DISTINCT city) FROM ev GROUP BY country WITH ROLLUP",
-        "druid_scan aggregate_expand_distinct",
+
+
+def test_aggregate_expand_distinct_over_grouping_sets_has_a_set_for_each_below() -> None:
+    expect(
+        "SELECT country, is_mobile, count(DISTINCT city), sum(clicks), grouping__id FROM ev GROUP BY country, is_mobile WITH ROLLUP",
+        "druid_scan project_remove aggregate_expand_distinct",
+        """
+        Project(country_1=[country_2], is_mobile_1=[is_mobile_2], $f2=[_t0], $f3=[_t1], _grouping_id=[_set])
+          DruidQuery(groups=[_k0, _k1, (_g DIV 2)], aggs=[count(_k2), sum(_p0)], projects=[country_2, is_mobile_2, _set, _t0, _t1])
+            DruidQuery(table=[default.ev], groups=[country, is_mobile, city], sets=[(0, 1, 2), (0, 2), (2)], aggs=[sum(clicks)], projects=[_k0, _k1, _k2, _p0, _g])
+        """,
     )
+    expect(
+        "SELECT country, count(DISTINCT city), count(DISTINCT clicks) FROM ev GROUP BY country WITH ROLLUP",
+        "druid_scan project_remove aggregate_expand_distinct",
+        """
+        Project(country_1=[country_1], $f1=[$f1], $f2=[$f2])
+          Project(country_1=[country_2], $f1=[_t0], $f2=[_t1], _grouping_id=[_set])
+            DruidQuery(groups=[_k0, (_g DIV 4)], aggs=[count(_k1) FILTER (in(_g, 1, 5)), count(_k2) FILTER (in(_g, 2, 6))], projects=[country_2, _set, _t0, _t1])
+              DruidQuery(table=[default.ev], groups=[country, city, clicks], sets=[(0, 1), (1), (0, 2), (2)], projects=[_k0, _k1, _k2, _g])
+        """,
+    )
+    for sql in (
+        "SELECT country, count(DISTINCT country) FROM ev GROUP BY country WITH ROLLUP",  # a set without it has nulls
+        "SELECT country, count(DISTINCT city), collect_set(city) FROM ev GROUP BY country WITH ROLLUP",
+    ):
+        expect_not(sql, "druid_scan aggregate_expand_distinct")
 
 
 def test_aggregate_constant_keys_leaves_one_key_where_there_is_no_other() -> None:

@@ -59,11 +59,11 @@ def test_a_rule_that_never_ends_is_named() -> None:
 
 
 def ping(node: Node, _context: RuleContext) -> Node | None:
-    return replace(node, condition=Literal(BOOLEAN, False)) if _says(node, True) else None
+    return replace(node, condition=Literal(BOOLEAN, False)) if isinstance(node, Filter) and _says(node, True) else None
 
 
 def pong(node: Node, _context: RuleContext) -> Node | None:
-    return replace(node, condition=Literal(BOOLEAN, True)) if _says(node, False) else None
+    return replace(node, condition=Literal(BOOLEAN, True)) if isinstance(node, Filter) and _says(node, False) else None
 
 
 def _says(node: Node, value: bool) -> bool:
