@@ -5,16 +5,17 @@ BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check format update-goldens equivalence conformance bench lock clean
+.PHONY: help quickstart test check format update-goldens equivalence conformance soak bench lock clean
 
 help:
 	@echo "make quickstart      real Wikipedia edits into a Druid table, queries and their plans"
 	@echo "make test            every test"
 	@echo "make check           format, lint, types, import contracts, the tests without Spark and Druid"
 	@echo "make format          format the code"
-	@echo "make update-goldens  rewrite tests/q/*.q.out; the diff is the review"
-	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more"
-	@echo "make conformance     the queries of Calcite's and Hive's own tests, planned and run: CASES=folder, PLAN=1, UPDATE=1"
+	@echo "make update-goldens  rewrite tests/q/*.q.out and tests/corpus/queries/*.expected; the diff is the review"
+	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more; HIVE=1 asks a Hive"
+	@echo "make conformance     the suites of Calcite and Hive, planned and run: CASES=folder, with PLAN=1 only planned, UPDATE=1"
+	@echo "make soak            statements that nobody would write, planned by the ten thousands: N=1000000 for more"
 	@echo "make bench           the benchmarks, with a real Druid and Kafka: ten minutes and more"
 	@echo "make lock            pin the dependencies anew"
 
@@ -35,12 +36,16 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/python -m hivedruid.local.java
+	@echo "Fetching 39,244 real Wikipedia edits and Spark's Iceberg library (50 MB, once) ..."
 	@$(BIN)/python -m hivedruid.local.artifacts wikiticker iceberg > /dev/null
+	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)
+	@echo "Running examples/quickstart.q: each statement, what it does (->), its answer. The second one starts Spark: 10 to 60 seconds."
 	@sample=$$($(BIN)/python -m hivedruid.local.samples wikiticker) && \
-	$(BIN)/hivedruid sql --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/wikiticker.q --time
+	$(BIN)/hivedruid sql --verbose --time --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/quickstart.q
 	@echo
-	@echo "The table is still there:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
+	@echo "The tables are still there. Go on at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
+	@echo "A native query in full:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
 	@echo "Spark stays warm for the next job, 20 minutes at most; to end it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
 # The quick half, then what needs Spark, then what needs the real Druid and Kafka, which that run starts and stops.
@@ -62,15 +67,21 @@ format: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --quiet .
 
 update-goldens: $(VENV)/.installed-dev
-	@$(BIN)/hivedruid test tests/q --update
+	@$(BIN)/hivedruid test tests/q tests/corpus/ddl --update
+	@$(BIN)/python -m tests.corpus
 
 equivalence: $(VENV)/.installed-dev
-	@HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest tests/equivalence
+	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest tests/equivalence)
 
-# The page goes to stdout; with PLAN=1 nothing is run, with UPDATE=1 the expectations of the tests are written anew, too.
+# First the page, then the tests of these suites. With PLAN=1 no query is run, UPDATE=1 only writes what the tests expect.
 conformance: $(VENV)/.installed-dev
+	@test -n "$(CASES)" || { echo "Name the folder of the cases: make conformance CASES=folder"; exit 1; }
 	@$(BIN)/python -m hivedruid.local.java
-	@$(BIN)/python -m tests.conformance $(if $(PLAN),--plan) $(if $(UPDATE),--update) $(CASES)
+	@$(BIN)/python -m tests.conformance $(if $(PLAN),--plan) $(if $(UPDATE),--update) "$(CASES)"
+	@$(if $(UPDATE),,HIVEDRUID_CASES="$(abspath $(CASES))" $(BIN)/python -m pytest $(if $(PLAN),-m "not cluster") tests/conformance/peers/*.py)
+
+soak: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
 
 bench: $(VENV)/.installed-dev
 	@for benchmark in benchmarks/*.py; do $(BIN)/python $$benchmark || exit 1; done
