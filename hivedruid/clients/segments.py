@@ -24,8 +24,13 @@ REPLACED = 5.0
 """Seconds until it is asked whether segments that are not seen have been replaced already."""
 LOST_HISTORICAL = 20.0
 """Seconds without any historical after which nobody waits for one."""
-RESTORED = 60.0
-"""Seconds to wait until what was taken back is gone, and what it replaced is there again."""
+RESTORED = 120.0
+"""Seconds to wait until what was taken back is gone, and what it replaced is there again.
+
+The coordinator may take a minute to notice (`druid.manager.segments.pollDuration` is PT1M unless configured).
+"""
+ANNOUNCED = 0.5
+"""Seconds until the broker has heard what a historical announced before the coordinator heard that it was loaded."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,9 @@ class Segments:
         What newer segments of others hide is not waited for.
         """
         self.mark_unused(new)
+        if not wait_until(lambda: not self._may_be_loaded(new), RESTORED):
+            return False
+        settled = monotonic() + ANNOUNCED
 
         def is_as_before() -> bool:
             # the coordinator may mark what was replaced as unused even now, by what it saw a moment ago
@@ -153,9 +161,25 @@ class Segments:
             current = self.seen([*before, *new])
             parts = parts_of(current)
             again = not_hidden(seen, written_by_others(used, before, new))
-            return set(again) <= set(current) and not any(s.has_part_in(parts) for s in new)
+            is_restored = set(again) <= set(current) and not any(s.has_part_in(parts) for s in new)
+            return is_restored and (not new or monotonic() > settled)
 
         return wait_until(is_as_before, RESTORED)
+
+    def _may_be_loaded(self, unused: Sequence[Segment]) -> bool:
+        """Whether queries may yet see segments that were marked unused, because the coordinator still has them loaded.
+
+        It works from a copy of the metadata (`druid.manager.segments.pollDuration`), and a historical finishes a load
+        that it was asked for.
+        """
+        ids = {segment.id for segment in unused}
+        if not ids:
+            return False
+        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments"
+        if ids & {*self._client.get("coordinator", path, list[str], missing=())}:
+            return True
+        queues = self._client.get("coordinator", "/druid/coordinator/v1/loadqueue", dict[str, wire.LoadQueue])
+        return any(ids & {*queue.segments_to_load} for queue in queues.values())
 
     def mark_unused(self, segments: Sequence[Segment]) -> None:
         if segments:

@@ -99,6 +99,12 @@ class Candidate(_Answer, frozen=True):
         return [location.type for location in self.locations or ()]
 
 
+class LoadQueue(_Answer, frozen=True):
+    """What one historical was asked to load, by the ids of segments (LoadQueuePeon)."""
+
+    segments_to_load: list[str]
+
+
 class ColumnAnalysis(_Answer, frozen=True):
     type: str | None = None
     type_signature: str | None = None

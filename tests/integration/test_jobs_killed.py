@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -158,6 +159,27 @@ def test_insert_and_overwrite(stage: Stage, tmp_path: Path) -> None:
         return inserted or cancelled or overwritten
 
     assert lives(is_killed) >= 8, "no job has so few moments"
+
+
+def test_cancel_while_segments_are_being_loaded(stage: Stage, tmp_path: Path) -> None:
+    """A historical that was told to load a segment goes on with that, and shows its rows, after the segment is taken back."""
+
+    def later(_: int) -> list[Values]:
+        life = Life(stage, tmp_path)
+        home = life.home(stage.first)
+        assert life.killed(home, "move published").killed
+        with life.session(home) as session:
+            (job,) = unfinished(session)
+            run(session, f"CANCEL JOB '{job['id']}'")
+            end = monotonic() + 2.0
+            seen = []
+            while monotonic() < end:
+                seen.append(life.rows(session))
+        return seen
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for seen in pool.map(later, range(4 * AT_ONCE)):
+            assert seen == [[]] * len(seen)
 
 
 def test_create_table_as(stage: Stage, tmp_path: Path) -> None:
