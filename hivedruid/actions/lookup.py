@@ -40,7 +40,7 @@ def require_database(database: str, span: Span | None, snapshot: Snapshot) -> No
 def already_exists(table: Table, span: Span | None) -> SemanticError:
     what = "View" if table.kind == "view" else "Materialized view" if table.is_materialized else "Table"
     return SemanticError(
-        f"{what} {table.full_name} already exists", span=span, hint="drop it first, or write IF NOT EXISTS to leave it"
+        f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )
 
 
@@ -66,7 +66,7 @@ def refuse_if_materialized(table: Table, verb: str, span: Span | None) -> None:
         raise SemanticError(
             f"cannot {verb} {table.full_name}: it is a materialized view",
             span=span,
-            hint="DROP MATERIALIZED VIEW, and CREATE it as it should be"
+            hint="drop it with DROP MATERIALIZED VIEW and create it again"
             if verb == "alter"
-            else f"ALTER MATERIALIZED VIEW {table.name} REBUILD computes its rows anew",
+            else f"ALTER MATERIALIZED VIEW {table.name} REBUILD recomputes its rows",
         )

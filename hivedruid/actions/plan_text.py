@@ -27,7 +27,7 @@ def _over_nothing(read: DruidRead) -> list[str]:
     """The query that is asked where the first one has no rows."""
     if read.over_nothing is None:
         return []
-    label = "druid.query.json (asked where the query above has no rows, for the total over nothing): "
+    label = "druid.query.json (sent if the query above returns no rows, for the total over an empty input): "
     return json_lines(label, read.over_nothing.query)
 
 

@@ -76,7 +76,7 @@ class ViewFacts:
         """Why its rows are not those of its query now; empty where they are."""
         built = self.built
         if built.sources is None:
-            return "it was not built to the end"
+            return "its last build did not complete"
         if self.problem:
             return self.problem
         for name in built.tables:

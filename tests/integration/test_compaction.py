@@ -156,7 +156,7 @@ def test_times_stay_where_granularities_do_not_nest(home: IngestionHome, tables:
 def test_there_may_be_nothing_to_compact(home: IngestionHome, tables: Tables) -> None:
     name = tables.create("id string")
     assert home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT") == []
-    assert home.notes == [f"default.{name} has no segments that queries read: there is nothing to compact"]
+    assert home.notes == [f"default.{name} has no queryable segments: nothing to compact"]
     assert tables.segments(name) == []
 
 

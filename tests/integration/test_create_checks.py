@@ -79,7 +79,7 @@ def test_the_topic_is_not_there(create: Create, session: Session, cluster: Clust
     (note,) = create(kafka_topic="not_there")
     assert note.startswith("default.t: there is no topic 'not_there' in Kafka at ")
     assert session.catalog.find("default", "t") is not None
-    with pytest.raises(ExecutionError, match="could not start: there is no topic"):
+    with pytest.raises(ExecutionError, match="cannot start: there is no topic"):
         create("u", kafka_topic="not_there", druid_kafka_ingestion_check="REFUSE")
     assert session.catalog.find("default", "u") is None
     assert create("v", kafka_topic="not_there", druid_kafka_ingestion_check="off") == []

@@ -83,7 +83,7 @@ def test_suspend_alter_rollback_handoff(home: IngestionHome, feed: Feed) -> None
     home.expect(table, feed.expected)
     home.run(f"ALTER TABLE {table} ROLLBACK INGESTION")
     until(lambda: home.ingestion(table)["tasks"] == "1/1")
-    with pytest.raises(SemanticError, match="no other ingestion spec"):
+    with pytest.raises(SemanticError, match="no earlier working ingestion spec"):
         home.run(f"ALTER TABLE {table} ROLLBACK INGESTION")
     home.expect(table, feed.expected)
 
@@ -135,21 +135,21 @@ def test_nothing_is_reset_without_consent(cluster: Cluster, home: IngestionHome,
     home.session._confirm = lambda _: False
     home.session._services = None
     tasks = home.tasks(table)
-    with pytest.raises(ExecutionError, match=r"4 records are read again; nothing was done"):
+    with pytest.raises(ExecutionError, match=r"4 records are read again; nothing was changed"):
         home.run(f"RESET INGESTION {table} TO EARLIEST")
     assert home.tasks(table) == tasks
     with pytest.raises(SemanticError, match="has no partition 7"):
         home.run(f"RESET INGESTION {table} TO OFFSETS (7:1)")
-    with pytest.raises(SemanticError, match="has the offsets 0 to 2, not 99"):
+    with pytest.raises(SemanticError, match="offset 99 is out of range for partition 0 "):
         home.run(f"RESET INGESTION {table} TO OFFSETS (0:99)")
 
 
 def test_a_table_that_is_fed_stays_with_its_supervisor(home: IngestionHome, feed: Feed) -> None:
     table = home.create(feed.topic)
     home.run(f"START INGESTION {table}")
-    with pytest.raises(SemanticError, match="would be fed from Kafka no more"):
+    with pytest.raises(SemanticError, match="would no longer be fed from Kafka"):
         home.run(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('kafka.topic')")
-    with pytest.raises(SemanticError, match="would move to another data source"):
+    with pytest.raises(SemanticError, match="would use another data source"):
         home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.datasource' = 'elsewhere')")
     with pytest.raises(SemanticError, match="cannot TRUNCATE"):
         home.run(f"TRUNCATE TABLE {table}")
@@ -284,7 +284,7 @@ def test_what_is_not_the_tables_stays(home: IngestionHome, feed: Feed, cluster: 
         other.sources.clear()
         assert home.ingestion(table)["state"] == "RUNNING"
         home.expect(table, feed.expected)
-        with pytest.raises(SemanticError, match="has offsets of another topic"):
+        with pytest.raises(SemanticError, match="stores offsets of another topic"):
             home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('kafka.topic' = 'another')")
         home.run("CREATE EXTERNAL TABLE unfed (`__time` timestamp, id string) STORED BY 'druid'")
         home.run("DROP TABLE unfed")

@@ -243,7 +243,7 @@ def test_cancel_ends_the_job_of_another_session(stage: Stage, tmp_path: Path) ->
         (job,) = unfinished(session)
         running = killed.begin(home, stage.conf, f"RESUME JOB '{job['id']}'")
         assert running.wait_for(SUBMIT)
-        with pytest.raises(SemanticError, match="another session is at job"):
+        with pytest.raises(SemanticError, match="is running in another session"):
             run(session, f"RESUME JOB '{job['id']}'")
         run(session, f"CANCEL JOB '{job['id']}'")
         outcome = running.outcome()

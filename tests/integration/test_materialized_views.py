@@ -102,7 +102,7 @@ def test_a_view_from_its_first_build_to_a_crash(story: Story) -> None:
     assert story.run(QUERY) == [("NO", 8, 2), ("US", 42, 2)]
 
     story.run("ALTER MATERIALIZED VIEW daily REBUILD")
-    assert story.notes[-1] == "default.daily is up to date: nothing is done"
+    assert story.notes[-1] == "default.daily is up to date; nothing to do"
 
     story.run("INSERT INTO ev VALUES ('2020-01-05 13:00:00', 'NO', 100)")
     story.killed_rebuild()

@@ -186,7 +186,7 @@ def test_clear_text_goes_to_druid_and_nowhere_else(
     with Session(tmp_path, hiveconf=conf, note=shown.append) as session:
         create(session, secured, "good", topic, jaas())
         assert shown == []
-        with pytest.raises(ExecutionError, match="could not start") as error:
+        with pytest.raises(ExecutionError, match="cannot start") as error:
             create(session, secured, "bad", topic, jaas(f"not-{PASSWORD}"))
         shown += [str(error.value), error.value.hint or ""]
         reference = session.catalog.get("default", "good").properties[CONSUMER + "sasl.jaas.config"]

@@ -170,13 +170,13 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
 
     victim = sorted(running)[0]
     home.run(f"KILL TASK '{victim}'")
-    assert notes[-1].startswith(f"{name}: a running supervisor begins another task")
+    assert notes[-1].startswith(f"{name}: a running supervisor starts another task")
     (killed,) = (row for row in home.run(f"SHOW TASKS FOR {name}") if row["id"] == victim)
     assert (killed["table"], killed["state"]) == (f"default.{name}", "FAILED")
     until(lambda: home.ingestion(name)["tasks"] == "2/2")
     assert home.problem(name, "tasks fail") is None
     home.run(f"KILL TASK '{victim}'")
-    assert notes[-1] == f"task {victim} has ended already: FAILED"
+    assert notes[-1] == f"task {victim} has already ended: FAILED"
 
 
 def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:
@@ -276,7 +276,7 @@ def test_requests_do_not_grow_with_supervisors_that_rest(
 
 def test_a_task_that_is_not_there(home: Home) -> None:
     for text in ("SHOW TASK 'nobody'", "KILL TASK 'nobody'"):
-        with pytest.raises(DruidError, match="Druid has no task 'nobody'") as raised:
+        with pytest.raises(DruidError, match="task 'nobody' does not exist") as raised:
             home.run(text)
         assert raised.value.span is not None
         assert raised.value.hint == "SHOW TASKS lists the ids"
@@ -287,5 +287,5 @@ def test_describe_says_when_nothing_runs(home: Home, topics: Topics) -> None:
     for mode in ("EXTENDED", "FORMATTED"):
         described = [row[next(iter(row))] for row in home.run(f"DESCRIBE {mode} {name}")]
         assert described[-2:] == [
-            "StorageHandlerInfo", f"Druid Storage Handler Runtime Status : not running, START INGESTION {name} starts it",
+            "StorageHandlerInfo", f"Druid Storage Handler Runtime Status : not running; start it with START INGESTION {name}",
         ]  # fmt: skip

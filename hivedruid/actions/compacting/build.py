@@ -17,8 +17,8 @@ from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.compacting import CompactingStatement, CompactTable, ShowCompactions, ShowSegments
 
 KINDS = ("major", "minor", "rebalance")
-NOTHING_HERE = "the embedded store has nothing to compact: its segments are read together, however many there are"
-NOT_HERE = "the embedded store compacts nothing by itself: druid.compaction.auto has no effect here"
+NOTHING_HERE = "the embedded store needs no compaction: it reads all segments of a table together"
+NOT_HERE = "the embedded store does not compact automatically: druid.compaction.auto has no effect"
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -74,15 +74,15 @@ def _check_kind(kind: str, span: Span | None) -> None:
     if kind == "major":
         return
     reasons = {
-        "minor": "a Druid table has no delta files that could be merged by themselves",
-        "rebalance": "Druid's coordinator spreads segments over the historicals by itself",
+        "minor": "a Druid table has no delta files to merge",
+        "rebalance": "Druid's coordinator balances segments across historicals automatically",
     }
     if kind in reasons:
         raise UnsupportedError(
-            f"COMPACT '{kind}' is not possible: {reasons[kind]}", span=span, hint="write COMPACT 'major'"
+            f"COMPACT '{kind}' is not supported: {reasons[kind]}", span=span, hint="use COMPACT 'major'"
         )
     raise SemanticError(
-        f"'{kind}' is no kind of compaction", span=span, hint=did_you_mean(kind, KINDS) or "write COMPACT 'major'"
+        f"'{kind}' is not a valid compaction type", span=span, hint=did_you_mean(kind, KINDS) or "use COMPACT 'major'"
     )
 
 
@@ -93,10 +93,10 @@ def _druid_table(name: TableName, snapshot: Snapshot) -> Table:
     if table.kind == "druid":
         return table
     hints = {
-        "view": "name the table behind it",
-        "iceberg": f"to write its files anew: INSERT OVERWRITE TABLE {table.full_name} SELECT * FROM {table.full_name}",
-        "files": "its files are their owner's, and stay as they are",
-        "kafka": "Kafka keeps its records by the settings of the topic",
+        "view": "name the underlying table",
+        "iceberg": f"to rewrite its files, use INSERT OVERWRITE TABLE {table.full_name} SELECT * FROM {table.full_name}",
+        "files": "hivedruid does not rewrite the files of an external table",
+        "kafka": "Kafka retains records according to the configuration of the topic",
     }
     raise UnsupportedError(
         f"{table.full_name} is {KIND_NAMES[table.kind]}: it has no segments", span=name.span, hint=hints[table.kind]

@@ -37,7 +37,7 @@ def _compact_fields(action: CompactSegments) -> list[tuple[str, Any]]:
     fields: list[tuple[str, Any]] = [("name", table.full_name), ("data source", table.data_source)]
     if action.task is None:
         return [*fields, ("effect", NOTHING_HERE)]
-    requests = {f"POST {specs.TASK}": "over the intervals of its segments, found when it runs"}
+    requests = {f"POST {specs.TASK}": "over the intervals of its segments, determined at run time"}
     if action.wait:
         requests["POST /druid/v2 timeseries"] = "rows and sums of the segments, before and after"
     return [*fields, ("wait", action.wait), ("requests", requests), ("task", action.task)]
@@ -56,9 +56,9 @@ def _configure_fields(action: ConfigureCompaction) -> list[tuple[str, Any]]:
 def _compactions_fields(action: ListCompactions) -> Fields:
     name = action.table.full_name if action.table is not None else None
     asked = {
-        f"GET {specs.CONFIG}": "what is compacted automatically",
-        f"GET {specs.STATUS}": "how far that is",
-        "GET /druid/indexer/v1/tasks": "tasks that compact",
+        f"GET {specs.CONFIG}": "automatic compaction configurations",
+        f"GET {specs.STATUS}": "its progress",
+        "GET /druid/indexer/v1/tasks": "compaction tasks",
     }
     return [("table", name), ("requests", asked if action.is_possible else {})]
 

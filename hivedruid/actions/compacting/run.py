@@ -79,7 +79,7 @@ def _compact(action: CompactSegments, services: Services) -> Result:
     )
     tasks = client.compact(services.cluster(), action.task, client.Limits(slot, load) if action.wait else None)
     if not tasks:
-        services.note(f"{action.table.full_name} has no segments that queries read: there is nothing to compact")
+        services.note(f"{action.table.full_name} has no queryable segments: nothing to compact")
     return Result(TASK_COLUMNS, iter([(task,) for task in tasks]))
 
 

@@ -72,7 +72,7 @@ def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> t
             raise SemanticError(
                 f"property '{item.key}' of {table.full_name} is not set",
                 span=item.key_span,
-                hint="if you are not sure, write ALTER TABLE … UNSET TBLPROPERTIES IF EXISTS (…)",
+                hint="to ignore properties that are not set, use ALTER TABLE … UNSET TBLPROPERTIES IF EXISTS (…)",
             )
         if item.key == "druid.datasource" and item.key in present:
             raise SemanticError(
@@ -96,7 +96,9 @@ def _with_properties(
             druid_tables.check_columns(columns, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.kind == "kafka" else ():
         if not properties.get(key):
-            raise SemanticError(f"Set Table property {key}", span=name.span, hint="a Kafka table cannot be without it")
+            raise SemanticError(
+                f"Set Table property {key}", span=name.span, hint="this property is required for a Kafka table"
+            )
     comment = properties.pop("comment", table.comment)
     if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
         columns = tuple(replace(column, field=None) for column in columns)  # looked up again when first needed
@@ -161,14 +163,14 @@ def left_as_it_is(change: ReplaceTable) -> Iterator[str]:
     if after.kind != "druid":
         return
     if after.full_name != before.full_name:
-        yield f"{after.full_name} is still the data source {after.data_source}"
+        yield f"{after.full_name} still uses the data source {after.data_source}"
     for keys, rewrite in (
         (_DIVIDES_ROWS, f"ALTER TABLE {after.name} COMPACT 'major' or INSERT OVERWRITE"),
         (_CHANGES_ROWS, "INSERT OVERWRITE"),
     ):
         changed = [key for key in keys if before.properties.get(key) != after.properties.get(key)]
         if changed:
-            yield f"only rows written from now on have the new {', '.join(changed)}; {rewrite} rewrites the others"
+            yield f"the new {', '.join(changed)} applies only to rows written from now on; {rewrite} rewrites existing rows"
     added = [column.name for column in after.columns if before.column(column.name) is None]
     if added:
-        yield f"rows that are there have no value in the new columns: {', '.join(added)}"
+        yield f"existing rows have no value in the new columns: {', '.join(added)}"

@@ -111,7 +111,7 @@ def _create_database(statement: s.CreateDatabase, snapshot: Snapshot) -> tuple[A
     raise SemanticError(
         f"Database {statement.name} already exists",
         span=statement.span,
-        hint="write IF NOT EXISTS to leave it as it is",
+        hint="use IF NOT EXISTS to keep the existing database",
     )
 
 
@@ -159,9 +159,9 @@ def _renamed(statement: s.CreateView, columns: tuple[Column, ...]) -> tuple[Colu
         return plain
     if len(plain) != len(statement.columns):
         raise SemanticError(
-            f"the view names {len(statement.columns)} columns, its query has {len(plain)}",
+            f"the view lists {len(statement.columns)} columns, but its query returns {len(plain)}",
             span=statement.name.span,
-            hint="give as many names as the SELECT has columns, or none",
+            hint="list one name for each column of the SELECT, or none",
         )
     named = zip(plain, statement.columns, statement.column_comments, strict=True)
     return tuple(replace(column, name=name, comment=comment) for column, name, comment in named)

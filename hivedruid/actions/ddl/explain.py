@@ -87,7 +87,7 @@ def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
         ("name", table.full_name),
         ("data source", table.data_source if table.kind == "druid" else None),
         ("delete data", action.delete_data),
-        ("for good", action.purge or None),
+        ("purge", action.purge or None),
         ("ingestion", [step.text for step in _steps(action)]),
         ("automatic compaction", f"DELETE {config_path(table.data_source)}" if action.compaction else None),
     ]
@@ -122,7 +122,7 @@ def _empty_table(action: c.EmptyTable) -> tuple[str, Fields]:
     return "Truncate Table Operator", [
         ("name", table.full_name),
         ("data source", data_source),
-        ("for good", action.purge or None),
+        ("purge", action.purge or None),
     ]
 
 

@@ -76,7 +76,9 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
     span = statement.name.span
     refuse_if_materialized(table, "truncate", span)
     if table.kind == "view":
-        raise SemanticError(f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the table behind it")
+        raise SemanticError(
+            f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the underlying table"
+        )
     if table.kind == "kafka":
         raise UnsupportedError(
             f"Cannot truncate the topic behind {table.full_name}", span=span, hint="use Kafka's tools"
@@ -87,7 +89,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
         raise SemanticError(
             f"Cannot truncate non-managed table {table.full_name}",
             span=span,
-            hint="its files are not ours to delete, unless external.table.purge is true",
+            hint="to let TRUNCATE delete its files, set external.table.purge to true",
         )
     own = table.owns_data_source and _is_true(table, "auto.purge")
     return (EmptyTable(table, purge=table.kind == "druid" and (always or own)),)
@@ -104,7 +106,7 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
         raise SemanticError(
             f"Database {statement.name} is not empty. One or more tables exist.",
             span=statement.span,
-            hint="DROP DATABASE … CASCADE drops them, too",
+            hint="use DROP DATABASE … CASCADE to drop its tables, too",
         )
     names = tuple(table.full_name for table in tables)
     for table in tables:

@@ -76,9 +76,9 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     if facts.running is None:
         return ()
     if not is_fed(after.properties) or after.data_source != before.data_source:
-        what = "move to another data source" if is_fed(after.properties) else "be fed from Kafka no more"
+        what = "would use another data source" if is_fed(after.properties) else "would no longer be fed from Kafka"
         raise SemanticError(
-            f"the ingestion of {before.full_name} runs, and the table would {what}",
+            f"cannot alter {before.full_name} while its ingestion is running: the table {what}",
             span=span,
             hint=f"STOP INGESTION {before.full_name} first",
         )
@@ -91,9 +91,9 @@ def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span 
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
     if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
-            f"Druid has offsets of another topic for {before.full_name}, and would publish nothing of the new one",
+            f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new topic",
             span=span,
-            hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and make it anew",
+            hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and create it again",
         )
 
 
@@ -102,7 +102,7 @@ def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) 
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is not None and facts.running is not None and not facts.is_suspended:
         raise SemanticError(
-            f"cannot {verb} {table.full_name} while its ingestion runs: rows that are not published yet would stay",
+            f"cannot {verb} {table.full_name} while its ingestion is running: rows that are not yet published would remain",
             span=span,
             hint=f"SUSPEND INGESTION {table.full_name} first",
         )
@@ -178,7 +178,7 @@ def _reset(
     io = spec["spec"]["ioConfig"]
     if "topic" not in io:
         raise SemanticError(
-            "offsets of a pattern of topics cannot be moved", span=span, hint="name one topic: kafka.topic"
+            "cannot reset the offsets of a topic pattern", span=span, hint="set kafka.topic to a single topic"
         )
     to = target.to if target else ("EARLIEST" if io.get("useEarliestOffset") else "LATEST")
     if target is not None and to == "OFFSETS":
@@ -186,9 +186,9 @@ def _reset(
         _check_offsets(offsets, facts, target.span)
     elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
         raise KafkaError(
-            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are not known here",
+            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are unknown, because Kafka could not be queried from this machine",
             span=span,
-            hint="give them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
+            hint="specify them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
         )
     else:
         offsets = {"EARLIEST": facts.topic.earliest, "LATEST": facts.topic.latest}.get(to) or facts.moment or {}
@@ -215,12 +215,12 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
             raise SemanticError(
                 f"topic {facts.topic.topic} has no partition {partition}",
                 span=span,
-                hint=f"it has {', '.join(map(str, sorted(facts.topic.latest)))}",
+                hint=f"its partitions are {', '.join(map(str, sorted(facts.topic.latest)))}",
             )
         low, high = facts.topic.earliest[partition], facts.topic.latest[partition]
         if not low <= offset <= high:
             raise SemanticError(
-                f"partition {partition} of topic {facts.topic.topic} has the offsets {low} to {high}, not {offset}",
+                f"offset {offset} is out of range for partition {partition} of topic {facts.topic.topic}: valid offsets are {low} to {high}",
                 span=span,
             )
 
@@ -246,6 +246,6 @@ def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot:
             )
             return forget, ReplaceTable(table, after), *resubmitted
     raise SemanticError(
-        f"there is no other ingestion spec of {table.full_name} that has worked", span=span,
-        hint="only specs whose tasks were seen running are returned to",
+        f"no earlier working ingestion spec of {table.full_name} to roll back to", span=span,
+        hint="only specs whose tasks have run can be restored",
     )  # fmt: skip

@@ -50,8 +50,8 @@ def check(action: CheckIngestion, services: Services) -> None:
     found = findings(action.spec, seen)
     if action.mode == "REFUSE" and any(finding.is_fatal for finding in found):
         raise ExecutionError(
-            f"the ingestion into {action.table.full_name} could not start: {'; '.join(map(str, found))}",
-            hint=f"repair it, or set {KAFKA_CHECK} to WARN",
+            f"the ingestion into {action.table.full_name} cannot start: {'; '.join(map(str, found))}",
+            hint=f"fix this, or set {KAFKA_CHECK} to WARN",
         )
     for finding in found:
         services.note(f"{action.table.full_name}: {finding}")
@@ -68,7 +68,7 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
     from hivedruid.ingestion.feed import feed_of
     from hivedruid.ingestion.lifecycle import IngestionFacts, slots
 
-    cluster.progress("Kafka: looking at the topic")
+    cluster.progress("Kafka: reading the topic's metadata")
     try:
         filled = cluster.kept.filled(spec)
         seen = _kafka(feed_of(filled), note)
@@ -80,7 +80,7 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
         seen = replace(seen, modules=overlord.extensions, slots=room)
         if isinstance(seen.kafka, NoTopicError):
             return seen
-        cluster.progress("Druid: reading a sample of the topic")
+        cluster.progress("Druid: sampling the topic")
         try:
             rows = ROWS if seen.records is None else min(ROWS, seen.records)
             return replace(seen, sample=sample(cluster.client, filled, rows=rows))
@@ -100,12 +100,12 @@ def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
             names = kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,)
             if not names:
                 raise NoTopicError(
-                    f"no topic of Kafka at {feed.bootstrap} matches {feed.topic}",
+                    f"no topic in Kafka at {feed.bootstrap} matches {feed.topic}",
                     hint="create one, or set druid.kafka.ingestion.topicPattern",
                 )
             found = kafka.offsets(names)
     except OnlyDruidError as error:
-        note(f"Kafka was not asked from here: {error.message}")
+        note(f"Kafka was not queried from this machine: {error.message}")
         return Seen()
     except (KafkaError, ConnectError) as error:
         return Seen(kafka=error)

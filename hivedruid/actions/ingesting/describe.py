@@ -51,7 +51,7 @@ def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) ->
 
 def _status(table: Table, known: IngestionFacts) -> list[str]:
     if known.running is None:
-        lines = [f"Druid Storage Handler Runtime Status : not running, START INGESTION {table.name} starts it"]
+        lines = [f"Druid Storage Handler Runtime Status : not running; start it with START INGESTION {table.name}"]
     else:
         lines = [f"Druid Storage Handler Runtime Status for {table.data_source}"]
     status = known.status

@@ -35,7 +35,7 @@ def _fields(found: dict[str, Any]) -> list[str]:
         if found.get(key):
             value = found[key]
             result.append(f"    {key}: {', '.join(value) if isinstance(value, list) else value}")
-    for key in ("differs from what runs", "offsets", "steps"):
+    for key in ("differs from the running spec", "offsets", "steps"):
         if found.get(key):
             result += [f"    {key}:", *(f"      {line}" for line in found[key])]
     return result
@@ -51,7 +51,7 @@ def _change_document(action: ChangeIngestion) -> dict[str, Any]:
         "table": change.table.full_name,
         "data source": change.table.data_source,
         "task slots": _slots(change),
-        "differs from what runs": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
+        "differs from the running spec": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
         "read up to": ", ".join(f"{partition}:{offset}" for partition, offset in sorted(change.read.items())),
         "offsets": [*map(_move, change.moves), *([summary(change.moves)] if change.moves else [])],
         "steps": [step.text for step in change.steps] or ["nothing to do"],
@@ -89,7 +89,7 @@ def _check(action: CheckIngestion) -> tuple[str, Fields]:
         ("topic pattern", io.get("topicPattern")),
         ("extensions", list(extensions(action.spec))),
         ("calls", ["Kafka's topics and offsets", "GET /status", f"GET {WORKERS}", f"POST {SAMPLER}"]),
-        ("where it could not start", "refuse" if action.mode == "REFUSE" else "warn"),
+        ("if it cannot start", "refuse" if action.mode == "REFUSE" else "warn"),
     ]
 
 

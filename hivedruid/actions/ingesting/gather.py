@@ -118,7 +118,7 @@ def _moment(statement: Statement, facts: Facts) -> int | None:
 
     local = parse_timestamp(target.timestamp)
     if local is None:
-        raise SemanticError(f"'{target.timestamp}' is not a timestamp", span=target.span)
+        raise SemanticError(f"'{target.timestamp}' is not a valid timestamp", span=target.span)
     return int(from_local(local, zone_of(facts.settings["hive.local.time.zone"]) or UTC).timestamp() * 1000)
 
 

@@ -87,7 +87,7 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         ingestions.finish(table_id, started=change.started)
     if moved:
         places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
-        services.note(f"{change.table.full_name} is read from {places} on; {summary(moved)}")
+        services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
 
 
 def _is_refused(left: Sequence[Step], done: int, error: HiveDruidError) -> bool:
@@ -117,7 +117,7 @@ def _ask(change: IngestionChange, services: Services) -> None:
         return
     told = f"RESET of {change.table.full_name}: {summary(change.moves)}"
     if not services.confirm(told):
-        raise ExecutionError(f"{told}; nothing was done", hint="say yes at the prompt, or give --yes")
+        raise ExecutionError(f"{told}; nothing was changed", hint="confirm at the prompt, or pass --yes")
 
 
 def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:
@@ -132,7 +132,9 @@ def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Ser
     name = change.table.full_name
     told = f"RESET of {name}: {summary(planned)}"
     if not services.confirm(told):
-        raise ExecutionError(f"{told}; no offset was moved", hint=f"RESUME INGESTION {name} goes on where it was")
+        raise ExecutionError(
+            f"{told}; no offset was changed", hint=f"RESUME INGESTION {name} continues from the previous offsets"
+        )
 
 
 def _counts(planned: tuple[Move, ...]) -> tuple[int, int]:

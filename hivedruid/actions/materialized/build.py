@@ -91,19 +91,19 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     clauses = statement.table
     if is_fed(dict.fromkeys(given, "")):
         raise SemanticError(
-            "a materialized view is not fed from Kafka", span=statement.name.span, hint="leave the kafka properties out"
+            "a materialized view cannot be fed from Kafka", span=statement.name.span, hint="remove the kafka properties"
         )
     if AUTO_COMPACTION in given:
         raise SemanticError(
-            "a materialized view is not compacted automatically: each REBUILD writes it anew",
+            "a materialized view cannot be compacted automatically: each REBUILD rewrites it",
             span=given[AUTO_COMPACTION].key_span,
-            hint=f"leave {AUTO_COMPACTION} out; ALTER TABLE … COMPACT 'major' compacts it",
+            hint=f"remove {AUTO_COMPACTION}; ALTER TABLE … COMPACT 'major' compacts it",
         )
     for key in _CHANGES_VALUES & given.keys():
         raise SemanticError(
-            f"a materialized view has the values of its query: '{key}' would make others of them",
+            f"a materialized view stores the values of its query: '{key}' would change them",
             span=given[key].key_span,
-            hint="leave it out, and say in the SELECT what is to be stored",
+            hint="remove it, and compute the stored values in the SELECT",
         )
     if clauses.storage_handler is not None and "kafka" in clauses.storage_handler.lower():
         raise SemanticError(
@@ -112,9 +112,9 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     window = given.get(TABLE_TIME_WINDOW)
     if window is not None and not is_span(window.value):
         raise SemanticError(
-            f"'{TABLE_TIME_WINDOW}' takes a time such as 10min, 2h or 1d",
+            f"'{window.value}' is not a valid {TABLE_TIME_WINDOW}: use a duration such as 10min, 2h or 1d",
             span=window.value_span,
-            hint="0min: not at all once a source has changed",
+            hint="0min: the view is not used after a source has changed",
         )
     if clauses.storage_handler is not None:
         granularity = snapshot.settings.get("hive.druid.indexer.segments.granularity", "DAY")
@@ -141,11 +141,11 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
 def _unfit(node: Node, snapshot: Snapshot, query: exp.Expr, source: Any) -> str:
     """Why the rows of a build are not for other queries, whatever the sources do: the query means another thing later."""
     if materialize.changes_by_itself(node):
-        return "its query calls functions that answer by who asks and when"
+        return "its query calls functions whose results depend on the user or the time"
     later = replace(snapshot, now=snapshot.now + timedelta(days=400, hours=5, seconds=7), materialized_views=())
     then = replace(later, now=snapshot.now)
     if Builder(source, later).query(query, None) != Builder(source, then).query(query, None):
-        return "its query depends on the clock"
+        return "its query depends on the current time"
     return ""
 
 
@@ -208,14 +208,14 @@ def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note 
     same = dict(facts.built.settings) == settings
     if not facts.staleness and same and not facts.built.unfit:
         if note is not None:
-            note(f"{table.full_name} is up to date: nothing is done", None)
+            note(f"{table.full_name} is up to date; nothing to do", None)
         return StatementPlan(())
     unfit = _unfit(node, builder.snapshot, expression, builder.source)  # type: ignore[arg-type]
     built = _built(table, snapshot, unfit)
     other = not same and facts.built.sources is not None
     found = unfit or ("the session's settings differ" if other else incremental(facts, built, node))
     if isinstance(found, Incremental) and not found.intervals:
-        found = "nothing tells which rows have changed"
+        found = "the changed rows cannot be determined"
     full = isinstance(found, str)
     if isinstance(found, Incremental):
         node = within(node, found)
@@ -243,9 +243,9 @@ def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note 
 def _check_columns(table: Table, node: Node, span: Span | None) -> None:
     if [(c.name, c.type) for c in node.columns] != [(c.name, c.type) for c in table.columns]:
         raise SemanticError(
-            f"the query of {table.full_name} has other columns than when it was created",
+            f"the columns of the query of {table.full_name} have changed since it was created",
             span=span,
-            hint="DROP MATERIALIZED VIEW, and CREATE it again",
+            hint="drop it with DROP MATERIALIZED VIEW and create it again",
         )
 
 

@@ -124,7 +124,7 @@ def _with_states(views: list[tuple[Table, Built]], reader: TableReader, facts: F
         try:
             yield ViewFacts(table, built, _states(built.tables, facts, state), state(table))
         except (ConnectError, DruidError) as error:
-            yield ViewFacts(table, built, problem=f"its sources cannot be asked: {error.message}")
+            yield ViewFacts(table, built, problem=f"its sources cannot be queried: {error.message}")
 
 
 def _states(names: Iterable[str], facts: Facts, state: object) -> Mapping[str, SourceState]:
@@ -169,7 +169,9 @@ def own_state(table: Table, druid: Callable[[], DruidEngine], home: Path) -> Sou
         return SourceState(definition, token=_iceberg_token(table, home))
     if table.kind == "files":
         return _files_state(table, definition)
-    return SourceState(definition, unknown="" if table.kind == "view" else "is no table whose changes can be seen")
+    return SourceState(
+        definition, unknown="" if table.kind == "view" else "is not a table whose changes can be tracked"
+    )
 
 
 def _iceberg_token(table: Table, home: Path) -> str:
@@ -199,7 +201,7 @@ def _files_state(table: Table, definition: str) -> SourceState:
 
     path = local_path(location_of(table))
     if path is None:
-        return SourceState(definition, unknown="has its files elsewhere, where nobody tells whether they change")
+        return SourceState(definition, unknown="stores its files on remote storage, where changes cannot be tracked")
     lines = []
     for folder, folders, names in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
         folders[:] = sorted(name for name in folders if not name.startswith(("_", ".")))

@@ -30,7 +30,7 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
     """What of a view has to be computed again, or why all of it: the sources were as `facts.built` says, and are as `now`."""
     then = facts.built
     if then.sources is None or now.sources is None:
-        return "it was not built to the end"
+        return "its last build did not complete"
     if facts.table.kind != "druid":
         return "it is not stored in Druid"
     if facts.own is None or not facts.own.is_same(then.own):
@@ -53,9 +53,9 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if start < _FIRST or end > _LAST:
-            return "its source's segments are not cut by time"
+            return "its source's segments are not partitioned by time"
         if granularity in ("ALL", "NONE"):
-            return f"its segments ({granularity}) cannot be replaced one by one"
+            return f"its segments ({granularity}) cannot be replaced individually"
         low = granularities.floor(reach.earliest(start), granularity)
         found.append((low, granularities.ceiling(end, granularity)))
     return Incremental(merged(found))
@@ -106,7 +106,7 @@ def _reach(definition: Definition, node: Node, zone: str) -> _Reach | str:
         return _Reach("", exact=True)
     if isinstance(rex, Call) and rex.op.startswith("floor_") and rex.args[0] == time and rex.op[6:] in _LENGTHS:
         return _Reach(rex.op[6:], exact=in_utc)
-    return f"its {TIME_COLUMN} is not its source's, or that rounded down"
+    return f"its {TIME_COLUMN} is not the source's {TIME_COLUMN}, nor that rounded down"
 
 
 def source_is_zoned(time: Ref | None) -> bool:

@@ -40,7 +40,7 @@ def run(action: Action, services: Services) -> None:
         now = find_built(services.catalog, action.table)
         if action.intervals is not None and now != action.base:
             raise ExecutionError(
-                f"{action.table.full_name} was rebuilt by another session meanwhile", hint="run the statement again"
+                f"{action.table.full_name} was concurrently rebuilt by another session", hint="rerun the statement"
             )
         _store(action, action.table, services)
 
@@ -74,7 +74,7 @@ def _commit(action: BuildView, table: Table, built: Built, services: Services) -
                 services.catalog.add(table)
             stored = services.catalog.find(table.database, table.name)
             if stored is None or stored.table_id != table.table_id:
-                raise ExecutionError(f"{table.full_name} was dropped by another session meanwhile")
+                raise ExecutionError(f"{table.full_name} was concurrently dropped by another session")
             own = own_state(stored, services.druid, services.home)
             save(services.catalog, stored, replace(built, own=own))
 
@@ -96,5 +96,5 @@ def _alone(home: Path, table: Table) -> Iterator[None]:
     """One build of a view at a time."""
     with locks.exclusive(home / "locks" / f"view-{table.table_id}") as alone:
         if not alone:
-            raise ExecutionError(f"another session is rebuilding {table.full_name}", hint="wait until it is done")
+            raise ExecutionError(f"{table.full_name} is being rebuilt by another session", hint="wait for it to finish")
         yield

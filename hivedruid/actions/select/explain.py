@@ -46,7 +46,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
 
 
 def _ask(action: AskValues) -> list[str]:
-    head = "  Fetch Operator (runs first; Stage-0 is shown with the statement's clock in place of its values)"
+    head = "  Fetch Operator (runs first; Stage-0 is shown with the statement's time in place of its results)"
     return ["Stage-1", head, *(line for ask in action.asks for line in indent(table_scan(ask.read, "TS_first"), 4))]
 
 

@@ -48,7 +48,7 @@ def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
         tables = ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(join.right))) or "the query itself"
         rows = estimator.rows(join.right)
         size = "grouped or limited, of unknown size" if rows is None else f"about {_count(rows, 'row')}"
-        yield f"join: the side of {tables} travels into the native query, {size} (at most {most:,})"
+        yield f"join: the side of {tables} is inlined into the native query, {size} (at most {most:,})"
 
 
 def _top_ns(node: Node) -> Iterator[str]:

@@ -36,7 +36,7 @@ def run(action: Action, services: Services) -> Result:
         case AnswerRows():
             return _result(action.columns, iter(action.rows))
         case AskValues():
-            raise PlanError("values that a statement is planned with were not asked first")
+            raise PlanError("the values that the statement is planned with were not queried first")
         case _:
             assert_never(action)
 
@@ -84,5 +84,5 @@ def _fetched(read: DruidRead, most: int, services: Services) -> list[tuple[Any, 
 
     rows = list(islice(decode_rows(services.druid().rows(read), read.fields, "UTC"), most + 1))
     if len(rows) > most:
-        raise Unsure(f"a native query has more than {most} rows")
+        raise Unsure(f"a native query returned more than {most} rows")
     return rows

@@ -24,13 +24,13 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     table = find_table(statement.name, snapshot)
     if table.kind == "view":
         raise SemanticError(
-            f"{table.full_name} is a view, and has no rows of its own",
+            f"{table.full_name} is a view and has no rows of its own",
             span=statement.name.span,
             hint="ANALYZE the tables that it reads",
         )
     if table.kind == "kafka":
         raise UnsupportedError(
-            f"{table.full_name} is a Kafka topic: its rows are never all there",
+            f"{table.full_name} is a Kafka topic: it has no fixed set of rows",
             span=statement.name.span,
             hint="ANALYZE the table that is fed from it",
         )

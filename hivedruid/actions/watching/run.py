@@ -39,7 +39,7 @@ from hivedruid.results import Result, ResultColumn
 LOG_TAIL = 8000
 """Characters of the end of a task's log that SHOW TASK asks for."""
 LOG_LINES = 40
-AFTERWARDS = "a running supervisor begins another task, which reads again from the offsets published last"
+AFTERWARDS = "a running supervisor starts another task, which reads again from the last published offsets"
 PATIENCE = 60.0
 """Seconds that a task may need to end."""
 INGESTION_COLUMNS = tuple(
@@ -182,7 +182,7 @@ def _task(action: DescribeTask, cluster: DruidCluster, services: Services) -> Re
 def _found(overlord: Overlord, task_id: str, span: Span | None) -> Task:
     task = overlord.task(task_id)
     if task is None:
-        raise DruidError(f"Druid has no task '{task_id}'", span=span, hint="SHOW TASKS lists the ids")
+        raise DruidError(f"task '{task_id}' does not exist", span=span, hint="SHOW TASKS lists the ids")
     return task
 
 
@@ -191,7 +191,7 @@ def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
     overlord = Overlord(cluster.client)
     task = _found(overlord, action.task, action.span)
     if task.is_complete:
-        cluster.note(f"task {task.id} has ended already: {task.state}")
+        cluster.note(f"task {task.id} has already ended: {task.state}")
         return
     overlord.kill(task.id)
 
@@ -199,11 +199,12 @@ def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
         now = overlord.task(task.id)
         return now is None or now.is_complete
 
-    cluster.progress(f"Druid: ending task {task.id}")
+    cluster.progress(f"Druid: stopping task {task.id}")
     try:
         if not wait_until(has_ended, PATIENCE):
             raise DruidError(
-                f"task {task.id} has not ended after {PATIENCE:g} s", hint="look at the logs of its worker"
+                f"timed out after {PATIENCE:g} s waiting for task {task.id} to stop",
+                hint="check the logs of its worker",
             )
     finally:
         cluster.progress("")

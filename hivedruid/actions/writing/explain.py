@@ -19,8 +19,8 @@ from hivedruid.actions.writing.model import (
 
 _NEXT = {
     "planned": "its staged rows are deleted",
-    "staged": "its staged rows are handed to Druid",
-    "submitted": "the task that it has submitted is waited for",
+    "staged": "its staged rows are submitted to Druid",
+    "submitted": "its submitted task is awaited",
     "published": "its rows are verified",
     "verified": "its staged rows are deleted",
 }
@@ -76,12 +76,12 @@ def _staging(action: IngestDruid) -> list[str]:
 def _job(action: ContinueJob | WithdrawJob | LeaveTarget) -> tuple[str, Fields]:
     match action:
         case ContinueJob():
-            operator, effect = "Continue Job Operator", _NEXT.get(action.job.state, "")
+            operator, effect = "Resume Job Operator", _NEXT.get(action.job.state, "")
         case WithdrawJob():
             operator = "Cancel Job Operator"
-            effect = "what Druid has of it is taken back, and its staged rows are deleted"
+            effect = "its rows in Druid are rolled back, and its staged rows are deleted"
         case LeaveTarget():
-            operator, effect = "Leave Target Operator", "it has ended already"
+            operator, effect = "Skip Target Operator", "it has already ended"
         case _:
             assert_never(action)
     job = action.job

@@ -55,7 +55,7 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
         raise UnsupportedError(
             f"cannot {verb.value.upper()} the ingestion with CREATE TABLE … AS SELECT",
             span=verb.value_span,
-            hint=f"leave it out, and say {verb.value.upper()} INGESTION {table.name} afterwards",
+            hint=f"remove it, and run {verb.value.upper()} INGESTION {table.name} afterwards",
         )
     if table.kind == "druid" and table.data_source in snapshot.discovered:
         raise SemanticError(
@@ -94,7 +94,7 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
         raise UnsupportedError(
             f"cannot insert into {what}, {table.full_name}",
             span=name.span or source.span(0),
-            hint="insert into the table behind it"
+            hint="insert into the underlying table"
             if table.kind == "view"
             else "write to the topic with a Kafka producer",
         )
@@ -137,7 +137,10 @@ def _created_type(column: Column) -> HiveType:
 def _note_dates(table: Table, node: Node, note: Note, span: Span | None) -> None:
     for given, column in zip(node.columns, table.columns, strict=True):
         if table.kind == "druid" and given.type == t.DATE and column.type == t.STRING:
-            note(f"Druid has no type DATE: column '{column.name}' is a STRING of the form yyyy-MM-dd", span)
+            note(
+                f"Druid does not support DATE: column '{column.name}' is stored as a STRING in the format yyyy-MM-dd",
+                span,
+            )
 
 
 def _replaces(settings: Mapping[str, str]) -> Replaces:
@@ -214,7 +217,7 @@ def _check_conversion(source: HiveType, column: Column, number: int, span: Span 
             "Cannot insert into target table because column number/types are different:"
             f" Cannot convert column {number} from {source} to {target}.",
             span=span,
-            hint=f"column '{column.name}' takes {target}: convert the value in the SELECT",
+            hint=f"column '{column.name}' has type {target}: convert the value in the SELECT",
         )
 
 

@@ -73,7 +73,8 @@ def _refuse_beside(job: Job, is_removed: bool, replaces: Replaces | None) -> Non
     """What another process is at. Of two that replace all rows at once, each would leave those of the other."""
     if is_removed or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
         raise ExecutionError(
-            f"another session is writing to {job.full_name}", hint=f"wait for it, or CANCEL JOB '{job.id}'"
+            f"another session is writing to {job.full_name}",
+            hint=f"wait for it to finish, or run CANCEL JOB '{job.id}'",
         )
 
 

@@ -177,7 +177,7 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         raise
     if staged.skipped:
         rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
-        services.note(f"{staged.skipped} {rows} left out of {job.full_name}")
+        services.note(f"{staged.skipped} {rows} not written to {job.full_name}")
     return staged
 
 
@@ -257,7 +257,7 @@ class _Journal:
     def _verify(self, report: LoadReport) -> None:
         job, catalog = self.job, self._services.catalog
         if job.table_id and not Ingestions(catalog).is_known(job.table_id):
-            raise ExecutionError(f"{job.full_name} was dropped by another session meanwhile")
+            raise ExecutionError(f"{job.full_name} was concurrently dropped by another session")
         self.job = self._store.move(job, "verified", report=report, notes={}, error="")
         if place := self._services.place():
             Places(catalog).remember(job.data_source, place)
@@ -282,9 +282,9 @@ class _Journal:
                 self.job = self._store.move(self.job, self.job.state, error=_words(error))
             if isinstance(error, HiveDruidError):
                 what = (
-                    "goes on with it"
+                    "continues the load"
                     if self.job.state in IN_DRUID
-                    else "submits the staged rows again, CANCEL JOB deletes them"
+                    else "resubmits the staged rows, CANCEL JOB deletes them"
                 )
                 error.hint = "; ".join(filter(None, (error.hint, f"RESUME JOB '{self.job.id}' {what}")))
 
@@ -307,14 +307,14 @@ def continue_job(action: ContinueJob, services: Services) -> None:
         if job.state == "planned" or job.kind == VIEW:
             _take_back(job, services)
             raise ExecutionError(
-                f"job {job.id} had not staged all of its rows: nothing was changed",
-                hint="say its statement again",
+                f"not all rows of job {job.id} were staged: nothing was changed",
+                hint="rerun the statement",
             )
         stopped = f"job {job.id}, which was {job.state} when it was interrupted"
         if action.said_again:
-            services.note(f"goes on with {stopped}: its rows are not computed again")
+            services.note(f"resuming {stopped}: its rows are not computed again")
         else:
-            services.note(f"brings to its end {stopped}")
+            services.note(f"completing {stopped}")
         _carry_on(job, services)
 
 
@@ -327,7 +327,7 @@ def withdraw_job(action: WithdrawJob, services: Services) -> None:
         if not job.has_ended:
             _take_back(job, services, with_table=action.with_table)
         elif action.asked:
-            raise ExecutionError(f"job {job.id} has ended meanwhile", hint=f"DESCRIBE JOB '{job.id}'")
+            raise ExecutionError(f"job {job.id} has already ended", hint=f"DESCRIBE JOB '{job.id}'")
 
 
 def _take_over(job: Job, services: Services) -> None:
@@ -338,7 +338,8 @@ def _take_over(job: Job, services: Services) -> None:
     job = _current(job, services)
     if job.state != "submitted":  # what is published is being verified there
         raise ExecutionError(
-            f"job {job.id} is {job.state}, and another session is at it", hint="press Ctrl-C there, or wait"
+            f"job {job.id} is {job.state} and running in another session",
+            hint="wait for it to finish, or press Ctrl-C in that session",
         )
     from hivedruid.jobs.load import NoJournal
 
@@ -348,22 +349,23 @@ def _take_over(job: Job, services: Services) -> None:
     while is_running(services.home, job.statement_id):
         if monotonic() >= end:
             raise ExecutionError(
-                f"another session is still at job {job.id}", hint=f"CANCEL JOB '{job.id}' again, when it has ended"
+                f"timed out after {PATIENCE:g} s waiting for job {job.id} to stop in another session",
+                hint=f"rerun CANCEL JOB '{job.id}' once it has stopped",
             )
         sleep(0.1)
 
 
 def leave_target(action: LeaveTarget, services: Services) -> None:
     job = action.job
-    done = "wrote them" if job.state == "cleaned" else "was cancelled"
-    services.note(f"{job.full_name} is left as it is: job {job.id} {done} when the statement was said before")
+    done = "already loaded by" if job.state == "cleaned" else "cancelled in"
+    services.note(f"{job.full_name} skipped: {done} job {job.id}")
 
 
 def _current(job: Job, services: Services) -> Job:
     """The job as it is now, in the session's Druid."""
     stored = Jobs(services.catalog).find(job.id)
     if stored is None:
-        raise ExecutionError(f"job {job.id} is not known any more", hint="SHOW JOBS lists the jobs")
+        raise ExecutionError(f"job {job.id} no longer exists", hint="SHOW JOBS lists the jobs")
     if stored.druid != services.setting("druid.url"):
         raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
     return stored
@@ -382,7 +384,7 @@ def _take_back(job: Job, services: Services, *, with_table: bool = False) -> Non
                 raise
         job = journal.job
         if job.state in IN_DRUID and not with_table:
-            raise ExecutionError(f"job {job.id} was not taken back", hint=f"CANCEL JOB '{job.id}' tries again")
+            raise ExecutionError(f"job {job.id} was not rolled back", hint=f"rerun CANCEL JOB '{job.id}'")
     _end(job, services, job.error or "cancelled")
 
 

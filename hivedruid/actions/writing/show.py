@@ -40,8 +40,8 @@ def show_jobs(statement: s.ShowJobs, snapshot: Snapshot) -> Show:
     if statement.state is not None:
         if statement.state not in STATES:
             raise SemanticError(
-                f"'{statement.state}' is not a state of jobs", span=statement.state_span,
-                hint=did_you_mean(statement.state, STATES) or f"there are {', '.join(STATES)}",
+                f"'{statement.state}' is not a valid job state", span=statement.state_span,
+                hint=did_you_mean(statement.state, STATES) or f"the states are {', '.join(STATES)}",
             )  # fmt: skip
         chosen = tuple(known for known in chosen if known.job.state == statement.state)
     if statement.name is not None:
@@ -116,7 +116,7 @@ def _staged(job: Job) -> Iterator[tuple[str, str]]:
         return
     yield "staging folder", masked("folder", staged.folder)
     yield "rows staged", str(staged.rows)
-    yield "rows without a time left out", str(staged.skipped or "")
+    yield "rows without a time skipped", str(staged.skipped or "")
     yield "bytes staged", str(staged.size)
     for start, end in staged.intervals[:MOST_INTERVALS]:
         yield "interval", f"{format_instant(start)}/{format_instant(end)}"
@@ -132,11 +132,11 @@ def _next(known: KnownJob) -> str:
     if job.has_ended:
         return ""
     if known.is_running:
-        return f"wait, or CANCEL JOB '{job.id}'"
+        return f"wait for it to finish, or CANCEL JOB '{job.id}'"
     if not can_resume(job):
-        return f"say the statement again, or CANCEL JOB '{job.id}'"
+        return f"rerun the statement, or CANCEL JOB '{job.id}'"
     if job.state == "verified":
-        return f"RESUME JOB '{job.id}' deletes what is staged"
+        return f"RESUME JOB '{job.id}' deletes its staged rows"
     return f"RESUME JOB '{job.id}', or CANCEL JOB '{job.id}'"
 
 
@@ -151,7 +151,7 @@ def cancel_job(statement: s.CancelJob, snapshot: Snapshot) -> WithdrawJob:
         rows = "" if job.state == "cancelled" else f": its rows are in {job.full_name}"
         raise SemanticError(
             f"job {job.id} is {job.state}{rows}", span=statement.span,
-            hint=f"RESUME JOB '{job.id}' deletes what is staged" if job.state == "verified" else "there is nothing to cancel",
+            hint=f"RESUME JOB '{job.id}' deletes its staged rows" if job.state == "verified" else "nothing to cancel",
         )  # fmt: skip
     return WithdrawJob(job, asked=True)
 
@@ -161,17 +161,17 @@ def resume_job(statement: s.ResumeJob, snapshot: Snapshot) -> ContinueJob:
     job = known.job
     if known.is_running:
         raise SemanticError(
-            f"another session is at job {job.id}", span=statement.span, hint="SHOW JOBS tells when it has ended"
+            f"job {job.id} is running in another session", span=statement.span, hint="SHOW JOBS shows its state"
         )
     if job.has_ended:
         raise SemanticError(
             f"job {job.id} is {job.state}",
             span=statement.span,
-            hint=f"it has ended; DESCRIBE JOB '{job.id}' tells more",
+            hint=f"it has ended; see DESCRIBE JOB '{job.id}'",
         )
     if not can_resume(job):
-        why = "builds a materialized view" if job.staged else "had not staged all of its rows"
-        raise SemanticError(f"job {job.id} {why}: it cannot go on", span=statement.span, hint=_next(known))
+        why = "it builds a materialized view" if job.staged else "not all of its rows were staged"
+        raise SemanticError(f"job {job.id} cannot be resumed: {why}", span=statement.span, hint=_next(known))
     return ContinueJob(job)
 
 
@@ -180,7 +180,7 @@ def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> KnownJob:
         if known.job.id == job_id:
             return known
     hint = did_you_mean(job_id, [known.job.id for known in snapshot.jobs])
-    raise SemanticError(f"there is no job '{job_id}'", span=span, hint=hint or "SHOW JOBS lists the ids")
+    raise SemanticError(f"job '{job_id}' does not exist", span=span, hint=hint or "SHOW JOBS lists the ids")
 
 
 # --- SHOW PROBLEMS -----------------------------------------------------------------------------------------------------
@@ -194,6 +194,6 @@ def problems(jobs: Sequence[KnownJob]) -> tuple[Problem, ...]:
 def _problem(known: KnownJob) -> Problem:
     job = known.job
     name = "job failed" if job.error else "job interrupted"
-    cause = job.error or f"the process that was at it is gone; the job is {job.state}"
+    cause = job.error or f"its process has ended; the job is {job.state}"
     verb = "RESUME" if can_resume(job) else "CANCEL"
     return Problem(job.full_name, name, cause, f"{job.kind}, job {job.id}", f"{verb} JOB '{job.id}'")

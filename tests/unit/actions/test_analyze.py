@@ -131,7 +131,7 @@ def test_explain_says_what_would_be_computed(session: Session) -> None:
 def test_the_side_of_a_join_that_travels_is_told_with_its_rows(session: Session) -> None:
     rows = run(session, "EXPLAIN EXTENDED SELECT a.n FROM t a JOIN t b ON a.n = b.n")
     text = "\n".join(str(line) for (line,) in rows)
-    assert "  join: the side of default.t travels into the native query, about 3 rows (at most 50,000)" in text
+    assert "  join: the side of default.t is inlined into the native query, about 3 rows (at most 50,000)" in text
     run(session, "SET hivedruid.join.max.rows=2")
     rows = run(session, "EXPLAIN EXTENDED SELECT a.n FROM t a JOIN t b ON a.n = b.n")
     text = "\n".join(str(line) for (line,) in rows)

@@ -67,5 +67,5 @@ def test_explain() -> None:
         "    topic: x",
         "    extensions: druid-kafka-indexing-service",
         "    calls: Kafka's topics and offsets, GET /status, GET /druid/indexer/v1/workers, POST /druid/indexer/v1/sampler",
-        "    where it could not start: warn",
+        "    if it cannot start: warn",
     ]

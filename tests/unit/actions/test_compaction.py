@@ -58,7 +58,7 @@ def world() -> World:
 def test_compact_is_explained(session: Session) -> None:
     assert explained(session, COMPACT) == [
         "Stage-0", "Compact Table Operator:", "name: default.t", "data source: default.t", "wait: true", "requests:",
-        "POST /druid/indexer/v1/task over the intervals of its segments, found when it runs",
+        "POST /druid/indexer/v1/task over the intervals of its segments, determined at run time",
         "POST /druid/v2 timeseries rows and sums of the segments, before and after",
         "task:", "type compact", "dataSource default.t", 'ioConfig {"type": "compact", "inputSpec": {"type": "interval"}}',
         'granularitySpec {"queryGranularity": "NONE", "rollup": false}',
@@ -87,9 +87,9 @@ def test_the_embedded_store_has_nothing_to_compact(embedded: Session, notes: lis
 @pytest.mark.parametrize(
     ("text", "kind", "message", "place"),
     [
-        ("ALTER TABLE t COMPACT 'minor'", UnsupportedError, "COMPACT 'minor' is not possible: a Druid table has no delta", "'minor'"),
-        ("ALTER TABLE t COMPACT 'rebalance'", UnsupportedError, "spreads segments over the historicals by itself", "'rebalance'"),
-        ("ALTER TABLE t COMPACT 'mayor'", SemanticError, "'mayor' is no kind of compaction", "'mayor'"),
+        ("ALTER TABLE t COMPACT 'minor'", UnsupportedError, "COMPACT 'minor' is not supported: a Druid table has no delta", "'minor'"),
+        ("ALTER TABLE t COMPACT 'rebalance'", UnsupportedError, "balances segments across historicals automatically", "'rebalance'"),
+        ("ALTER TABLE t COMPACT 'mayor'", SemanticError, "'mayor' is not a valid compaction type", "'mayor'"),
         ("ALTER TABLE h COMPACT 'major'", UnsupportedError, "default.h is a managed table: it has no segments", "h"),
         ("ALTER TABLE f COMPACT 'major'", UnsupportedError, "default.f is an external table of files", "f"),
         ("SHOW SEGMENTS FOR v", UnsupportedError, "default.v is a view: it has no segments", "v"),
@@ -185,7 +185,7 @@ def test_wrong_properties(world: World, given: str, message: str) -> None:
 
 def test_a_materialized_view_is_compacted_by_hand_alone(embedded: Session) -> None:
     text = f"CREATE MATERIALIZED VIEW m STORED BY 'druid' TBLPROPERTIES ({AUTO}) AS SELECT `__time`, page FROM t"
-    with pytest.raises(SemanticError, match="not compacted automatically: each REBUILD writes it anew"):
+    with pytest.raises(SemanticError, match="cannot be compacted automatically: each REBUILD rewrites it"):
         run(embedded, text)
 
 

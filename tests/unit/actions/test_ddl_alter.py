@@ -263,7 +263,7 @@ def test_create_a_view_that_exists(world: World) -> None:
     assert isinstance(action, AddTable)
     assert (action.replace, action.table.table_id) == (True, "id")
     assert world.refused("CREATE OR REPLACE VIEW m AS SELECT 2").message == "default.m is not a view"
-    assert "names 2 columns, its query has 1" in world.refused("CREATE VIEW v2 (a, b) AS SELECT 1").message
+    assert "lists 2 columns, but its query returns 1" in world.refused("CREATE VIEW v2 (a, b) AS SELECT 1").message
 
 
 @pytest.mark.parametrize(
@@ -356,16 +356,16 @@ def test_drop_leaves_a_data_source_that_the_table_was_put_over(world: World) -> 
     [
         (
             "ALTER TABLE managed SET TBLPROPERTIES ('druid.segment.granularity'='HOUR')",
-            "only rows written from now on have the new druid.segment.granularity; "
-            "ALTER TABLE managed COMPACT 'major' or INSERT OVERWRITE rewrites the others",
+            "the new druid.segment.granularity applies only to rows written from now on; "
+            "ALTER TABLE managed COMPACT 'major' or INSERT OVERWRITE rewrites existing rows",
         ),
         (
             "ALTER TABLE managed SET TBLPROPERTIES ('druid.rollup'='false', 'druid.query.granularity'='DAY')",
-            "only rows written from now on have the new druid.query.granularity, druid.rollup; "
-            "INSERT OVERWRITE rewrites the others",
+            "the new druid.query.granularity, druid.rollup applies only to rows written from now on; "
+            "INSERT OVERWRITE rewrites existing rows",
         ),
-        ("ALTER TABLE managed ADD COLUMNS (x INT)", "rows that are there have no value in the new columns: x"),
-        ("ALTER TABLE managed RENAME TO other.n", "other.n is still the data source default.managed"),
+        ("ALTER TABLE managed ADD COLUMNS (x INT)", "existing rows have no value in the new columns: x"),
+        ("ALTER TABLE managed RENAME TO other.n", "other.n still uses the data source default.managed"),
         ("ALTER TABLE managed SET TBLPROPERTIES ('auto.purge'='true')", None),
         ("ALTER TABLE m ADD COLUMNS (x INT)", None),
     ],

@@ -61,7 +61,7 @@ def test_errors_without_their_secrets() -> None:
 
 def test_a_supervisor_that_is_not_there() -> None:
     (line,) = told(IngestionFacts())[2:]
-    assert line == "Druid Storage Handler Runtime Status : not running, START INGESTION wiki starts it"
+    assert line == "Druid Storage Handler Runtime Status : not running; start it with START INGESTION wiki"
     assert told(IngestionFacts(tasks=(task(1),)))[3:] == ["activeTasks=[index_kafka_default.wiki_1]"]
 
 

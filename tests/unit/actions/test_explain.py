@@ -28,7 +28,9 @@ def explained(text: str) -> str:
 @pytest.mark.parametrize("sql", [TOTAL, WINDOW, ON_SPARK])
 def test_the_query_for_the_total_over_no_rows_is_shown(sql: str) -> None:
     text = explained(f"EXPLAIN {sql}")
-    first, asked, second = text.partition("(asked where the query above has no rows, for the total over nothing)")
+    first, asked, second = text.partition(
+        "(sent if the query above returns no rows, for the total over an empty input)"
+    )
     assert asked
     assert '"queryType": "groupBy"' in first
     assert '"queryType": "timeseries"' in second
@@ -39,5 +41,5 @@ def test_the_query_for_the_total_over_no_rows_is_shown(sql: str) -> None:
 
 def test_a_query_without_such_a_total_has_none() -> None:
     sql = "SELECT country, count(*) FROM ev GROUP BY country"
-    assert "total over nothing" not in explained(f"EXPLAIN {sql}")
+    assert "total over an empty input" not in explained(f"EXPLAIN {sql}")
     assert "over_nothing" not in json.loads(explained(f"EXPLAIN FORMATTED {sql}"))["actions"][0]

@@ -150,7 +150,7 @@ def test_what_is_emptied_or_dropped_has_no_jobs(remove: Action) -> None:
     assert after(job, actions=(remove,)) == ["WithdrawJob", type(remove).__name__]
     with pytest.raises(ExecutionError, match=r"another session is writing to default\.t") as refused:
         after(job, actions=(remove,), running=True)
-    assert refused.value.hint == "wait for it, or CANCEL JOB 'a'"
+    assert refused.value.hint == "wait for it to finish, or run CANCEL JOB 'a'"
 
 
 def test_dropping_the_name_alone_leaves_jobs() -> None:

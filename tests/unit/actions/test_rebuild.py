@@ -98,7 +98,7 @@ def test_segments_that_went_or_that_grow_count() -> None:
     ("sql", "reason"),
     [
         ("SELECT `__time`, clicks FROM ev ORDER BY clicks LIMIT 3", "its query has LIMIT above the tables"),
-        ("SELECT max(`__time`) AS `__time`, country FROM ev GROUP BY country", "its __time is not its source's, or that rounded down"),
+        ("SELECT max(`__time`) AS `__time`, country FROM ev GROUP BY country", "its __time is not the source's __time, nor that rounded down"),
         ("SELECT e.`__time`, d.region FROM ev e JOIN dim d ON e.country = d.country", "its query reads more than one Druid table"),
         ("SELECT `__time`, sum(clicks) OVER (PARTITION BY country) AS s FROM ev", "its query has a window function or a subquery above the tables"),
     ],
@@ -109,9 +109,9 @@ def test_what_needs_all_rows(sql: str, reason: str) -> None:
 
 def test_segments_without_a_known_cut_need_all_rows() -> None:
     sql = "SELECT `__time`, country FROM ev"
-    assert changes(sql, granularity="ALL") == "its segments (ALL) cannot be replaced one by one"
+    assert changes(sql, granularity="ALL") == "its segments (ALL) cannot be replaced individually"
     eternal = replace(OLD, segments=((-(1 << 62), (1 << 62) - 1, "e"),))
-    assert changes(sql, old=eternal, new=OLD) == "its source's segments are not cut by time"
+    assert changes(sql, old=eternal, new=OLD) == "its source's segments are not partitioned by time"
     assert changes(sql, new=replace(NEW, definition="d9")) == "the definition of its sources has changed"
 
 

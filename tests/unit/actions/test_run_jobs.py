@@ -46,7 +46,7 @@ def stored(services: Any) -> tuple[str, int, str]:
 
 def test_a_table_that_was_dropped_meanwhile_gets_no_rows(services: Any) -> None:
     made = journal(services, "gone")
-    with pytest.raises(ExecutionError, match="was dropped by another session meanwhile"):
+    with pytest.raises(ExecutionError, match="was concurrently dropped by another session"):
         made.verified(LoadReport("t", 1, 1))
     assert stored(services) == ("published", 1, "")
 
@@ -62,4 +62,4 @@ def test_what_is_taken_back_after_a_commit_that_failed_is_staged_again(services:
     error = ExecutionError("no room")
     made.failed(error)
     assert stored(services) == ("staged", 1, "no room")
-    assert error.hint == "RESUME JOB 'a' submits the staged rows again, CANCEL JOB deletes them"
+    assert error.hint == "RESUME JOB 'a' resubmits the staged rows, CANCEL JOB deletes them"

@@ -113,7 +113,7 @@ def test_a_job_in_detail() -> None:
     assert told["text"] == "INSERT INTO t SELECT 1"
     assert (told["target"], told["replaces"], told["druid.url"]) == ("1 of 4", "all rows", "http://******@druid:8888")
     assert (told["staging folder"], told["rows staged"], told["bytes staged"]) == ("/staging/t_1", "300", "4000")
-    assert told["rows without a time left out"] == "3"
+    assert told["rows without a time skipped"] == "3"
     assert (told["sum of added"], told["sum of delta"]) == ("55", "0.5")
     assert [value for name, value in rows if name == "interval"] == [
         "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.000Z",
@@ -138,11 +138,11 @@ def test_many_intervals_are_counted() -> None:
 @pytest.mark.parametrize(
     ("job", "is_running", "told"),
     [
-        (PLANNED, False, "say the statement again, or CANCEL JOB 't_1'"),
-        (replace(FAILED, kind=VIEW), False, "say the statement again, or CANCEL JOB 't_3'"),
-        (IN_DRUID, True, "wait, or CANCEL JOB 't_2'"),
+        (PLANNED, False, "rerun the statement, or CANCEL JOB 't_1'"),
+        (replace(FAILED, kind=VIEW), False, "rerun the statement, or CANCEL JOB 't_3'"),
+        (IN_DRUID, True, "wait for it to finish, or CANCEL JOB 't_2'"),
         (IN_DRUID, False, "RESUME JOB 't_2', or CANCEL JOB 't_2'"),
-        (replace(IN_DRUID, state="verified"), False, "RESUME JOB 't_2' deletes what is staged"),
+        (replace(IN_DRUID, state="verified"), False, "RESUME JOB 't_2' deletes its staged rows"),
         (DONE, False, None),
     ],
 )
@@ -152,22 +152,25 @@ def test_what_to_do_next(job: Job, is_running: bool, told: str | None) -> None:
 
 
 def test_a_job_that_there_is_not() -> None:
-    assert refusal("DESCRIBE JOB 't_9'") == ("there is no job 't_9'", "did you mean 't_3'?")
-    assert refusal("CANCEL JOB 'nothing like it'") == ("there is no job 'nothing like it'", "SHOW JOBS lists the ids")
+    assert refusal("DESCRIBE JOB 't_9'") == ("job 't_9' does not exist", "did you mean 't_3'?")
+    assert refusal("CANCEL JOB 'nothing like it'") == (
+        "job 'nothing like it' does not exist",
+        "SHOW JOBS lists the ids",
+    )
     assert refusal("RESUME JOB 'T_1'", ())[1] == "SHOW JOBS lists the ids"
     assert refusal("SHOW JOBS FOR v") == ("Table not found v", "SHOW TABLES lists the tables")
     message, hint = refusal("SHOW JOBS WHERE STATE = 'stagd'")
-    assert (message, hint) == ("'stagd' is not a state of jobs", "did you mean 'staged'?")
+    assert (message, hint) == ("'stagd' is not a valid job state", "did you mean 'staged'?")
     assert "planned, staged, submitted" in refusal("SHOW JOBS WHERE STATE = 'x'")[1]
 
 
 def test_cancel() -> None:
     assert action("CANCEL JOB 't_2'") == WithdrawJob(IN_DRUID, asked=True)
-    assert refusal("CANCEL JOB 'u_4'") == ("job u_4 is cleaned: its rows are in d.u", "there is nothing to cancel")
+    assert refusal("CANCEL JOB 'u_4'") == ("job u_4 is cleaned: its rows are in d.u", "nothing to cancel")
     verified = (KnownJob(replace(IN_DRUID, state="verified"), is_running=False),)
     assert refusal("CANCEL JOB 't_2'", verified) == (
         "job t_2 is verified: its rows are in default.t",
-        "RESUME JOB 't_2' deletes what is staged",
+        "RESUME JOB 't_2' deletes its staged rows",
     )
     cancelled = (KnownJob(replace(IN_DRUID, state="cancelled"), is_running=False),)
     assert refusal("CANCEL JOB 't_2'", cancelled)[0] == "job t_2 is cancelled"
@@ -175,11 +178,11 @@ def test_cancel() -> None:
 
 def test_resume() -> None:
     assert action("RESUME JOB 't_3'") == ContinueJob(FAILED)
-    assert refusal("RESUME JOB 't_2'")[0] == "another session is at job t_2"
-    assert refusal("RESUME JOB 'u_4'") == ("job u_4 is cleaned", "it has ended; DESCRIBE JOB 'u_4' tells more")
+    assert refusal("RESUME JOB 't_2'")[0] == "job t_2 is running in another session"
+    assert refusal("RESUME JOB 'u_4'") == ("job u_4 is cleaned", "it has ended; see DESCRIBE JOB 'u_4'")
     message, hint = refusal("RESUME JOB 't_1'")
-    assert message == "job t_1 had not staged all of its rows: it cannot go on"
-    assert hint == "say the statement again, or CANCEL JOB 't_1'"
+    assert message == "job t_1 cannot be resumed: not all of its rows were staged"
+    assert hint == "rerun the statement, or CANCEL JOB 't_1'"
     view = (KnownJob(replace(FAILED, kind=VIEW), is_running=False),)
     assert "builds a materialized view" in refusal("RESUME JOB 't_3'", view)[0]
 
@@ -188,7 +191,7 @@ def test_resume() -> None:
 def test_explained(text: str) -> None:
     made = action(f"EXPLAIN {text}")
     operator = explainer(family_of(made)).document(made, {})["operator"]
-    assert operator == {"CANCEL": "Cancel Job Operator", "RESUME": "Continue Job Operator"}.get(
+    assert operator == {"CANCEL": "Cancel Job Operator", "RESUME": "Resume Job Operator"}.get(
         text.partition(" ")[0], "Fetch Operator"
     )
 
@@ -198,5 +201,5 @@ def test_problems() -> None:
     assert (failed.subject, failed.problem, failed.cause) == ("default.t", "job failed", "the task failed")
     assert failed.repair == "RESUME JOB 't_3'"
     assert (planned.problem, planned.repair) == ("job interrupted", "CANCEL JOB 't_1'")
-    assert planned.cause == "the process that was at it is gone; the job is planned"
+    assert planned.cause == "its process has ended; the job is planned"
     assert planned.evidence == "INSERT INTO, job t_1"

@@ -113,7 +113,7 @@ def test_a_dry_run_asks_and_ends_nothing(tmp_path: Path, text: str) -> None:
          "GET /druid/indexer/v1/tasks?datasource=default.fed&state=complete&max=1000 all tasks"),
         ("SHOW TASK 'a/b'", "GET /druid/indexer/v1/task/a%2Fb/reports rows and parse errors"),
         ("KILL TASK 'x'", "POST /druid/indexer/v1/task/x/shutdown once"),
-        ("KILL TASK 'x'", "effect: a running supervisor begins another task, which reads again from the offsets published last"),
+        ("KILL TASK 'x'", "effect: a running supervisor starts another task, which reads again from the last published offsets"),
     ],
 )  # fmt: skip
 def test_explain_lists_the_requests(session: Session, text: str, line: str) -> None:

@@ -54,7 +54,9 @@ def test_a_build_is_kept_as_it_is(catalog: Catalog) -> None:
     save(catalog, table, BUILT)
     assert find_built(catalog, table) == BUILT
     assert all_views(catalog) == [(table, BUILT)]
-    files = replace(BUILT, sources={"default.f": SourceState("d", None, "3 files", (), "has its files elsewhere")})
+    files = replace(
+        BUILT, sources={"default.f": SourceState("d", None, "3 files", (), "stores its files on remote storage")}
+    )
     save(catalog, table, files)
     assert find_built(catalog, table) == files
     catalog.remove(table)
@@ -69,7 +71,7 @@ def test_an_invalid_build_keeps_its_tables(catalog: Catalog) -> None:
     left = find_built(catalog, table)
     assert left is not None
     assert (left.tables, left.sources, left.own, left.root) == (BUILT.tables, None, None, None)
-    assert ViewFacts(table, left, FACTS.sources, OWN).staleness == "it was not built to the end"
+    assert ViewFacts(table, left, FACTS.sources, OWN).staleness == "its last build did not complete"
 
 
 def with_source(state: SourceState | None) -> ViewFacts:
@@ -85,10 +87,13 @@ def with_source(state: SourceState | None) -> ViewFacts:
         (with_source(replace(SEGMENTS, segments=((0, 10, "a"), (10, 20, "c")))), "default.ev has changed"),
         (with_source(replace(SEGMENTS, definition="d9")), "the definition of default.ev has changed"),
         (with_source(replace(SEGMENTS, growing=((20, 30),))), "rows are being added to default.ev"),
-        (with_source(replace(SEGMENTS, unknown="has its files elsewhere")), "default.ev has its files elsewhere"),
+        (
+            with_source(replace(SEGMENTS, unknown="stores its files on remote storage")),
+            "default.ev stores its files on remote storage",
+        ),
         (with_source(None), "default.ev is gone"),
         (replace(FACTS, own=replace(OWN, segments=((0, 20, "y"),))), "something else has written to it"),
-        (replace(FACTS, problem="its sources cannot be asked"), "its sources cannot be asked"),
+        (replace(FACTS, problem="its sources cannot be queried"), "its sources cannot be queried"),
     ],
 )
 def test_when_a_view_is_stale(facts: ViewFacts, reason: str) -> None:
@@ -96,7 +101,7 @@ def test_when_a_view_is_stale(facts: ViewFacts, reason: str) -> None:
 
 
 def test_states_that_cannot_be_compared_are_never_the_same() -> None:
-    state = SourceState("d", unknown="has its files elsewhere")
+    state = SourceState("d", unknown="stores its files on remote storage")
     assert not state.is_same(state)
     growing = SourceState("d", (), growing=((0, 1),))
     assert not growing.is_same(growing)

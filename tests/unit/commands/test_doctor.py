@@ -107,6 +107,6 @@ def test_a_job_that_nobody_goes_on_with(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["jobs: default.t"] == {
         "feature": "jobs: default.t",
         "state": "missing",
-        "detail": "job interrupted: the process that was at it is gone; the job is planned",
+        "detail": "job interrupted: its process has ended; the job is planned",
         "next": "CANCEL JOB 't_1'",
     }

@@ -109,7 +109,7 @@ class Life:
             expected = self.rows(session)
             for job in unfinished(session):
                 if job["state"] == "planned":
-                    with pytest.raises(SemanticError, match="had not staged all of its rows"):
+                    with pytest.raises(SemanticError, match="not all of its rows were staged"):
                         run(session, f"RESUME JOB '{job['id']}'")
                     run(session, f"CANCEL JOB '{job['id']}'")
                 else:
