@@ -114,7 +114,7 @@ def open_database(home: Path) -> sqlite3.Connection:
         ) from error
     if version > len(MIGRATIONS):
         raise ExecutionError(
-            f"the catalog {path} has schema version {version}; this hivedruid knows up to {len(MIGRATIONS)}",
+            f"the catalog {path} has schema version {version}; this version of hivedruid supports up to {len(MIGRATIONS)}",
             hint="upgrade hivedruid, or choose another folder with --home",
         )
     return connection

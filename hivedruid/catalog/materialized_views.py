@@ -82,7 +82,7 @@ class ViewFacts:
         for name in built.tables:
             now, then = self.sources.get(name), built.sources.get(name)
             if now is None:
-                return f"{name} is gone"
+                return f"{name} no longer exists"
             if now.unknown:
                 return f"{name} {now.unknown}"
             if now.growing:
@@ -91,7 +91,7 @@ class ViewFacts:
                 same = then is not None and now.definition == then.definition
                 return f"{name} has changed" if same else f"the definition of {name} has changed"
         if self.own is None or not self.own.is_same(built.own):
-            return "something else has written to it"
+            return "its rows were changed outside REBUILD"
         return ""
 
 

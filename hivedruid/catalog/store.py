@@ -62,7 +62,7 @@ class Catalog:
         with self.transaction() as connection:
             if self.database_comment(name) is not None:
                 raise SemanticError(
-                    f"Database {name} already exists", hint="CREATE DATABASE IF NOT EXISTS leaves it as it is"
+                    f"Database {name} already exists", hint="use CREATE DATABASE IF NOT EXISTS to keep it"
                 )
             connection.execute("INSERT INTO databases (name, comment) VALUES (?, ?)", (name, redact(comment)))
 
@@ -75,7 +75,7 @@ class Catalog:
             if connection.execute("SELECT 1 FROM tables WHERE database = ? LIMIT 1", (name,)).fetchone():
                 raise SemanticError(
                     f"Database {name} is not empty. One or more tables exist.",
-                    hint="DROP DATABASE … CASCADE drops them too",
+                    hint="use DROP DATABASE … CASCADE to drop its tables, too",
                 )
             connection.execute("DELETE FROM databases WHERE name = ?", (name,))
 
@@ -111,7 +111,7 @@ class Catalog:
             self._require_database(table.database)
             if self.find(table.database, table.name) is not None:
                 raise SemanticError(
-                    f"Table {table.full_name} already exists", hint="CREATE … IF NOT EXISTS leaves it as it is"
+                    f"Table {table.full_name} already exists", hint="use CREATE … IF NOT EXISTS to keep it"
                 )
             connection.execute(
                 "INSERT INTO tables (table_id, database, name, definition) VALUES (?, ?, ?, ?)",
@@ -136,7 +136,7 @@ class Catalog:
                 (table.database, table.name, to_json(table), table.table_id),
             )
             if changed.rowcount == 0:
-                raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
+                raise SemanticError(f"Table not found {table.full_name}", hint="it was dropped by another session")
 
     def rename(self, table: Table, database: str, name: str) -> Table:
         renamed = replace(table, database=database, name=name)
@@ -155,7 +155,7 @@ class Catalog:
         with self.transaction() as connection:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
             if removed.rowcount == 0:
-                raise SemanticError(f"Table not found {table.full_name}", hint="another session has dropped it")
+                raise SemanticError(f"Table not found {table.full_name}", hint="it was dropped by another session")
             for of_it in ("ingestions", "ingestion_specs", "materialized_views"):
                 connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
             connection.execute(
@@ -171,9 +171,9 @@ class Catalog:
 
 def write_error(error: sqlite3.Error) -> ExecutionError:
     """What SQLite says when it cannot write, with the next step."""
-    hint = "see that the home folder is on a local disk, writable, and not full; --home chooses another"
+    hint = "make sure that the home folder is writable and on a local disk that is not full, or choose another one with --home"
     if "locked" in str(error):
-        hint = "another hivedruid is writing to this home folder; try again when it is done"
+        hint = "another hivedruid process is writing to this home folder; try again later"
     return ExecutionError(f"cannot write the catalog: {error}", hint=hint)
 
 

@@ -105,6 +105,6 @@ def _room(slots: Slots | None) -> Iterator[Finding]:
     if slots is not None and slots.needed > slots.free:
         free = f"{slots.free} of {slots.capacity} {'is' if slots.free == 1 else 'are'} free"
         yield Finding(
-            "there are too few task slots", f"{slots.needed} needed, {free}",
+            "not enough task slots", f"{slots.needed} needed, {free}",
             "stop another ingestion, lower druid.kafka.ingestion.taskCount or replicas, or add workers to Druid",
         )  # fmt: skip

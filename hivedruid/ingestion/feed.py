@@ -59,7 +59,7 @@ def _provided(provider: Any) -> dict[str, str]:
         return {str(name): f"{ENVIRONMENT_PREFIX}{variable}" for name, variable in provider["variables"].items()}
     if kind == "mapString":
         return {str(name): str(value) for name, value in provider["config"].items()}
-    raise KafkaError(f"Druid takes consumer properties from a provider of type '{kind}', which only it can ask")
+    raise KafkaError(f"the consumer properties come from a provider of type '{kind}', which only Druid can read")
 
 
 def _value(name: str, item: Any) -> str:
@@ -73,4 +73,4 @@ def _value(name: str, item: Any) -> str:
         return f"{ENVIRONMENT_PREFIX}{item.get('variable')}"
     if kind == "default":
         return str(item.get("password"))
-    raise KafkaError(f"Druid takes '{name}' from a provider of type '{kind}', which only it can ask")
+    raise KafkaError(f"'{name}' comes from a provider of type '{kind}', which only Druid can read")

@@ -182,7 +182,7 @@ def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
     context = running["context"]
     raise OwnerError(
         f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}",
-        hint="change it there, or give this table a druid.datasource of its own",
+        hint="change it there, or set a different druid.datasource for this table",
     )
 
 
@@ -276,7 +276,9 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
     """What was read up to now is published as segments; new tasks go on."""
     _require(table, facts, "HANDOFF")
     if facts.is_suspended:
-        raise SemanticError(f"the ingestion of {table.full_name} is suspended: everything that was read is handed off")
+        raise SemanticError(
+            f"the ingestion of {table.full_name} is suspended: everything read so far is already handed off"
+        )
     running = tuple(task.id for task in facts.reading)
     count = task_groups(spec_part(facts.running, "ioConfig"), facts.status.partitions if facts.status else None)
     call = Request(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
@@ -295,7 +297,7 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
         )
     if facts.topic is None:
         raise KafkaError(
-            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are not known here"
+            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are unknown, because Kafka could not be queried from this machine"
         )
     return IngestionChange(table, "WAIT", (Await("read", offsets=facts.topic.latest),), started=True)
 
@@ -393,6 +395,7 @@ def _runs(facts: IngestionFacts, *, anew: bool) -> Await:
 def _require(table: Table, facts: IngestionFacts, verb: str) -> None:
     if facts.running is None:
         raise SemanticError(
-            f"cannot {verb} the ingestion of {table.full_name}: it is not started", hint=f"START INGESTION {table.name}"
+            f"cannot {verb} the ingestion of {table.full_name}: it has not been started",
+            hint=f"START INGESTION {table.name}",
         )
     check_owner(table, facts.running)

@@ -71,11 +71,11 @@ def summary(planned: Iterable[Move]) -> str:
     """`12 records are lost, 3 are read again`, or that it is not known."""
     listed = tuple(planned)
     if any(move.before is None for move in listed):
-        return "what was read so far is not known: records may be lost or read again"
+        return "the current offsets are unknown: records may be lost or read again"
     lost, repeated = sum(m.lost or 0 for m in listed), sum(m.repeated or 0 for m in listed)
     told = f"{lost} {_records(lost)} lost, {repeated} {_records(repeated)} read again"
     if not lost and not repeated:
-        told = "no record is lost, none is read again"
+        told = "no records are lost or read again"
     deleted = sum(move.deleted for move in listed)
     if deleted:
         told += f"; Kafka deleted {deleted} {'record' if deleted == 1 else 'records'} before they were read"

@@ -257,7 +257,7 @@ def task_details(
         shown["duration"] = f"{shown['duration']} s"
     rows = [(name, str(value)) for name, value in shown.items() if value is not None]
     if report is None:
-        rows.append(("rows", "the task left no report"))
+        rows.append(("rows", "no report available"))
     else:
         counts, errors = report
         rows += [
@@ -280,4 +280,4 @@ def _log_rows(task: Task, log: str) -> list[tuple[str, str]]:
     if log:
         return [("log", redact(line)) for line in log.splitlines()]
     where = f" at {task.location}" if task.location else ""
-    return [("log", f"none of its own: tasks of an indexer write into the log of the indexer{where}")]
+    return [("log", f"not available: tasks of an indexer write to the log of the indexer{where}")]

@@ -80,10 +80,10 @@ def _no_workers(overview: Overview) -> Iterator[Problem]:
         and overview.slots.capacity == 0
         and any(one.supervisor for one in overview.ingestions)
     ):
-        cause = "no middle manager or indexer has told the overlord that it is there"
+        cause = "no middle manager or indexer is registered with the overlord"
         waiting = sum(len(one.waiting) for one in overview.ingestions)
         yield Problem(
-            "Druid", "no workers", cause, f"{waiting} task(s) wait", "-- start a middle manager or an indexer"
+            "Druid", "no workers", cause, f"{waiting} task(s) waiting", "-- start a middle manager or an indexer"
         )
 
 
@@ -100,7 +100,7 @@ def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
         if count > 0 and data_source not in busy | publishing:
             cause = "no historical has loaded them: one is down, full, or still loading"
             evidence = f"{count} segment(s) of {data_source} cannot be queried"
-            repair = "-- start Druid's historicals, or give them more room (druid.server.maxSize)"
+            repair = "-- start Druid's historicals, or increase their capacity (druid.server.maxSize)"
             yield Problem(names.get(data_source, data_source), "segments unavailable", cause, evidence, repair)
 
 
@@ -110,18 +110,18 @@ def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
 def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
     """Saying the statement again finishes it."""
     if one.pending:
-        cause = f"{one.pending} was begun: it still goes on, or was interrupted"
+        cause = f"{one.pending} has not completed: it is still running, or was interrupted"
         repair = one.again or (f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one))
         if one.pending == "ALTER" and not one.again:
             is_suspended = one.supervisor is not None and one.supervisor.suspended
-            repair = "-- say ALTER TABLE again" if is_suspended else _statement("START", one)
+            repair = "-- rerun ALTER TABLE" if is_suspended else _statement("START", one)
         yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", repair)
 
 
 def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     if one.started and one.supervisor is None and overview.has_supervisors and not one.pending:
-        cause = "the ingestion was started, and there is no supervisor: someone else ended it"
-        evidence = f"no supervisor reads for {one.data_source}"
+        cause = "the ingestion was started, but its supervisor was stopped outside hivedruid"
+        evidence = f"{one.data_source} has no supervisor"
         yield Problem(one.name, "not running", cause, evidence, _statement("START", one))
 
 
@@ -131,9 +131,9 @@ def _no_table(one: Ingestion, overview: Overview) -> Iterator[Problem]:
         return
     owner, home = one.supervisor.context.get(OWNER_ID), one.supervisor.context.get(OWNER_HOME)
     if owner is None and one.table is None:
-        cause = "it was not started by a table of hivedruid"
+        cause = "it was not started by hivedruid"
     elif owner is not None and (home == overview.home if one.table is None else owner == one.table.table_id):
-        cause = f"its table {one.supervisor.context.get(OWNER_TABLE)} was dropped, or is not fed any more"
+        cause = f"its table {one.supervisor.context.get(OWNER_TABLE)} was dropped, or is no longer fed from Kafka"
     else:
         return
     evidence = f"supervisor {one.supervisor.id} reads topic {one.topic}"
@@ -146,9 +146,11 @@ def _not_ours(one: Ingestion, _: Overview) -> Iterator[Problem]:
     owner = one.supervisor.context.get(OWNER_ID)
     if owner is not None and owner != one.table.table_id:
         context = one.supervisor.context
-        cause = f"table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)} started it"
-        repair = f"-- STOP INGESTION there, or give this table another druid.datasource than {one.data_source}"
-        yield Problem(one.name, "not ours", cause, f"supervisor {one.supervisor.id} feeds this table", repair)
+        cause = f"it was started by table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}"
+        repair = f"-- STOP INGESTION there, or set a druid.datasource other than {one.data_source} for this table"
+        yield Problem(
+            one.name, "owned by another table", cause, f"supervisor {one.supervisor.id} feeds this table", repair
+        )
 
 
 def _another_spec(one: Ingestion, _: Overview) -> Iterator[Problem]:
@@ -159,13 +161,13 @@ def _another_spec(one: Ingestion, _: Overview) -> Iterator[Problem]:
     if one.supervisor.context.get(OWNER_ID) is None:  # which of the two is right, only a person knows
         cause, repair = "its supervisor was not started by this table", f"EXPLAIN {_statement('START', one)}"
     else:
-        cause = "the table was changed while Druid was away, or its supervisor by someone else"
+        cause = "the table was changed while Druid was unreachable, or the supervisor was changed outside hivedruid"
         repair = _statement("START", one)
-    yield Problem(one.name, "another spec runs", cause, shown + more, repair)
+    yield Problem(one.name, "spec differs", cause, shown + more, repair)
 
 
 def _difference(item: Difference) -> str:
-    return "{}: {} runs, the table says {}".format(item.path, *item.texts)
+    return "{}: the supervisor has {}, the table {}".format(item.path, *item.texts)
 
 
 def _failing_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
@@ -178,10 +180,10 @@ def _failing_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
         return
     minutes = int(RECENT.total_seconds() // 60)
     evidence = (
-        f"{len(failed)} of {len(recent)} task(s) of the last {minutes} minutes failed, the last is {failed[0].id}"
+        f"{len(failed)} of {len(recent)} task(s) of the last {minutes} minutes failed, most recently {failed[0].id}"
     )
-    cause = failed[0].error or "Druid does not say why"
-    name = "tasks fail" if len(failed) == 1 else "tasks fail and are started again"
+    cause = failed[0].error or "Druid gives no reason"
+    name = "tasks failing" if len(failed) == 1 else "tasks failing and restarting"
     yield Problem(one.name, name, cause, evidence, f"SHOW TASK '{failed[0].id}'")
 
 
@@ -196,27 +198,29 @@ def _waiting_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     oldest = one.waiting[-1] if one.waiting else None
     if oldest is None or slots is None or slots.capacity == 0:
         return
-    evidence = f"{len(one.waiting)} task(s) wait, {oldest.id} since {oldest.created}"
+    evidence = f"{len(one.waiting)} task(s) waiting, {oldest.id} since {oldest.created}"
     if slots.free == 0:
-        cause = f"all {slots.capacity} task slots of Druid are taken"
+        cause = f"all {slots.capacity} task slots of Druid are in use"
         yield Problem(one.name, "no free slots", cause, evidence, "SHOW TASKS WHERE STATE = 'RUNNING'")
     elif (made := moment(oldest.created)) is not None and overview.now - made > STARTED:
         io = one.supervisor.io_config if one.supervisor is not None else {}
         replicas = int(io.get("replicas") or 1)
         cause = (
-            f"replicas never share a worker: {replicas} of them need as many" if replicas > 1 else "no worker takes it"
+            f"replicas do not share a worker: {replicas} replicas need {replicas} workers"
+            if replicas > 1
+            else "no worker accepts it"
         )
         evidence += f", {slots.free} of {slots.capacity} slots are free"
         repair = _show_tasks(one)
         if replicas > 1 and one.table is not None:
             repair = f"ALTER TABLE {_name(one)} SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '{replicas - 1}')"
-        yield Problem(one.name, "tasks wait", cause, evidence, repair)
+        yield Problem(one.name, "tasks waiting", cause, evidence, repair)
 
 
 def _topic(one: Ingestion, _: Overview) -> Iterator[Problem]:
     if one.topic_problem:
         repair = f"-- create the topic {one.topic} again, or STOP INGESTION {_name(one)}"
-        yield Problem(one.name, "topic gone", one.topic_problem, f"topic {one.topic}", repair)
+        yield Problem(one.name, "topic not found", one.topic_problem, f"topic {one.topic}", repair)
 
 
 def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
@@ -228,18 +232,22 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
         return  # a supervisor does not know its tasks yet, and its errors are those of before
     following = next_offsets(one.status)
     if gone := sorted(following.keys() - latest.keys()):
-        cause = "the topic was made anew with fewer partitions"
+        cause = "the topic was recreated with fewer partitions"
         evidence = f"partition(s) {_numbers(gone)} were read, the topic has {_numbers(sorted(latest))}"
-        yield Problem(one.name, "partition gone", cause, evidence, _reset(one))
+        yield Problem(one.name, "partition not found", cause, evidence, _reset(one))
     expired = {p: earliest[p] - offset for p, offset in following.items() if p in earliest and offset < earliest[p]}
     if expired:
-        cause = "Kafka's retention has deleted records that were not read"
-        evidence = "; ".join(f"partition {p}: {n} record(s) from {following[p]} on" for p, n in sorted(expired.items()))
+        cause = "Kafka's retention deleted records before they were read"
+        evidence = "; ".join(
+            f"partition {p}: {n} record(s) from offset {following[p]}" for p, n in sorted(expired.items())
+        )
         yield Problem(one.name, "offsets expired", cause, evidence, _reset(one))
     beyond = {p: offset for p, offset in following.items() if p in latest and offset > latest[p]}
     if beyond:
-        cause = "the topic was made anew, or cut: the next record to be read is not there yet"
-        evidence = "; ".join(f"partition {p}: next {n}, the end is {latest[p]}" for p, n in sorted(beyond.items()))
+        cause = "the topic was recreated or truncated: the next offset to read is beyond its end"
+        evidence = "; ".join(
+            f"partition {p}: next offset {n}, end offset {latest[p]}" for p, n in sorted(beyond.items())
+        )
         yield Problem(one.name, "offsets beyond the end", cause, evidence, _reset(one))
 
 
@@ -253,7 +261,7 @@ def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
         p: latest[p] - earliest[p] for p in latest.keys() - next_offsets(one.status).keys() if latest[p] > earliest[p]
     }
     if new:
-        cause = "they were added to the topic: Druid reads them some two minutes after it has seen them, or after a hand-off"
+        cause = "they were added to the topic: Druid reads them about two minutes after discovering them, or after a handoff"
         evidence = "; ".join(f"partition {p}: {count} record(s)" for p, count in sorted(new.items()))
         yield Problem(one.name, "partitions not read yet", cause, evidence, _statement("HANDOFF", one))
 
@@ -269,10 +277,10 @@ def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
         return
     written = _written_per_second(one, overview.now)
     growing = written is not None and written > speed
-    name = "reading stands still" if speed <= SLOWEST else "growing lag" if growing else "lag"
-    cause = "the tasks read nothing" if speed <= SLOWEST else f"the tasks read {speed:,.1f} rows/s"
+    name = "reading stalled" if speed <= SLOWEST else "growing lag" if growing else "lag"
+    cause = "the tasks are not reading" if speed <= SLOWEST else f"the tasks read {speed:,.1f} rows/s"
     cause += f", {written:,.1f} are written" if written is not None else ""
-    evidence = f"{one.lag} record(s) are not read" + (f", {behind} s of work" if behind is not None else "")
+    evidence = f"{one.lag} unread record(s)" + (f", {behind} s of work" if behind is not None else "")
     yield Problem(one.name, name, cause, evidence, _faster(one) if speed > SLOWEST else _show_tasks(one))
 
 
@@ -291,8 +299,8 @@ def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
         return
     total = counts.processed + counts.processed_with_error + counts.unparseable + counts.thrown_away
     example = one.parse_errors[0] if one.parse_errors else None
-    cause = parse_error_text(example) if example is not None else "Druid keeps none of them (maxSavedParseExceptions)"
-    evidence = f"{bad} of {total} record(s) that the running tasks have read"
+    cause = parse_error_text(example) if example is not None else "Druid saves none of them (maxSavedParseExceptions)"
+    evidence = f"{bad} of {total} record(s) read by the running tasks"
     yield Problem(one.name, "parse errors", cause, evidence, f"SHOW TASK '{counts.worst}'")
 
 
@@ -305,7 +313,7 @@ def _unhealthy(one: Ingestion) -> list[Problem]:
     if supervisor.healthy and supervisor.detailed_state not in _BAD_STATES and not is_idle:
         return []
     error = one.last_error
-    cause = error[1] if error is not None else "its supervisor does not say why"
+    cause = error[1] if error is not None else "the supervisor gives no reason"
     evidence = f"{supervisor.state}, {supervisor.detailed_state}" + (f", last error {error[0]}" if error else "")
     return [Problem(one.name, "unhealthy", cause, evidence, _show_tasks(one))]
 
@@ -347,7 +355,9 @@ def _faster(one: Ingestion) -> str:
     count = int(io.get("taskCount") or 1)
     partitions = one.status.partitions if one.status is not None else None
     if one.table is None or (partitions is not None and count >= partitions):
-        return f"-- every partition of {one.topic} has a task of its own: add partitions, or workers with faster disks"
+        return (
+            f"-- every partition of {one.topic} already has its own task: add partitions, or workers with faster disks"
+        )
     property_ = f"'druid.kafka.ingestion.taskCount' = '{count + 1}'"
     return f"ALTER TABLE {_name(one)} SET TBLPROPERTIES ({property_})"
 
@@ -355,7 +365,7 @@ def _faster(one: Ingestion) -> str:
 def _adopting(one: Ingestion) -> str:
     """A table over the supervisor's data source can see, stop and start it."""
     if one.supervisor is None or one.table is not None:
-        return f"-- give {one.name} the properties kafka.topic and kafka.bootstrap.servers, then STOP INGESTION {_name(one)}"
+        return f"-- set kafka.topic and kafka.bootstrap.servers of {one.name}, then STOP INGESTION {_name(one)}"
     consumer = one.supervisor.io_config.get("consumerProperties") or {}
     properties = {
         "druid.datasource": one.supervisor.data_source,

@@ -155,7 +155,7 @@ class Jobs:
             stored = self.find(job.id)
             if stored is None or (stored.state, stored.changed) != (job.state, job.changed):
                 now = "gone" if stored is None else stored.state
-                raise ExecutionError(f"job {job.id} was changed by another session: it is {now}", hint="SHOW JOBS")
+                raise ExecutionError(f"job {job.id} was changed by another session: it is now {now}", hint="SHOW JOBS")
             connection.execute(
                 "UPDATE jobs SET ended = ?, definition = ? WHERE job_id = ?",
                 (moved.has_ended, _to_json(moved), job.id),

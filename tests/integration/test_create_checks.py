@@ -119,7 +119,7 @@ def test_variables_of_druids_hosts(create: Create, topics: Topics) -> None:
 def test_too_few_task_slots(create: Create, topics: Topics) -> None:
     topic = topics.new([GOOD], partitions=2)
     (note,) = create("a", kafka_topic=topic, druid_kafka_ingestion_taskCount="9", druid_kafka_ingestion_replicas="9")
-    assert note.startswith("default.a: there are too few task slots: 18 needed, ")
+    assert note.startswith("default.a: not enough task slots: 18 needed, ")
 
 
 def test_an_extension_is_not_loaded(create: Create, topics: Topics) -> None:

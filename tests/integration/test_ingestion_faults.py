@@ -53,7 +53,7 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
     row = until(lambda: found if (found := home.ingestion(name))["unparseable"] == 100 else None)
     assert row["state"] == "RUNNING"
     problem = home.problem(name, "parse errors")
-    assert problem["evidence"] == "100 of 2000 record(s) that the running tasks have read"
+    assert problem["evidence"] == "100 of 2000 record(s) read by the running tasks"
     shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     assert ("rows unparseable", "100") in shown
     assert any(key == "parse error" and "bad{" in value for key, value in shown)
@@ -100,12 +100,12 @@ def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topi
     with pytest.raises(DruidError, match="no longer available"):
         home.run(f"RESUME INGESTION {name}")
     problem = home.problem(name, "offsets expired")
-    assert problem["evidence"] == "partition 0: 30 record(s) from 100 on"
+    assert problem["evidence"] == "partition 0: 30 record(s) from offset 100"
     assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
 
     home.run(problem["repair"])
     assert home.asked == [
-        f"RESET of default.{name}: no record is lost, none is read again; Kafka deleted 30 records before they were read"
+        f"RESET of default.{name}: no records are lost or read again; Kafka deleted 30 records before they were read"
     ]
     feed.expected.subtract(lost)
     feed.expected += type(feed.expected)()  # without those that are not expected any more
@@ -143,8 +143,8 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     winner.expect(table, feed.expected)
     assert winner.problems(table) == {}
     problems = loser.problems(its_table)
-    assert list(problems) == ["not ours"]
-    assert problems["not ours"]["cause"].startswith(f"table default.{table} of ")
+    assert list(problems) == ["owned by another table"]
+    assert problems["owned by another table"]["cause"].startswith(f"it was started by table default.{table} of ")
     for verb in ("START", "STOP", "SUSPEND", "RESUME"):
         with pytest.raises(DruidError, match="belongs to table"):
             loser.run(f"{verb} INGESTION {its_table}")
@@ -178,7 +178,7 @@ def test_what_was_read_last_is_neither_lost_nor_read_again(home: IngestionHome, 
     tasks = home.tasks(name)
     home.run(f"RESET INGESTION {name} TO LATEST")
     if not home.has_failed(name, tasks):
-        assert home.notes[-1].endswith("; no record is lost, none is read again")
+        assert home.notes[-1].endswith("; no records are lost or read again")
         feed.send(10)
         home.expect(name, feed.expected)
         home.stop(name, feed.expected)

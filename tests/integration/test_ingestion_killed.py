@@ -66,7 +66,7 @@ class Life:
         row = self.home.ingestion(self.name)
         assert row["state"] == state
         until(lambda: len(self.home.tasks(self.name)) == int(state == "RUNNING"))  # one of another spec may just end
-        assert self.home.problems(self.name).keys() <= {"tasks fail"}  # of one that was suspended as it began
+        assert self.home.problems(self.name).keys() <= {"tasks failing"}  # of one that was suspended as it began
 
     def end(self) -> None:
         """All that was read is published: this is the last word on what is counted."""

@@ -137,7 +137,7 @@ def test_what_others_write_into_a_view_makes_it_stale(tmp_path: Path) -> None:
     with story.session:
         story.run("CREATE EXTERNAL TABLE raw STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'default.daily')")
         story.run("INSERT INTO raw (`__time`, country, n, s) VALUES ('2020-01-01 00:00:00', 'XX', 9, 9)")
-        assert story.staleness() == "Yes: something else has written to it"
+        assert story.staleness() == "Yes: its rows were changed outside REBUILD"
         assert story.run(QUERY) == [("NO", 1, 1), ("US", 2, 1)]
         story.run("ALTER MATERIALIZED VIEW daily REBUILD")
         assert story.staleness() == "No"

@@ -148,7 +148,7 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
 
     def all_are_read() -> Row | None:
         found = home.problem(name, "parse errors")
-        return found if found and found["evidence"] == "20 of 400 record(s) that the running tasks have read" else None
+        return found if found and found["evidence"] == "20 of 400 record(s) read by the running tasks" else None
 
     problem = until(all_are_read)
     assert "bad{" in problem["cause"]
@@ -174,7 +174,7 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
     (killed,) = (row for row in home.run(f"SHOW TASKS FOR {name}") if row["id"] == victim)
     assert (killed["table"], killed["state"]) == (f"default.{name}", "FAILED")
     until(lambda: home.ingestion(name)["tasks"] == "2/2")
-    assert home.problem(name, "tasks fail") is None
+    assert home.problem(name, "tasks failing") is None
     home.run(f"KILL TASK '{victim}'")
     assert notes[-1] == f"task {victim} has already ended: FAILED"
 
@@ -182,7 +182,7 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
 def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:
     name = home.create(topics.new([good(), BAD]), maxParseExceptions="0")
     home.post(home.spec(name))
-    problem = until(lambda: home.problem(name, "tasks fail and are started again"))
+    problem = until(lambda: home.problem(name, "tasks failing and restarting"))
     assert problem["cause"] == "Max parse exceptions[0] exceeded"
     assert "Max parse exceptions[0] exceeded" in home.ingestion(name)["last_error"]
     shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
@@ -200,7 +200,7 @@ def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
     topics.admin.delete_records({kafka_python().TopicPartition(topic, 0): 50})
     home.druid.client.post("overlord", supervisor_path(name, "resume"), wire.Acknowledgement)
     problem = until(lambda: home.problem(name, "offsets expired"))
-    assert problem["evidence"] == "partition 0: 40 record(s) from 10 on"
+    assert problem["evidence"] == "partition 0: 40 record(s) from offset 10"
     assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
     assert "[10] is no longer available" in home.ingestion(name)["last_error"]
     home.run(problem["repair"])
@@ -213,7 +213,7 @@ def test_more_tasks_than_slots(home: Home, topics: Topics) -> None:
     name = home.create(topics.new(partitions=slots + 1), taskCount=str(slots + 1))
     home.post(home.spec(name))
     problem = until(lambda: home.problem(name, "no free slots"))
-    assert problem["cause"] == f"all {slots} task slots of Druid are taken"
+    assert problem["cause"] == f"all {slots} task slots of Druid are in use"
 
     def is_named() -> bool:
         """The supervisor may replace tasks between two looks."""
@@ -239,11 +239,11 @@ def test_tables_and_supervisors_that_do_not_fit(home: Home, topics: Topics) -> N
 
     found = {(row["subject"].removeprefix("default."), row["problem"]): row for row in home.run("SHOW PROBLEMS")}
     assert found[lost, "not running"]["repair"] == f"START INGESTION default.{lost}"
-    assert found[changed, "another spec runs"]["evidence"] == "ioConfig.taskCount: 2 runs, the table says nothing"
+    assert found[changed, "spec differs"]["evidence"] == "ioConfig.taskCount: the supervisor has 2, the table nothing"
     assert found[dropped, "no table"]["cause"].startswith(f"its table default.{dropped} was dropped")
-    assert found[foreign, "no table"]["cause"] == "it was not started by a table of hivedruid"
+    assert found[foreign, "no table"]["cause"] == "it was not started by hivedruid"
     assert found["Kafka at 127.0.0.1:9", "unreachable"]["evidence"] == f"read by default.{elsewhere}"
-    assert "there is no topic 'not/there'" in found[gone, "topic gone"]["cause"]
+    assert "there is no topic 'not/there'" in found[gone, "topic not found"]["cause"]
     states = {row["table"]: row["state"] for row in home.run("SHOW INGESTIONS")}
     assert states[f"default.{lost}"] == "STOPPED"
     assert states[foreign] in ("PENDING", "SUSPENDED")

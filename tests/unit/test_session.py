@@ -132,7 +132,7 @@ def test_fields_that_differ_in_case_do_not_keep_ddl_from_repairing_them(tmp_path
             session,
             "CREATE EXTERNAL TABLE t (`__time` timestamp, tag string) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'ds')",
         )
-        assert "may be any of the fields TAG, Tag" in failed(session, "SELECT tag FROM t").message
+        assert "is ambiguous: it matches the fields TAG, Tag" in failed(session, "SELECT tag FROM t").message
         run(session, "ALTER TABLE t SET TBLPROPERTIES ('druid.columns.mapping' = 'Tag:tag')")
         assert run(session, "SELECT tag FROM t") == [("value of Tag",), (None,)]
         run(session, "DROP TABLE t")

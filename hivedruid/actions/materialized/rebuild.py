@@ -34,7 +34,7 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
     if facts.table.kind != "druid":
         return "it is not stored in Druid"
     if facts.own is None or not facts.own.is_same(then.own):
-        return "something else has written to it"
+        return "its rows were changed outside REBUILD"
     definition = definition_of(node)
     if isinstance(definition, str):
         return definition

@@ -147,7 +147,7 @@ def _elsewhere(services: Services) -> Iterator[Problem]:
     for data_source, name in sorted(table_names(services.catalog).items()) if here else ():
         if places.get(data_source, here) != here:
             cause = f"its rows were written to {places[data_source]}"
-            yield Problem(name, "rows elsewhere", cause, f"this session reads {here}", "SET druid.url")
+            yield Problem(name, "rows in another Druid", cause, f"this session reads {here}", "SET druid.url")
 
 
 def problem_rows(found: Iterable[Problem]) -> list[tuple[str, ...]]:

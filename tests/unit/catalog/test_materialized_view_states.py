@@ -91,8 +91,8 @@ def with_source(state: SourceState | None) -> ViewFacts:
             with_source(replace(SEGMENTS, unknown="stores its files on remote storage")),
             "default.ev stores its files on remote storage",
         ),
-        (with_source(None), "default.ev is gone"),
-        (replace(FACTS, own=replace(OWN, segments=((0, 20, "y"),))), "something else has written to it"),
+        (with_source(None), "default.ev no longer exists"),
+        (replace(FACTS, own=replace(OWN, segments=((0, 20, "y"),))), "its rows were changed outside REBUILD"),
         (replace(FACTS, problem="its sources cannot be queried"), "its sources cannot be queried"),
     ],
 )

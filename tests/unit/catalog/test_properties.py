@@ -293,7 +293,7 @@ def test_nothing_to_do_is_nothing_done() -> None:
 
 
 def test_two_fields_for_one_column() -> None:
-    with pytest.raises(SemanticError, match="any of the fields TAG, Tag") as error:
+    with pytest.raises(SemanticError, match="ambiguous: it matches the fields TAG, Tag") as error:
         with_field_names(table("tag"), SCHEMA)
     assert "druid.columns.mapping" in (error.value.hint or "")
 

@@ -84,11 +84,11 @@ def test_a_record_that_the_message_shows_is_shown_once_and_not_at_length() -> No
 
 def test_task_slots() -> None:
     (found,) = findings(SPEC, seen(slots=Slots(4, 3, 2)))
-    assert (found.what, found.evidence) == ("there are too few task slots", "2 needed, 1 of 4 is free")
+    assert (found.what, found.evidence) == ("not enough task slots", "2 needed, 1 of 4 is free")
     (found,) = findings(SPEC, seen(slots=Slots(0, 0, 1)))
     assert found.evidence == "1 needed, 0 of 0 are free"
 
 
 def test_everything_is_told() -> None:
     found = findings(SPEC, Seen((), UNREACHABLE, None, (), Slots(0, 0, 1)))
-    assert [f.what.split()[0] for f in found] == ["Druid's", "cannot", "there"]
+    assert [f.what.split()[0] for f in found] == ["Druid's", "cannot", "not"]

@@ -93,11 +93,16 @@ def test_suspend_resume_handoff_wait() -> None:
 @pytest.mark.parametrize(
     ("verb", "facts", "kind", "message"),
     [
-        (lifecycle.suspend, NOTHING, SemanticError, "cannot SUSPEND the ingestion of default.t: it is not started"),
-        (lifecycle.resume, NOTHING, SemanticError, "not started"),
-        (lifecycle.handoff, SUSPENDED, SemanticError, "everything that was read is handed off"),
+        (
+            lifecycle.suspend,
+            NOTHING,
+            SemanticError,
+            "cannot SUSPEND the ingestion of default.t: it has not been started",
+        ),
+        (lifecycle.resume, NOTHING, SemanticError, "not been started"),
+        (lifecycle.handoff, SUSPENDED, SemanticError, "everything read so far is already handed off"),
         (lifecycle.wait, SUSPENDED, SemanticError, "suspended"),
-        (lifecycle.wait, RUNNING, KafkaError, "not known here"),
+        (lifecycle.wait, RUNNING, KafkaError, "offsets of its topic are unknown"),
     ],
 )
 def test_what_cannot_be(verb: Any, facts: IngestionFacts, kind: type[HiveDruidError], message: str) -> None:

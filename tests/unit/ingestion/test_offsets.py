@@ -15,11 +15,11 @@ from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary
 @pytest.mark.parametrize(
     ("before", "after", "lost", "repeated", "told"),
     [
-        (5, 5, 0, 0, "no record is lost, none is read again"),
+        (5, 5, 0, 0, "no records are lost or read again"),
         (5, 9, 4, 0, "4 records are lost, 0 records are read again"),
         (9, 8, 0, 1, "0 records are lost, 1 record is read again"),
         (1, 9, 6, 0, "6 records are lost, 0 records are read again; Kafka deleted 2 records before they were read"),
-        (1, 3, 0, 0, "no record is lost, none is read again; Kafka deleted 2 records before they were read"),
+        (1, 3, 0, 0, "no records are lost or read again; Kafka deleted 2 records before they were read"),
         (9, 0, 0, 6, "0 records are lost, 6 records are read again"),
     ],
 )
@@ -44,7 +44,7 @@ def test_where_reading_goes_on() -> None:
 def test_a_partition_of_which_nothing_is_known() -> None:
     planned = moves({0: 1}, {0: 1, 1: 7}, None)
     assert planned[1] == Move(1, None, 7, None, None)
-    assert summary(planned).startswith("what was read so far is not known")
+    assert summary(planned).startswith("the current offsets are unknown")
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))

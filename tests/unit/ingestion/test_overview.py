@@ -174,9 +174,9 @@ def test_a_task_in_detail() -> None:
 
 def test_a_task_without_report_and_log_says_where_to_look() -> None:
     found = dict(task_details(task(1, "FAILED", location="host:1", error="broke"), "t", NOW, None, ""))
-    assert found["rows"] == "the task left no report"
+    assert found["rows"] == "no report available"
     assert found["error"] == "broke"
-    assert found["log"] == "none of its own: tasks of an indexer write into the log of the indexer at host:1"
+    assert found["log"] == "not available: tasks of an indexer write to the log of the indexer at host:1"
 
 
 @pytest.mark.parametrize("text", [None, "", "soon", "2026-01-15T10:30:00"])

@@ -102,7 +102,7 @@ def test_a_table_that_was_started_and_does_not_run() -> None:
     [
         ("SUSPEND", "RUNNING", "SUSPEND INGESTION default.wiki"),
         ("ALTER", "RUNNING", "START INGESTION default.wiki"),
-        ("ALTER", "SUSPENDED", "-- say ALTER TABLE again"),
+        ("ALTER", "SUSPENDED", "-- rerun ALTER TABLE"),
         ("DROP", "RUNNING", "DROP TABLE default.wiki"),
     ],
 )
@@ -129,10 +129,11 @@ def test_a_supervisor_that_nobody_started_is_adopted_by_a_table() -> None:
 
 
 def test_a_supervisor_whose_table_was_dropped() -> None:
-    assert only(running(table=None)).cause == "its table default.wiki was dropped, or is not fed any more"
+    assert only(running(table=None)).cause == "its table default.wiki was dropped, or is no longer fed from Kafka"
     unfed = replace(table(), properties={})
     assert (
-        only(running(table=unfed, started=False)).cause == "its table default.wiki was dropped, or is not fed any more"
+        only(running(table=unfed, started=False)).cause
+        == "its table default.wiki was dropped, or is no longer fed from Kafka"
     )
 
 
@@ -146,7 +147,10 @@ def test_what_other_homes_run_is_theirs() -> None:
 
 def test_two_tables_want_one_supervisor() -> None:
     problem = only(running(supervisor=supervisor(table("other"))))
-    assert (problem.problem, problem.cause) == ("not ours", f"table default.other of {HOME} started it")
+    assert (problem.problem, problem.cause) == (
+        "owned by another table",
+        f"it was started by table default.other of {HOME}",
+    )
 
 
 def test_another_spec_runs_and_secrets_stay_secret() -> None:
@@ -155,13 +159,13 @@ def test_another_spec_runs_and_secrets_stay_secret() -> None:
         Difference("ioConfig.consumerProperties.ssl.key.password", "canary1", "canary2"),
     )
     problem = only(running(differences=found))
-    assert problem.problem == "another spec runs"
-    assert problem.evidence.startswith("ioConfig.taskCount: 1 runs, the table says 2, ")
+    assert problem.problem == "spec differs"
+    assert problem.evidence.startswith("ioConfig.taskCount: the supervisor has 1, the table 2, ")
     assert "canary" not in str(problem)
     assert problem.repair == "START INGESTION default.wiki"
     unsigned = replace(supervisor(table()), spec={**supervisor(table()).spec, "context": {}})
     problem = only(running(differences=(Difference("ioConfig.useEarliestOffset", None, True),), supervisor=unsigned))
-    assert problem.evidence == "ioConfig.useEarliestOffset: true runs, the table says nothing"
+    assert problem.evidence == "ioConfig.useEarliestOffset: the supervisor has true, the table nothing"
     assert problem.repair == "EXPLAIN START INGESTION default.wiki"
 
 
@@ -174,14 +178,14 @@ def failed(number: int, minutes: float, error: str = "it broke") -> Task:
 
 def test_tasks_that_fail() -> None:
     problem = only(running(tasks=(task(3, created=ago(minutes=0.5)), failed(2, 1), task(1, "SUCCESS"))))
-    assert (problem.problem, problem.cause) == ("tasks fail", "it broke")
+    assert (problem.problem, problem.cause) == ("tasks failing", "it broke")
     assert problem.evidence.startswith("1 of 3 task(s) of the last 10 minutes failed")
     assert problem.repair == f"SHOW TASK '{failed(2, 1).id}'"
 
 
 def test_tasks_that_fail_again_and_again() -> None:
     problem = only(running(tasks=(failed(2, 1), failed(1, 2))))
-    assert problem.problem == "tasks fail and are started again"
+    assert problem.problem == "tasks failing and restarting"
 
 
 @pytest.mark.parametrize("better", [task(9, created=ago(minutes=2)), task(9, "SUCCESS", created=ago(minutes=0.1))])
@@ -203,14 +207,14 @@ def test_tasks_without_a_slot() -> None:
     one = running(tasks=(task(2, "PENDING", created=ago(seconds=5)), task(1)))
     problem = only(one, slots=Slots(4, 4))
     assert (problem.problem, problem.repair) == ("no free slots", "SHOW TASKS WHERE STATE = 'RUNNING'")
-    assert problem.cause == "all 4 task slots of Druid are taken"
+    assert problem.cause == "all 4 task slots of Druid are in use"
     assert look(one, slots=Slots(4, 3)) == ()  # it will begin soon
 
 
 def test_tasks_that_wait_though_slots_are_free() -> None:
     waiting = (task(2, "PENDING", created=ago(minutes=1)), task(1))
     problem = only(running(tasks=waiting, supervisor=supervisor(table(), replicas=2, taskCount=2)), slots=Slots(4, 3))
-    assert problem.cause == "replicas never share a worker: 2 of them need as many"
+    assert problem.cause == "replicas do not share a worker: 2 replicas need 2 workers"
     assert problem.repair == "ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.kafka.ingestion.replicas' = '1')"
     assert only(running(tasks=waiting), slots=Slots(4, 3)).repair == "SHOW TASKS FOR default.wiki"
 
@@ -220,12 +224,12 @@ def test_tasks_that_wait_though_slots_are_free() -> None:
 
 def test_the_topic_is_gone() -> None:
     problem = only(running(offsets=None, topic_problem="there is no topic 'edits' in Kafka at kafka:9092"))
-    assert (problem.problem, problem.cause) == ("topic gone", "there is no topic 'edits' in Kafka at kafka:9092")
+    assert (problem.problem, problem.cause) == ("topic not found", "there is no topic 'edits' in Kafka at kafka:9092")
 
 
 def test_offsets_that_retention_has_deleted() -> None:
     problem = only(running(offsets=TopicOffsets("edits", {0: 120, 1: 0}, {0: 200, 1: 90})))
-    assert (problem.problem, problem.evidence) == ("offsets expired", "partition 0: 20 record(s) from 100 on")
+    assert (problem.problem, problem.evidence) == ("offsets expired", "partition 0: 20 record(s) from offset 100")
     assert problem.repair == "RESET INGESTION default.wiki TO EARLIEST"
 
 
@@ -237,7 +241,7 @@ def test_offsets_that_a_supervisor_cannot_begin_at() -> None:
     )
     idle = with_status(running(tasks=()), active=(), errors=(SupervisorError(ago(minutes=1), message),))
     problem = only(replace(idle, offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200})))
-    assert (problem.problem, problem.evidence) == ("offsets expired", "partition 1: 50 record(s) from 100 on")
+    assert (problem.problem, problem.evidence) == ("offsets expired", "partition 1: 50 record(s) from offset 100")
     again = replace(idle, tasks=(task(1),), offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200}))
     assert look(again) == ()  # it was told before these tasks ran
 
@@ -254,9 +258,12 @@ def test_a_partition_that_was_added() -> None:
 
 def test_a_topic_that_was_made_anew() -> None:
     problem = only(running(offsets=TopicOffsets("edits", {0: 0, 1: 0}, {0: 7, 1: 90})))
-    assert (problem.problem, problem.evidence) == ("offsets beyond the end", "partition 0: next 100, the end is 7")
+    assert (problem.problem, problem.evidence) == (
+        "offsets beyond the end",
+        "partition 0: next offset 100, end offset 7",
+    )
     problem = only(running(offsets=TopicOffsets("edits", {0: 0}, {0: 100})))
-    assert (problem.problem, problem.evidence) == ("partition gone", "partition(s) 1 were read, the topic has 0")
+    assert (problem.problem, problem.evidence) == ("partition not found", "partition(s) 1 were read, the topic has 0")
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -272,7 +279,7 @@ def lagging(lag: int, per_second: float, written: int = 0, **changes: Any) -> In
 def test_a_lag_that_takes_long() -> None:
     problem = only(lagging(5000, 10.0))
     assert (problem.problem, problem.cause) == ("lag", "the tasks read 10.0 rows/s, 0.0 are written")
-    assert problem.evidence == "5000 record(s) are not read, 500 s of work"
+    assert problem.evidence == "5000 unread record(s), 500 s of work"
 
 
 def test_a_lag_that_grows() -> None:
@@ -283,12 +290,12 @@ def test_a_lag_that_grows() -> None:
 def test_more_tasks_help_as_long_as_there_are_partitions() -> None:
     one = lagging(5000, 10.0, supervisor=supervisor(table(), taskCount=1))
     assert only(one).repair == "ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '2')"
-    assert only(lagging(5000, 10.0)).repair.startswith("-- every partition of edits has a task of its own")
+    assert only(lagging(5000, 10.0)).repair.startswith("-- every partition of edits already has its own task")
 
 
 def test_reading_that_stands_still() -> None:
     problem = only(lagging(5, 0.0))
-    assert (problem.problem, problem.repair) == ("reading stands still", "SHOW TASKS FOR default.wiki")
+    assert (problem.problem, problem.repair) == ("reading stalled", "SHOW TASKS FOR default.wiki")
 
 
 def test_a_lag_that_is_soon_read_is_no_problem() -> None:
@@ -304,9 +311,9 @@ def test_records_that_cannot_be_parsed() -> None:
     )
     problem = only(bad)
     assert (problem.problem, problem.cause) == ("parse errors", "Unable to parse row [bad{] (Record: 1)")
-    assert problem.evidence == "50 of 1000 record(s) that the running tasks have read"
+    assert problem.evidence == "50 of 1000 record(s) read by the running tasks"
     assert problem.repair == f"SHOW TASK '{task(1).id}'"
-    assert only(replace(bad, parse_errors=())).cause == "Druid keeps none of them (maxSavedParseExceptions)"
+    assert only(replace(bad, parse_errors=())).cause == "Druid saves none of them (maxSavedParseExceptions)"
 
 
 def test_long_messages_and_secrets_in_records() -> None:
@@ -332,7 +339,7 @@ def test_an_unhealthy_supervisor_says_why() -> None:
     problem = only(one)
     assert (problem.problem, problem.cause) == ("unhealthy", "Failed to construct consumer")
     assert problem.repair == "SHOW TASKS FOR default.wiki"
-    assert only(replace(one, topic_problem="no topic")).problem == "topic gone"  # which says it better
+    assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which says it better
     both = look(replace(one, pending="START"))
     assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
 
@@ -341,7 +348,7 @@ def test_a_supervisor_that_counts_as_healthy_and_makes_no_task() -> None:
     stuck = with_status(running(tasks=()), errors=(SupervisorError(ago(seconds=10), "it broke"),))
     assert only(stuck).problem == "unhealthy"
     lost = running(supervisor=replace(supervisor(table()), detailed_state="LOST_CONTACT_WITH_STREAM"))
-    assert only(lost).cause == "its supervisor does not say why"
+    assert only(lost).cause == "the supervisor gives no reason"
 
 
 def test_services_come_first_then_ingestions_in_order() -> None:

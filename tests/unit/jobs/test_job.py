@@ -61,7 +61,7 @@ def test_unfinished_jobs_and_those_of_a_statement(store: Jobs) -> None:
 def test_what_another_process_moved_is_not_moved_back(store: Jobs) -> None:
     (job,) = begun(store, a_job("a"))
     store.move(job, "cancelled")
-    with pytest.raises(ExecutionError, match="changed by another session: it is cancelled"):
+    with pytest.raises(ExecutionError, match="changed by another session: it is now cancelled"):
         store.move(job, "staged")
     assert store.all()[0].state == "cancelled"
 
