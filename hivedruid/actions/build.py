@@ -26,13 +26,13 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     build_family = builder(family_of(statement))
     if not snapshot.jobs or "jobs" not in statement.needs:
         return build_family(statement, snapshot, note)
-    from hivedruid.actions.writing.jobs import continued_table, origin, with_earlier
+    from hivedruid.actions.writing.jobs import continued_table, origin, with_earlier, without_unfinished
 
     found = origin(statement.source, snapshot.settings, snapshot.database)
     continued = continued_table(found, snapshot)
     if continued is not None:
         return StatementPlan((continued, *_compaction(continued.job, snapshot)))
-    built = build_family(statement, snapshot, note)
+    built = build_family(statement, without_unfinished(snapshot), note)
     return replace(built, actions=with_earlier(built.actions, found, snapshot))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.writing.model import VIEW, ContinueJob, LeaveTarget, WithdrawJob
@@ -45,12 +46,15 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
     """The actions of a statement that writes, and what has to be done about unfinished jobs before or instead.
 
     A statement that is said again after it was interrupted goes on, all of its targets, if Druid was given one: nothing is
-    doubled. Else it is computed anew. Jobs of other statements that write to the same data sources are brought to an end first.
-    Raises ExecutionError where a table is emptied, dropped or replaced that another process empties or replaces.
+    doubled. Else it is computed anew. Jobs of other statements that write to the same data sources are brought to an end first,
+    or cancelled where they would create the table that this statement creates.
+    Raises ExecutionError where another process is creating that table, or where a table is emptied, dropped or replaced that
+    another process empties or replaces.
     """
     ingests = [ingest for action in actions if (ingest := action.ingests) is not None]
     written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
-    removed = [table.data_source for table in _removed(actions)]
+    removed = {table.data_source for table in _removed(actions)}
+    created = {a.table.data_source for a in actions if isinstance(a, AddTable) and a.table.kind == "druid"}
     if not written and not removed:
         return actions
     earlier = _interrupted(found, snapshot.jobs) if written else {}
@@ -60,18 +64,23 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
         job = known.job
         if job.has_ended or job.id in own or job.druid != found.druid:
             continue
+        creates_the_same = job.definition != "" and job.data_source in created
         if known.is_running:
-            _refuse_beside(job, job.data_source in removed, written.get(job.data_source))
+            _refuse_beside(job, creates_the_same or job.data_source in removed, written.get(job.data_source))
         elif job.data_source in removed:
             before.append(WithdrawJob(job, with_table=True))
         elif job.data_source in written:
-            before.append(ContinueJob(job) if _can_go_on(job) else WithdrawJob(job))
+            before.append(ContinueJob(job) if _can_go_on(job) and not creates_the_same else WithdrawJob(job))
     return (*before, *_replaced(actions, earlier))
 
 
-def _refuse_beside(job: Job, is_removed: bool, replaces: Replaces | None) -> None:
-    """What another process is at. Of two that replace all rows at once, each would leave those of the other."""
-    if is_removed or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
+def _refuse_beside(job: Job, is_exclusive: bool, replaces: Replaces | None) -> None:
+    """Raise ExecutionError where a statement must not run beside the job of another process.
+
+    `is_exclusive`: it creates, empties or drops the job's table. Of two statements that replace all rows at once, each would
+    leave those of the other.
+    """
+    if is_exclusive or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
         raise ExecutionError(
             f"another session is writing to {job.full_name}",
             hint=f"wait for it to finish, or run CANCEL JOB '{job.id}'",
@@ -79,9 +88,23 @@ def _refuse_beside(job: Job, is_removed: bool, replaces: Replaces | None) -> Non
 
 
 def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
-    """A CREATE TABLE … AS that goes on: its table or data source may be there already, and that is no error."""
-    job = _interrupted(found, snapshot.jobs).get(0)
+    """A CREATE TABLE … AS that goes on: its table or data source may be there already, and that is no error.
+
+    It goes on however long ago it was interrupted: a table can be created only once.
+    """
+    job = _interrupted(found, snapshot.jobs, however_long_ago=True).get(0)
     return ContinueJob(job, said_again=True) if job is not None and job.definition and _can_go_on(job) else None
+
+
+def without_unfinished(snapshot: Snapshot) -> Snapshot:
+    """The snapshot without the data sources that belong to an unfinished CREATE TABLE … AS: `with_earlier` cancels that job
+    before another statement creates the table."""
+    jobs = (known.job for known in snapshot.jobs if known.job.definition and not known.job.has_ended)
+    unfinished = {job.data_source for job in jobs if job.druid == snapshot.settings["druid.url"]}
+    if unfinished.isdisjoint(snapshot.discovered):
+        return snapshot
+    found = {name: schema for name, schema in snapshot.discovered.items() if name not in unfinished}
+    return replace(snapshot, discovered=found)
 
 
 def _can_go_on(job: Job) -> bool:
@@ -93,11 +116,13 @@ def _removed(actions: Iterable[Action]) -> Iterator[Table]:
         yield from (table for table in action.empties if table.kind == "druid")
 
 
-def _interrupted(found: Origin, jobs: Sequence[KnownJob]) -> dict[int, Job]:
-    """The jobs of the same statement as it was said last, by target, if it was interrupted a while ago, not long."""
+def _interrupted(found: Origin, jobs: Sequence[KnownJob], *, however_long_ago: bool = False) -> dict[int, Job]:
+    """The jobs of the last run of the same statement, by target, if that run was interrupted, and not long ago."""
     same = [known for known in jobs if known.job.fingerprint == found.fingerprint and known.job.kind != VIEW]
     last = [known for known in same if known.job.statement_id == same[0].job.statement_id]
-    if not last or not all(known.is_recent and not known.is_running for known in last):
+    if not last or any(known.is_running for known in last):
+        return {}
+    if not however_long_ago and not all(known.is_recent for known in last):
         return {}
     return {} if all(known.job.has_ended for known in last) else {known.job.number: known.job for known in last}
 

@@ -12,7 +12,7 @@ from hivedruid.actions.ddl.model import AddTable, EmptyTable, RemoveTable
 from hivedruid.actions.materialized.model import BuildView
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.actions.writing.jobs import Origin, continued_table, origin, with_earlier
+from hivedruid.actions.writing.jobs import Origin, continued_table, origin, with_earlier, without_unfinished
 from hivedruid.actions.writing.model import VIEW, ContinueJob, IngestDruid, LeaveTarget, WithdrawJob
 from hivedruid.catalog.materialized_views import Built
 from hivedruid.catalog.table import Column, Table
@@ -142,6 +142,31 @@ def test_create_table_as_goes_on_although_its_table_is_there() -> None:
         "IngestDruid",
         "AddTable",
     ]
+
+
+@pytest.mark.parametrize("state", ["submitted", "published", "verified"])
+def test_create_table_as_goes_on_however_long_ago_it_was_interrupted(state: str) -> None:
+    job = a_job("a", state=state, definition="{}")
+    assert continued_table(SAID, snapshot(job, recent=False)) == ContinueJob(job, said_again=True)
+    assert continued_table(SAID, snapshot(job, recent=False, running=True)) is None
+
+
+@pytest.mark.parametrize("state", ["staged", "submitted", "published"])
+def test_another_create_table_as_of_the_table_cancels_the_unfinished_one(state: str) -> None:
+    """Both would create the table: the second one would end with "already exists"."""
+    job = a_job("a", state=state, fingerprint="g", definition="{}")
+    added = (ingest(), AddTable(table("t")))
+    assert after(job, actions=added) == ["WithdrawJob", "IngestDruid", "AddTable"]
+    with pytest.raises(ExecutionError, match=r"another session is writing to default\.t"):
+        after(job, actions=added, running=True)
+
+
+def test_the_data_source_of_an_unfinished_create_table_as_does_not_count_as_existing() -> None:
+    job = a_job("a", state="published", definition="{}")
+    found = {"default.t": {"n": "LONG"}, "default.u": {"n": "LONG"}}
+    assert set(without_unfinished(replace(snapshot(job), discovered=found)).discovered) == {"default.u"}
+    for other in (replace(job, state="cleaned"), replace(job, definition=""), replace(job, druid="local")):
+        assert set(without_unfinished(replace(snapshot(other), discovered=found)).discovered) == set(found)
 
 
 @pytest.mark.parametrize("remove", [EmptyTable(table("t")), RemoveTable(table("t"), delete_data=True)])
