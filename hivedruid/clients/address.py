@@ -74,8 +74,8 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
     for service in (broker, coordinator, overlord):
         if urlsplit(service).username is not None:
             raise UsageError(
-                "the URL of a Druid must not hold a user or password",
-                hint="SET druid.auth.username, and druid.auth.password=env:NAME or file:PATH",
+                "druid.url must not contain credentials",
+                hint="set druid.auth.username, and druid.auth.password=env:NAME or file:PATH",
             )
     return DruidAddress(
         url,
@@ -100,19 +100,19 @@ def secret(key: str, reference: str) -> str:
         name = reference.removeprefix(ENVIRONMENT_PREFIX)
         value = os.environ.get(name)
         if value is None:
-            raise UsageError(f"{key} names the environment variable {name}, which is not set")
+            raise UsageError(f"{key} refers to the environment variable {name}, which is not set")
     else:
         try:
             value = readable(key, reference.removeprefix("file:")).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise UsageError(f"{key} names a file that is not UTF-8 text") from None
+            raise UsageError(f"{key} refers to a file that is not UTF-8 text") from None
     value = value.strip("\r\n")
     if not value or "\n" in value or "\r" in value:
-        raise UsageError(f"{key} names a secret that is {'empty' if not value else 'more than one line'}")
+        raise UsageError(f"{key} refers to a secret that is {'empty' if not value else 'more than one line'}")
     if key.endswith("token") and not (value.isascii() and value.isprintable()):
         raise UsageError(
-            f"{key} names a token with characters that an HTTP header cannot hold",
-            hint="a token is of printable ASCII characters: see whether the variable or file holds something else",
+            f"{key} refers to a token with characters that are not valid in an HTTP header",
+            hint="a token consists of printable ASCII characters: check the content of the variable or file",
         )
     remember([value])
     return value
@@ -124,4 +124,4 @@ def readable(key: str, path: str) -> Path:
         with Path(path).open("rb"):
             return Path(path)
     except OSError as error:
-        raise UsageError(f"{key} names {path}, which cannot be read: {error.strerror}") from None
+        raise UsageError(f"{key}: cannot read {path}: {error.strerror}") from None

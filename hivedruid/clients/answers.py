@@ -25,7 +25,7 @@ def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
     """The rows of a native query, from the bytes of its answer. Raises MalformedError for what is no such answer."""
     kind = str(read.query.get("queryType"))
     if kind not in _EVENTS and kind != "scan":
-        raise DruidError(f"queries of type '{kind}' have no rows")
+        raise DruidError(f"queries of type '{kind}' do not return rows")
     stream = JsonStream(chunks)
     found = _scan(stream, read.fields) if kind == "scan" else _events(stream, kind, read.fields)
     readers = {
@@ -61,7 +61,7 @@ def _number(reader: Callable[[Any], Any], value: Any) -> Any:
     try:
         return reader(value)
     except (ValueError, TypeError):
-        raise _malformed("a field of numbers holds something else", value) from None
+        raise _malformed("a numeric field has a value that is not a number", value) from None
 
 
 def _malformed(why: str, value: Any) -> MalformedError:
@@ -79,7 +79,7 @@ def _scan(stream: JsonStream, fields: Sequence[Field]) -> Iterator[Row]:
             if key == "columns":
                 columns = stream.value()
                 if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-                    raise _malformed("the columns of rows are no list of names", columns)
+                    raise _malformed("the columns are not a list of names", columns)
             elif key == "events":
                 yield from map(_picked(columns, names), _lists(stream.array(), len(columns)))
             else:
@@ -120,13 +120,13 @@ def _events(stream: JsonStream, kind: str, fields: Sequence[Field]) -> Iterator[
         try:
             yield tuple([event[name] for name in names])
         except KeyError:
-            raise _malformed("a row lacks a field", event) from None
+            raise _malformed("a row is missing a field", event) from None
 
 
 def _check(names: Iterable[str], present: Sequence[str]) -> None:
     for name in names:
         if name not in present:
-            raise DruidError(f"the query has no field '{name}'; it has {', '.join(present)}")
+            raise DruidError(f"the query has no field '{name}'; its fields are {', '.join(present)}")
 
 
 Events = Iterator[tuple[str | None, dict[str, Any]]]
@@ -144,7 +144,7 @@ def _instant(text: Any) -> int:
     try:
         return millis(text)
     except (DruidError, TypeError):
-        raise _malformed("no instant", text) from None
+        raise _malformed("not a valid instant", text) from None
 
 
 def _timeseries(items: Iterator[Any]) -> Events:
@@ -157,7 +157,7 @@ def _top_n(items: Iterator[Any]) -> Events:
     for item in items:
         for event in _part(item, "result", list):
             if type(event) is not dict:
-                raise _malformed("an item that is no object", event)
+                raise _malformed("an item that is not an object", event)
             yield item.get("timestamp"), event
 
 

@@ -173,9 +173,9 @@ class DruidCluster:
 
     def _broken_off(self, where: str) -> DruidError:
         return DruidError(
-            f"Druid at {self.address.broker} broke off its answer{where}: the query ran into druid.query.timeout, or a "
-            "service died",
-            hint="run it again, with more time: SET druid.query.timeout=PT1H",
+            f"Druid at {self.address.broker} ended its answer early{where}: the query reached druid.query.timeout, or a "
+            "service stopped",
+            hint="rerun it with more time: SET druid.query.timeout=PT1H",
         )
 
     def _malformed(self, error: MalformedError) -> AnswerError:
@@ -257,12 +257,12 @@ class DruidCluster:
             if int(major) < OLDEST_VERSION:
                 raise UnsupportedError(
                     f"Druid at {self.address.broker} is version {version}",
-                    hint=f"hivedruid needs Druid {OLDEST_VERSION} or later, whose nulls are those of SQL",
+                    hint=f"hivedruid needs Druid {OLDEST_VERSION} or later, which handles nulls as SQL does",
                 )
         elif self._has_legacy_nulls():
             raise UnsupportedError(
-                f"Druid at {self.address.broker} takes empty strings for nulls",
-                hint="set druid.generic.useDefaultValueForNull=false in all its services, or use Druid 32 or later",
+                f"Druid at {self.address.broker} treats empty strings as nulls",
+                hint="set druid.generic.useDefaultValueForNull=false for all its services, or use Druid 32 or later",
             )
         self._checked = True
 
@@ -321,8 +321,8 @@ class DruidCluster:
             self.progress("")
         if not gone:
             raise DruidError(
-                f"{data_source} is dropped, and after {self.patience:g} s the broker still has segments of it",
-                hint="look at the logs of Druid's coordinator and historicals",
+                f"{data_source} was dropped, but timed out after {self.patience:g} s waiting for the broker to unload its segments",
+                hint="check the logs of Druid's coordinator and historicals",
             )
         if purge:
             from hivedruid.clients.tasks import delete_unused

@@ -164,8 +164,8 @@ class _Compaction:
         self.cluster.progress(f"Druid: waiting for the segments of {self.data_source} to be loaded")
         if not wait_until(are_loaded, limits.load if limits else 0) and limits is not None:
             raise DruidError(
-                f"after {limits.load:g} s not all segments of {self.data_source} are loaded; nothing was compacted",
-                hint="SHOW SEGMENTS tells which; COMPACT without AND WAIT does not wait for them",
+                f"timed out after {limits.load:g} s waiting for the segments of {self.data_source} to be loaded; nothing was compacted",
+                hint="SHOW SEGMENTS lists them; COMPACT without AND WAIT does not wait for them",
             )
         return found
 
@@ -178,7 +178,7 @@ class _Compaction:
 
     def _post(self, task: Mapping[str, Any]) -> None:
         """Hand a task over once: where no answer came, its id tells whether the overlord has it."""
-        self.cluster.progress(f"Druid: task {task['id']} is submitted")
+        self.cluster.progress(f"Druid: submitting task {task['id']}")
         try:
             self.overlord.submit(task, repeatable=False)
         except ConnectError:
@@ -198,7 +198,7 @@ class _Compaction:
                 self._watch(task_id, limits.slot)
         except KeyboardInterrupt:
             ends = " ".join(f"KILL TASK '{task_id}';" for task_id in self.ids)
-            self.cluster.note(f"the compaction of {self.data_source} goes on in Druid; to end it: {ends}")
+            self.cluster.note(f"the compaction of {self.data_source} continues in Druid; to stop it: {ends}")
             raise
         new = [item for item in self._stored() if item.identifier not in self.known and is_compacted(item)]
         self._wait_for(new, limits.load)
@@ -212,15 +212,15 @@ class _Compaction:
             task = self.overlord.task(task_id)
             if task is None:
                 if unknown.is_over(True):
-                    raise DruidError(f"Druid does not know the compaction task {task_id}")
+                    raise DruidError(f"Druid has no compaction task {task_id}")
             elif task.is_complete:
                 if task.state == "SUCCESS":
                     return
                 raise self._failure(task)
             elif waiting.is_over(task.state in ("WAITING", "PENDING")):
                 raise DruidError(
-                    f"the compaction task {task_id} waits for a slot or a lock since {slot:g} s, and goes on waiting",
-                    hint=f"SHOW TASKS tells what runs; KILL TASK '{task_id}' ends it",
+                    f"timed out after {slot:g} s waiting for compaction task {task_id} to get a slot or a lock; the task is still waiting",
+                    hint=f"SHOW TASKS lists the running tasks; KILL TASK '{task_id}' stops it",
                 )
             state = task.state.lower() if task is not None else "submitted"
             self.cluster.progress(f"Druid: compacting {self.data_source}, {state} ({monotonic() - begun:.0f} s)")
@@ -228,8 +228,8 @@ class _Compaction:
 
     def _failure(self, task: Task) -> DruidError:
         return DruidError(
-            f"the compaction of {self.data_source} failed: {task.error or 'Druid does not say why'}",
-            hint=f"SHOW TASK '{task.id}' tells more; no row has changed, and COMPACT can be said again",
+            f"the compaction of {self.data_source} failed: {task.error or 'Druid gives no reason'}",
+            hint=f"SHOW TASK '{task.id}' shows details; no rows were changed, and COMPACT can be rerun",
         )
 
     def _wait_for(self, new: Sequence[wire.StoredSegment], patience: float) -> None:
@@ -237,8 +237,8 @@ class _Compaction:
         segments = Segments(self.client, self.data_source)
         if not segments.wait_for([Segment.of(item) for item in new], patience):
             raise DruidError(
-                f"{self.data_source} is compacted, and after {patience:g} s not all of its segments are loaded",
-                hint="queries read the old ones until then; see whether the historical runs: hivedruid doctor",
+                f"{self.data_source} was compacted, but timed out after {patience:g} s waiting for its segments to be loaded",
+                hint="queries read the old ones until then; check that the historical is running: hivedruid doctor",
             )
 
     # --- verification ------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class _Compaction:
         read, rows = self._reported()
         if len(parts) < len(names) or read != self.inputs:
             self.cluster.note(
-                f"{self.data_source} was written to meanwhile: its rows before and after are not compared"
+                f"{self.data_source} was written to during its compaction: its rows before and after were not compared"
             )
             return
         after = measured(self.cluster, self.data_source, [part.descriptor for part in parts], self.measures)
@@ -259,8 +259,8 @@ class _Compaction:
             wrong.insert(0, f"{rows} of {self.before.rows} rows were read")
         if wrong:
             raise DruidError(
-                f"{self.data_source} is not what it was before its compaction: {'; '.join(wrong)}",
-                hint=f"Druid keeps the old segments as unused; SHOW TASK '{self.ids[0]}' tells more",
+                f"{self.data_source} has changed during its compaction: {'; '.join(wrong)}",
+                hint=f"Druid keeps the old segments as unused; SHOW TASK '{self.ids[0]}' shows details",
             )
 
     def _reported(self) -> tuple[int, int]:

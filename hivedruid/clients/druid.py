@@ -63,7 +63,7 @@ class DruidClient:
         """The text at a path; "" where there is none."""
         response = self._send("GET", service, path)
         if is_page(response.content):
-            raise self.unexpected("GET", service, path, response.content, "a page of HTML")
+            raise self.unexpected("GET", service, path, response.content, "an HTML page")
         if response.status_code == 404:
             return ""
         if not response.ok:
@@ -96,8 +96,8 @@ class DruidClient:
             finished = True
         except (HTTPError, requests.RequestException) as error:
             raise DruidError(
-                f"the answer of {self._where('broker')} broke off: {_reason(error)}",
-                hint="run the statement again; `druid.query.timeout` is how long a query may take",
+                f"the answer of {self._where('broker')} ended early: {_reason(error)}",
+                hint="rerun the statement; `druid.query.timeout` limits how long a query may take",
             ) from error
         except ExecutionError:
             finished = True
@@ -177,12 +177,12 @@ class DruidClient:
             if not self._is_known(service, target):
                 raise DruidError(
                     f"{self._where(service)} redirects to {_origin(target)}, which is not the address of its leader",
-                    hint="SET druid.url, druid.coordinator.url and druid.overlord.url to where the services are",
+                    hint="SET druid.url, druid.coordinator.url and druid.overlord.url to the addresses of the services",
                 )
             if service in LEADERS:
                 self._leaders[service] = _origin(target)
             url = target
-        raise AwayError(f"{self._where(service)} redirects in a circle: no leader is elected", hint="try again later")
+        raise AwayError(f"{self._where(service)} redirects in a loop: no leader is elected", hint="try again later")
 
     def _is_known(self, service: Service, target: str) -> bool:
         """Whether a redirect leads to an address that may see our secrets: one of ours, or the leader's own."""
@@ -242,7 +242,7 @@ class DruidClient:
                 return shape()
             return fitted(found, shape)
         except (ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, ValidationError) else "no JSON"
+            why = str(error) if isinstance(error, ValidationError) else "not JSON"
             raise self.unexpected(method, service, path, body, why) from None
 
     def unexpected(self, method: str, service: Service, path: str, body: bytes | str, why: str) -> AnswerError:
@@ -267,10 +267,12 @@ class DruidClient:
         if isinstance(error, requests.exceptions.SSLError):
             return ConnectError(
                 f"no secure connection to {self._where(service)}: {_reason(error)}",
-                hint="druid.tls.ca.file names the certificates to trust, druid.tls.certificate.file the one to show",
+                hint="set druid.tls.ca.file to the certificates to trust, and druid.tls.certificate.file to the client certificate",
             )
         hint = (
-            "see what runs: hivedruid local status" if self.address.url == "local" else "druid.url says where Druid is"
+            "check what is running: hivedruid local status"
+            if self.address.url == "local"
+            else "set druid.url to the address of Druid"
         )
         return ConnectError(f"cannot reach {self._where(service)}: {_reason(error)}", hint=hint)
 
@@ -296,7 +298,7 @@ def _auth(address: DruidAddress) -> AuthBase:
         return _Bearer(secret("druid.auth.token", address.token))
     if address.username:
         if not address.password:
-            raise UsageError("druid.auth.username is set, and druid.auth.password is not")
+            raise UsageError("druid.auth.username is set, but druid.auth.password is not")
         password = secret("druid.auth.password", address.password)
         return HTTPBasicAuth(address.username.encode(), password.encode())
     return _Nobody()
@@ -324,5 +326,5 @@ def _reason(error: BaseException) -> str:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror.lower()
     if isinstance(error, requests.Timeout):
-        return "no answer in time"
+        return "timed out"
     return str(seen[-1]) or type(seen[-1]).__name__

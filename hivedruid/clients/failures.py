@@ -48,7 +48,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
     if status in (401, 403):
         return DruidError(
             f"{where} refuses: {name}{f' ({message})' if message else ''}",
-            hint="druid.auth.username and druid.auth.password, or druid.auth.token, say who asks",
+            hint="set druid.auth.username and druid.auth.password, or druid.auth.token",
         )
     if code == RESOURCE_LIMIT or any(text in message for text in TOO_MUCH):
         return ResourceError(message or code)
@@ -56,7 +56,9 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
         limit = f" than {timeout:g} s" if timeout else " than Druid allows"
         return DruidError(f"the query took longer{limit}", hint="SET druid.query.timeout=PT1H gives queries more time")
     if code == CAPACITY:
-        return DruidError(f"{where} runs as many queries as it may: {message or code}", hint="try again later")
+        return DruidError(
+            f"{where} has reached its limit of concurrent queries: {message or code}", hint="try again later"
+        )
     said = f"{where} answers {name}{f': {message}' if message else ''}"
     if not found:
         kind = AwayError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
@@ -70,8 +72,8 @@ def unexpected(request: str, body: bytes | str, why: str) -> AnswerError:
     begins = printable(redact(text.strip())[:SHOWN])
     shown = f"it begins with '{begins}'" if begins else "it is empty"
     return AnswerError(
-        f"the answer to {request} is not Druid's ({why}): {shown}",
-        hint="a proxy, a login page or another program may answer in Druid's place: see hivedruid doctor",
+        f"the answer to {request} is not from Druid ({why}): {shown}",
+        hint="a proxy, a login page or another program may be answering instead of Druid: run hivedruid doctor",
     )
 
 
@@ -88,7 +90,7 @@ def is_page(body: bytes) -> bool:
 def _hint(status: int) -> str | None:
     if status == 404:
         return (
-            "druid.coordinator.url and druid.overlord.url say where these services are; a router passes on to them "
+            "set druid.coordinator.url and druid.overlord.url to the addresses of these services; a router forwards to them "
             "with druid.router.managementProxy.enabled=true"
         )
     return None

@@ -50,7 +50,7 @@ def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
     if needed not in cluster.client.get("overlord", "/status", wire.Status).artifacts:
         raise DruidError(
             f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
-            hint=f"add {needed} to druid.extensions.loadList, or SET hivedruid.staging.root to a folder that Druid's "
+            hint=f"add {needed} to druid.extensions.loadList, or set hivedruid.staging.root to a folder that all of Druid's "
             "machines share",
         )
 
@@ -60,7 +60,7 @@ class Ingestion:
 
     def __init__(self, cluster: DruidCluster, load: Load, journal: Journal) -> None:
         if load.spec.get("type") != "index_parallel":
-            raise DruidError(f"tasks of type '{load.spec.get('type')}' are not run here")
+            raise DruidError(f"tasks of type '{load.spec.get('type')}' are not supported")
         self._cluster = cluster
         self._load = load
         self._journal = journal
@@ -76,7 +76,7 @@ class Ingestion:
         """From where the load stands to its end. Ctrl-C takes it back."""
         if reason := self._load.notes.get("withdraws"):
             self.withdraw(str(reason))
-            raise DruidError(f"the rows were taken back: {reason}")
+            raise DruidError(f"the rows were rolled back: {reason}")
         try:
             report = self._write() if self._load.staged.rows else self._write_nothing()
         except KeyboardInterrupt:
@@ -168,8 +168,8 @@ class Ingestion:
         sampled = self._cluster.client.post("overlord", SAMPLER, wire.Sampled, sampler)
         if not sampled.num_rows_read:
             raise DruidError(
-                f"Druid cannot read the staged rows: {self._load.staged.folder} is not there on its machines",
-                hint="choose a --home, or SET hivedruid.staging.root, on a file system that Druid's machines share",
+                f"Druid cannot read the staged rows: {self._load.staged.folder} does not exist on its machines",
+                hint="choose a --home, or set hivedruid.staging.root, on a file system that Druid's machines share",
             )
 
     def _watch(self) -> None:

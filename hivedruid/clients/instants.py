@@ -16,7 +16,7 @@ def millis(text: str) -> int:
     """Milliseconds since the epoch. Raises DruidError for what is no instant."""
     match = _INSTANT.fullmatch(text)
     if match is None:
-        raise DruidError(f"'{text}' is no ISO 8601 instant")
+        raise DruidError(f"'{text}' is not a valid ISO 8601 instant")
     year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
     offset = int(match[9] or 0) * 3600 + int(match[10] or 0) * 60 + int(match[11] or 0)
     total = _days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second

@@ -57,7 +57,7 @@ class Kafka:
         try:
             matches = re.compile(pattern or ".*").fullmatch
         except re.error as error:
-            raise KafkaError(f"'{pattern}' is no regular expression: {error}") from None
+            raise KafkaError(f"'{pattern}' is not a valid regular expression: {error}") from None
         with self._asking() as admin:
             return tuple(sorted(name for name in admin.list_topics() if matches(name)))
 
@@ -131,7 +131,7 @@ class Kafka:
         error = errors.for_code(topic["error_code"])
         if error in (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError):
             return NoTopicError(
-                f"there is no topic '{name}' in Kafka at {self.bootstrap}", hint="create it, or set kafka.topic"
+                f"topic '{name}' does not exist in Kafka at {self.bootstrap}", hint="create it, or set kafka.topic"
             )
         if error is not errors.NoError:
             return KafkaError(f"topic '{name}' cannot be read: {_words(error())}")
@@ -139,7 +139,7 @@ class Kafka:
         if lost:
             numbers = ", ".join(map(str, lost))
             return KafkaError(
-                f"topic '{name}' has no leader for partition {numbers}", hint="see whether all brokers of Kafka run"
+                f"topic '{name}' has no leader for partition {numbers}", hint="check that all Kafka brokers are running"
             )
         return None
 
@@ -154,11 +154,11 @@ class Kafka:
         except (errors.KafkaConnectionError, errors.NodeNotReadyError, errors.KafkaTimeoutError) as error:
             raise self._unreachable(_words(error)) from error
         except errors.RequestTimedOutError as error:
-            raise self._unreachable("no answer in time") from error
+            raise self._unreachable("timed out") from error
         except errors.KafkaProtocolError as error:
             raise _no_kafka(self.bootstrap, error) from error
         except errors.KafkaError as error:
-            raise KafkaError(f"Kafka at {self.bootstrap} refuses: {_words(error)}") from error
+            raise KafkaError(f"Kafka at {self.bootstrap} refused the request: {_words(error)}") from error
 
     def _connected(self) -> KafkaAdminClient:
         config = client_config(self._properties)
@@ -183,14 +183,14 @@ class Kafka:
                 opened.close()
             if isinstance(error, kafka.errors.KafkaTimeoutError | kafka.errors.KafkaConnectionError):
                 protocol = self._properties.get("security.protocol", "PLAINTEXT")
-                credentials = ", and sasl.jaas.config has to be right" if protocol.startswith("SASL") else ""
+                credentials = ", and check the credentials in sasl.jaas.config" if protocol.startswith("SASL") else ""
                 raise ConnectError(
-                    f"Kafka at {broker} does not answer to {protocol}",
-                    hint=f"security.protocol has to be what the brokers listen for{credentials}",
+                    f"Kafka at {broker} does not respond to {protocol}",
+                    hint=f"set security.protocol to the protocol of the broker's listener{credentials}",
                 ) from error
             if isinstance(error, kafka.errors.KafkaProtocolError):
                 raise _no_kafka(broker, error) from error
-            raise KafkaError(f"Kafka at {broker} refuses: {_words(error)}") from error
+            raise KafkaError(f"Kafka at {broker} refused the request: {_words(error)}") from error
 
     def _first_answering(self, context: ssl.SSLContext | None) -> str:
         """The first broker that takes a connection: kafka-python tries them at random, again and again, and says not why."""
@@ -204,7 +204,7 @@ class Kafka:
             host, _, port = server.rpartition(":")
             if not host or not port.isdecimal() or int(port) > 65_535:
                 raise KafkaError(
-                    f"'{server}' is not the host:port of a Kafka broker", hint="see kafka.bootstrap.servers"
+                    f"'{server}' is not a valid host:port of a Kafka broker", hint="check kafka.bootstrap.servers"
                 )
             host = host.strip("[]")
             try:
@@ -213,11 +213,11 @@ class Kafka:
                         context.wrap_socket(connection, server_hostname=host).close()
                     return server
             except TimeoutError:
-                reasons.append("no answer in time")
+                reasons.append("timed out")
             except ssl.SSLCertVerificationError as error:
                 reasons.append(f"its certificate is not trusted ({error.verify_message})")
             except ssl.SSLError:
-                reasons.append("it does not speak TLS, which security.protocol asks for")
+                reasons.append("it does not support TLS, which security.protocol requires")
             except (OSError, UnicodeError) as error:
                 reasons.append((getattr(error, "strerror", None) or str(error)).lower())
         raise self._unreachable(reasons[0] if reasons else "kafka.bootstrap.servers is empty")
@@ -225,7 +225,7 @@ class Kafka:
     def _unreachable(self, reason: str) -> ConnectError:
         return ConnectError(
             f"cannot reach Kafka at {self.bootstrap} from this machine: {reason}",
-            hint="see whether it runs, and kafka.bootstrap.servers",
+            hint="check that it is running, and check kafka.bootstrap.servers",
         )
 
 
@@ -263,8 +263,8 @@ def _net_client(given: Mapping[str, Any]) -> Any:
 
 def _no_kafka(server: str, error: Exception) -> ConnectError:
     return ConnectError(
-        f"what listens at {server} is not a Kafka broker, or speaks TLS: {_words(error)}",
-        hint="see kafka.bootstrap.servers, and security.protocol",
+        f"the server at {server} is not a Kafka broker, or requires TLS: {_words(error)}",
+        hint="check kafka.bootstrap.servers and security.protocol",
     )
 
 

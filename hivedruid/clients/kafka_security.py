@@ -30,11 +30,13 @@ def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
     """
     for name in properties:
         if _NOT_HERE.fullmatch(name):
-            raise OnlyDruidError(f"'{name}' names a class of Java's, which only Druid can use")
+            raise OnlyDruidError(f"'{name}' names a Java class, which only Druid can use")
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     config: dict[str, Any] = {"security_protocol": protocol}
     if protocol not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
-        raise KafkaError(f"security.protocol takes PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL, not '{protocol}'")
+        raise KafkaError(
+            f"'{protocol}' is not a valid security.protocol: use PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"
+        )
     if protocol.startswith("SASL"):
         config |= _sasl(properties)
     if protocol.endswith("SSL"):
@@ -45,7 +47,7 @@ def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
 def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
     mechanism = properties.get("sasl.mechanism", "GSSAPI")
     if mechanism not in _MECHANISMS:
-        raise OnlyDruidError(f"sasl.mechanism {mechanism} is not possible from here, only {', '.join(_MECHANISMS)}")
+        raise OnlyDruidError(f"sasl.mechanism {mechanism} is not supported by hivedruid, only {', '.join(_MECHANISMS)}")
     text = _resolved(properties, "sasl.jaas.config")
     if text is None:
         raise KafkaError(f"sasl.mechanism {mechanism} needs sasl.jaas.config")
@@ -54,7 +56,7 @@ def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
     except SemanticError as error:
         raise KafkaError(error.message, hint=error.hint) from None
     if not {"username", "password"} <= options.keys():
-        raise KafkaError("sasl.jaas.config has no username or no password")
+        raise KafkaError("sasl.jaas.config is missing a username or password")
     return {
         "sasl_mechanism": mechanism,
         "sasl_plain_username": options["username"],
@@ -78,7 +80,9 @@ def _ssl_context(properties: Mapping[str, str]) -> ssl.SSLContext:
         if pem:
             _show(context, pem, _resolved(properties, "ssl.key.password"))
     except ssl.SSLError as error:
-        raise KafkaError(f"the certificates of ssl.* cannot be used: {error.reason or 'they are no PEM'}") from None
+        raise KafkaError(
+            f"the certificates of ssl.* cannot be used: {error.reason or 'they are not in PEM format'}"
+        ) from None
     return context
 
 
@@ -107,12 +111,12 @@ def _pem(properties: Mapping[str, str], store: str) -> str | None:
     if path is None:
         return None
     if properties.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-        raise OnlyDruidError(f"'{key}' is a key store of Java's, which only Druid can read")
+        raise OnlyDruidError(f"'{key}' is a Java key store, which only Druid can read")
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        reason = getattr(error, "strerror", None) or "not a text file"
         raise OnlyDruidError(f"'{key}' cannot be read on this machine: {reason}") from None
 
 
@@ -120,13 +124,15 @@ def _resolved(properties: Mapping[str, str], name: str) -> str | None:
     """A property's value; of a reference, what this machine's environment says."""
     value = properties.get(name)
     if value and is_kept(value):
-        raise OnlyDruidError(f"the value of '{name}' was given in clear to another session, which alone knows it")
+        raise OnlyDruidError(
+            f"the value of '{name}' was given in plain text to another session, and is known only there"
+        )
     variable = referenced(value) if value else None
     if variable is None:
         return value
     if variable not in os.environ:
         raise OnlyDruidError(
             f"the environment variable {variable}, which '{name}' refers to, is not set on this machine",
-            hint=f"set {variable} here, too, for what hivedruid asks Kafka itself",
+            hint=f"set {variable} on this machine, too: hivedruid itself connects to Kafka",
         )
     return os.environ[variable]

@@ -74,7 +74,7 @@ def read_facts(
     try:
         topic, at = _topic_offsets(cluster.kept.filled(feed), moment)
     except (KafkaError, ConnectError) as error:
-        cluster.note(f"Kafka was not asked for offsets: {error.message}")
+        cluster.note(f"cannot read offsets from Kafka: {error.message}")
         return facts
     return replace(facts, topic=topic, moment=at)
 
@@ -97,7 +97,7 @@ def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str
             known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
             if {task.id for task in _reading_tasks(overlord, data_source, "running")} <= known:
                 return status
-            cluster.progress(f"Druid: asking the tasks of {data_source} how far they have read")
+            cluster.progress(f"Druid: waiting for the offsets of the tasks of {data_source}")
             sleep(LONGEST_PAUSE)
     finally:
         cluster.progress("")
@@ -236,8 +236,8 @@ class IngestionRunner:
         for task in self.ended:
             if task.state == "FAILED" and self.change.verb != "DROP":
                 self.cluster.note(
-                    f"task {task.id} has failed while it published what it had read, which is read again by the next "
-                    f"one: {task.error or 'Druid does not say why'}"
+                    f"task {task.id} failed while publishing; its records are read again by the next "
+                    f"task: {task.error or 'Druid gives no reason'}"
                 )
 
     def _patiently(self, ask: Callable[[], T]) -> T:
@@ -249,7 +249,7 @@ class IngestionRunner:
             except (ConnectError, AwayError):
                 if monotonic() >= end:
                     raise
-                self.cluster.progress("Druid: waiting for the overlord to come back")
+                self.cluster.progress("Druid: waiting for the overlord to respond")
                 sleep(LONGEST_PAUSE)
 
     # --- waiting -----------------------------------------------------------------------------------------------
@@ -267,8 +267,8 @@ class IngestionRunner:
         while not self._patiently(reached):
             if monotonic() >= end:
                 raise DruidError(
-                    f"after {self.patience:g} s the ingestion of {self.change.table.full_name} is not {step.state}: {self._state()}",
-                    hint=f"{'say it again' if self._more else 'it goes on by itself where it can'}; SHOW PROBLEMS says what is wrong",
+                    f"timed out after {self.patience:g} s waiting for the ingestion of {self.change.table.full_name} to be {step.state}: {self._state()}",
+                    hint=f"{'rerun the statement' if self._more else 'Druid keeps trying'}; SHOW PROBLEMS shows what is wrong",
                 )
             sleep(pause)
             pause = min(pause * 1.3, LONGEST_PAUSE)
@@ -281,8 +281,8 @@ class IngestionRunner:
         for task in self.overlord.tasks(self.data_source, most=KNOWN_TASKS):
             if task.id in tasks and task.state == "FAILED":
                 raise DruidError(
-                    f"task {task.id} has failed while it published what it had read: {task.error or 'Druid does not say why'}",
-                    hint="another one reads it again; SHOW PROBLEMS says what is wrong",
+                    f"task {task.id} failed while publishing: {task.error or 'Druid gives no reason'}",
+                    hint="another task reads its records again; SHOW PROBLEMS shows what is wrong",
                 )
 
     def _active(self) -> list[Task]:
@@ -293,7 +293,7 @@ class IngestionRunner:
     def _is_stopped(self) -> bool:
         active = self._active()
         if active:
-            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.data_source} publish what they read")
+            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.data_source} publishing")
         return not active and self.overlord.spec(self.data_source) is None
 
     def _is_suspended(self) -> bool:
@@ -302,11 +302,12 @@ class IngestionRunner:
         if status is None:
             return self.is_gone()
         self.cluster.progress(
-            f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publish"
+            f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publishing"
         )
         if self._resumed.is_over(not status.suspended):
             raise DruidError(
-                f"the supervisor of {self.data_source} was suspended, and somebody has resumed it", hint="say it again"
+                f"the supervisor of {self.data_source} was resumed outside hivedruid while it was being suspended",
+                hint="rerun the statement",
             )
         for task in status.publishing:
             self.published[task.id] = {**task.starting_offsets, **task.current_offsets}
@@ -325,8 +326,8 @@ class IngestionRunner:
             for task in active:
                 self.overlord.kill(task.id)
             self.cluster.note(
-                f"{len(active)} task(s) of {self.data_source} were shut down, as Kafka cannot be reached; what they read "
-                "and did not publish is read again after the next START"
+                f"{len(active)} task(s) of {self.data_source} were shut down because Kafka cannot be reached; records that they read "
+                "but did not publish are read again after the next START"
             )
             return False
         return not active
@@ -338,7 +339,7 @@ class IngestionRunner:
         """
         since = self._gone_since = self._gone_since or monotonic()
         if monotonic() - since > GONE:
-            raise DruidError(f"the supervisor of {self.data_source} is gone: somebody has stopped it")
+            raise DruidError(f"the supervisor of {self.data_source} was stopped outside hivedruid")
         return False
 
     def _has_read(self, offsets: Offsets) -> bool:
@@ -348,7 +349,7 @@ class IngestionRunner:
             return self.is_gone()
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
-        self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} are to be read")
+        self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} left to read")
         if status.state == "IDLE":  # it has no tasks; what it saw of Kafka last it has read
             seen = status.latest_offsets
             return not sum(status.lag.values()) and all(seen.get(p, 0) >= offset for p, offset in offsets.items())
@@ -363,7 +364,7 @@ class IngestionRunner:
         parts.append(f"{len(active)} task(s)")
         if waiting:
             slots = Slots.of(self.overlord.workers())
-            parts.append(f"{waiting} of them wait for a slot ({slots.used} of {slots.capacity} are taken)")
+            parts.append(f"{waiting} of them waiting for a slot ({slots.used} of {slots.capacity} in use)")
         if status and status.errors:
             parts.append(status.errors[-1].message)
         return ", ".join(parts)
@@ -408,14 +409,14 @@ class _Running:
         table = self.runner.change.table.full_name
         if len(failed) >= FAILED_TASKS:
             raise DruidError(
-                f"the tasks that ingest {table} fail: {failed[0].error or failed[0].id}",
-                hint=f"Druid starts them again and again: SHOW TASK '{failed[0].id}' tells more, STOP INGESTION {table} ends it",
+                f"the tasks that ingest {table} are failing: {failed[0].error or failed[0].id}",
+                hint=f"Druid keeps restarting them; SHOW TASK '{failed[0].id}' shows details, STOP INGESTION {table} stops them",
             )
         fails = bool(status.errors) and status.detailed_state != "RUNNING"
         if self.fails.is_over(fails) or (fails and status.state.startswith("UNHEALTHY")):
             raise DruidError(
                 f"Druid cannot ingest {table}: {status.errors[-1].message}",
-                hint=f"the supervisor goes on trying; STOP INGESTION {table} ends it",
+                hint=f"the supervisor keeps trying; STOP INGESTION {table} stops it",
             )
 
 

@@ -36,7 +36,7 @@ class Measures:
 
     def differences(self, before: Measured, after: Measured) -> Iterator[str]:
         if not self.merges and before.rows != after.rows:
-            yield f"{before.rows} rows are {after.rows} now"
+            yield f"the number of rows was {before.rows} and is {after.rows}"
         for field, kind in self.fields.items():
             old, new = before.sums[field], after.sums[field]
             scale = max(old.magnitude, new.magnitude)

@@ -27,15 +27,15 @@ LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
 REQUESTS = {
     f"GET {SUPERVISOR}?full": "every supervisor with its spec",
     f"GET {tasks_path()}": "all tasks",
-    f"GET {supervisor_path('ID', 'status')}": "for each supervisor but those that are suspended, idle or pending",
-    f"GET {supervisor_path('ID', 'stats')}": "for each supervisor whose tasks run",
+    f"GET {supervisor_path('ID', 'status')}": "for each supervisor that is not suspended, idle or pending",
+    f"GET {supervisor_path('ID', 'stats')}": "for each supervisor with running tasks",
 }
 """What SHOW INGESTIONS asks, and what for."""
 REQUESTS_FOR_PROBLEMS = {
-    f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have met records they cannot parse",
+    f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have unparseable records",
     f"GET {BASE}/workers": "task slots",
     f"GET {LOAD_STATUS}": "segments that are not loaded",
-    "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka",
+    "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster",
 }
 
 _Asked = TypeVar("_Asked")
@@ -246,7 +246,7 @@ def _ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError]
             answer |= kafka.offsets(feed.topic for feed in asked if not feed.is_pattern)
             for feed in asked:
                 if feed.is_pattern and not kafka.topics(feed.topic):
-                    answer[feed.topic] = KafkaError(f"no topic of Kafka at {bootstrap} matches '{feed.topic}'")
+                    answer[feed.topic] = KafkaError(f"no topic in Kafka at {bootstrap} matches '{feed.topic}'")
     except OnlyDruidError:
         return {}
     except (ConnectError, KafkaError) as error:

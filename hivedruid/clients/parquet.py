@@ -44,7 +44,7 @@ def write(
                     for column, type_, wanted in zip(values, types, schema.types, strict=True)
                 ]
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-                raise DruidError(f"Druid's values are not of the types that it names: {error}") from error
+                raise DruidError(f"Druid returned values that do not match the declared types: {error}") from error
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 

@@ -22,7 +22,7 @@ def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, pr
 
     with Kafka(bootstrap, {}) as known:
         if topic in known.topics():
-            raise KafkaError(f"topic '{topic}' of {bootstrap} is there already", hint="choose another name")
+            raise KafkaError(f"topic '{topic}' already exists in Kafka at {bootstrap}", hint="choose another name")
     kafka = kafka_python()
     try:
         admin = kafka.admin.KafkaAdminClient(bootstrap_servers=bootstrap)
@@ -43,6 +43,6 @@ def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, pr
                 future.get(TIMEOUT)
             return len(futures)
     except kafka.errors.KafkaError as error:
-        raise KafkaError(f"Kafka at {bootstrap} refuses: {error}") from error
+        raise KafkaError(f"Kafka at {bootstrap} refused the request: {error}") from error
     finally:
         progress("")

@@ -88,8 +88,8 @@ class Published:
         others = [s for s in self._around(ours) if s.task != self._load.task]
         if overwritten(ours, others):
             raise OverwrittenError(
-                f"others have written over the rows of task {self._load.task}: they cannot be taken back",
-                hint="RESUME JOB brings it to its end",
+                f"cannot roll back task {self._load.task}: its segments were replaced by a later write",
+                hint="complete the job with RESUME JOB",
             )
 
     def _around(self, segments: Sequence[Segment]) -> list[Segment]:
@@ -111,8 +111,8 @@ class Published:
 
         if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, tell):
             raise DruidError(
-                f"the rows are stored, and after {self._cluster.patience:g} s not all of their segments are loaded",
-                hint="see whether the historical runs, and has room: hivedruid doctor",
+                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for their segments to be loaded",
+                hint="check that the historical is running and has free space: hivedruid doctor",
             )
 
     def _are_replaced(self, missing: Sequence[Segment]) -> bool:
@@ -141,7 +141,7 @@ class Published:
         rows = [segment for segment in segments if not segment.is_tombstone]
         if measures.merges and not measures.fields:
             return
-        self._tell(f"checking the rows of {len(rows)} segments of {self._load.data_source}")
+        self._tell(f"verifying the rows of {len(rows)} segments of {self._load.data_source}")
         for _ in range(LOOKS):
             seen = self._visible(rows)
             found = measured(self._cluster, self._load.data_source, [_descriptor(s) for s in seen], measures)
@@ -151,12 +151,13 @@ class Published:
             hidden = [s for s in rows if not _is_whole(s, seen)]
             if not hidden and set(self._visible(rows)) == set(seen):
                 raise MismatchError(
-                    f"Druid has other rows than were staged: {'; '.join(differences)}", hint=f"task {self._load.task}"
+                    f"the rows in Druid differ from the staged rows: {'; '.join(differences)}",
+                    hint=f"task {self._load.task}",
                 )
         self._are_replaced(hidden)
         self._cluster.note(
-            f"the rows of task {self._load.task} could not be checked: others have written over {len(hidden)} of its "
-            f"{len(rows)} segments meanwhile"
+            f"the rows of task {self._load.task} could not be verified: {len(hidden)} of its "
+            f"{len(rows)} segments were replaced by a later write"
         )
 
     def _visible(self, rows: Sequence[Segment]) -> list[Segment]:
@@ -182,7 +183,7 @@ class Published:
         self._wait_until_gone()
 
     def _wait_until_gone(self) -> None:
-        self._tell(f"waiting until the old rows of {self._load.data_source} are gone")
+        self._tell(f"waiting for the old segments of {self._load.data_source} to be unloaded")
 
         def are_gone() -> bool:
             parts = parts_of(self._segments.seen(self._before.used))
@@ -190,15 +191,15 @@ class Published:
 
         if not wait_until(are_gone, self._cluster.patience):
             raise DruidError(
-                f"the rows are stored, and after {self._cluster.patience:g} s the old ones can still be queried",
-                hint="look at the logs of Druid's coordinator and historicals",
+                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for the old segments to be unloaded",
+                hint="check the logs of Druid's coordinator and historicals",
             )
 
     def take_back(self, segments: Sequence[Segment]) -> None:
         """Mark them unused, give back what they replaced, and wait until queries see again what they saw before."""
-        self._tell(f"taking back {len(segments)} segments of {self._load.data_source}")
+        self._tell(f"rolling back {len(segments)} segments of {self._load.data_source}")
         if not self._segments.restore(self._before.used, self._before.seen, segments):
-            raise DruidError(f"what the ingestion task {self._load.task} wrote is not taken back yet")
+            raise DruidError(f"the segments of ingestion task {self._load.task} are not rolled back yet")
 
     def _tell(self, text: str) -> None:
         self._cluster.progress(f"Druid: {text}")
@@ -246,5 +247,6 @@ def _check_counts(report: TaskReport, expected: int, task: str) -> None:
     if report.processed != expected or report.lost:
         details = ", ".join(f"{count} {name}" for name, count in (report.lost or {}).items())
         raise MismatchError(
-            f"Druid took {report.processed} of {expected} rows{f' ({details})' if details else ''}", hint=f"task {task}"
+            f"Druid ingested {report.processed} of {expected} rows{f' ({details})' if details else ''}",
+            hint=f"task {task}",
         )

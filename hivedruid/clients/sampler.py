@@ -35,10 +35,10 @@ _NO_SUPPLIER = "Unable to create RecordSupplier: null"
 """What Druid 33 says where its environment provider finds a variable unset: a null among the consumer's properties."""
 
 _CAUSES = (
-    (r"Consumer is not subscribed to any topics", "Druid finds no topic {topic}", "create the topic, or set kafka.topic"),
-    (r"No resolvable bootstrap urls", "Druid cannot resolve kafka.bootstrap.servers {servers}", "give names that Druid's hosts know"),
+    (r"Consumer is not subscribed to any topics", "Druid cannot find topic {topic}", "create the topic, or set kafka.topic"),
+    (r"No resolvable bootstrap urls", "Druid cannot resolve kafka.bootstrap.servers {servers}", "use host names that Druid's hosts can resolve"),
     (r"Timeout expired while fetching topic metadata|Timeout of \d+ms expired|Failed to get offsets by times",
-     "Druid cannot reach Kafka at {servers}", "see whether it runs, and whether Druid's hosts can connect to it"),
+     "Druid cannot reach Kafka at {servers}", "check that it is running and that Druid's hosts can connect to it"),
     (r"type '([\w$-]+)' on '[^']*' service", "Druid does not know the type '{0}'", "add its extension to druid.extensions.loadList of all services"),
 )  # fmt: skip
 """Part of an answer of Druid's, what it means, and the next step."""
@@ -106,7 +106,7 @@ def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) 
         is_or_are = "variable {} is" if len(unset) == 1 else "variables {} are"
         return DruidError(
             f"the environment {is_or_are.format(', '.join(unset))} not set on Druid's overlord",
-            hint="set it on all hosts of Druid, and start its services again",
+            hint="set it on all of Druid's hosts and restart its services",
         )
     for pattern, meaning, hint in _CAUSES:
         if match := re.search(pattern, error.message):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 METADATA = "/druid/coordinator/v1/metadata/segments?includeOvershadowedStatus&datasources="
 CANDIDATES = "/druid/v2/datasources/{}/candidates?intervals=" + interval(ETERNITY)
 REQUESTS = {
-    f"GET {METADATA}SOURCE": "segments in the metadata store, as of the coordinator's last look",
+    f"GET {METADATA}SOURCE": "segments in the metadata store, as of the coordinator's last poll",
     f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read",
     "POST /druid/v2 segmentMetadata": "their rows",
 }

@@ -129,7 +129,7 @@ class Segments:
             missing = [s for s in rows if not s.has_part_in(parts)]
             tell(len(missing))
             if missing and lost.is_over(not self.has_historical()):
-                raise DruidError("the rows are stored, and Druid has no historical that could load them")
+                raise DruidError("the rows are stored, but Druid has no historical to load them")
             return not missing or (replaced.is_over(True) and (are_replaced or self._are_gone)(missing))
 
         return wait_until(is_visible, patience)

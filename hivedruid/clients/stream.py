@@ -131,7 +131,7 @@ class JsonStream:
         """Twice as much as there is, so that a long item is not decoded once for each of its chunks."""
         wanted = 2 * (len(self._text) - self._place)
         if not self._more():
-            raise TruncatedError("the answer ended too early")
+            raise TruncatedError("the answer ended early")
         while len(self._text) < wanted and self._more():
             pass
 
@@ -144,10 +144,10 @@ class JsonStream:
             self._text = self._text[self._place :] + self._utf8.decode(chunk or b"", self._ended)
         except UnicodeDecodeError:
             if self._ended:
-                raise TruncatedError("the answer ends within a character of UTF-8") from None
-            raise MalformedError("no UTF-8", (chunk or b"").decode("utf-8", "replace")) from None
+                raise TruncatedError("the answer ends in the middle of a UTF-8 character") from None
+            raise MalformedError("not UTF-8", (chunk or b"").decode("utf-8", "replace")) from None
         self._place = 0
         return not self._ended
 
     def _malformed(self) -> MalformedError:
-        return MalformedError("not the JSON of rows", self._text[self._place : self._place + MOST_SHOWN])
+        return MalformedError("not JSON rows", self._text[self._place : self._place + MOST_SHOWN])

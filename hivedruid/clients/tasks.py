@@ -64,7 +64,7 @@ class IngestionTask:
 
     def submit(self, task: Mapping[str, Any]) -> None:
         """Hand it over: where no answer came, or it had come twice, its id tells that the overlord has it."""
-        self._cluster.progress(f"Druid: task {self.id} is submitted")
+        self._cluster.progress(f"Druid: submitting task {self.id}")
         for attempt in range(self._client.address.tries):
             try:
                 self._overlord.submit(task, repeatable=False)
@@ -85,7 +85,10 @@ class IngestionTask:
         end = monotonic() + OVERLORD_AWAY
         while found is not None and not found.is_complete:
             if monotonic() >= end:
-                raise DruidError(f"the ingestion task {self.id} does not end", hint=f"SHOW TASK '{self.id}'")
+                raise DruidError(
+                    f"timed out after {OVERLORD_AWAY:g} s waiting for ingestion task {self.id} to stop",
+                    hint=f"SHOW TASK '{self.id}'",
+                )
             sleep(0.1)
             found = self.status()
         return found
@@ -109,8 +112,8 @@ class IngestionTask:
             workers = self._workers()
             if lost.is_over(not _has_worker(task, workers)):
                 raise NoWorkerError(
-                    f"no worker of Druid's runs the ingestion task {self.id}",
-                    hint="see whether the indexer or middle manager runs: hivedruid doctor",
+                    f"no Druid worker is running ingestion task {self.id}",
+                    hint="check that the indexer or middle manager is running: hivedruid doctor",
                 )
             if slots.is_over(not task.location):
                 self._raise_not_begun(task, workers)
@@ -131,7 +134,7 @@ class IngestionTask:
                 if task is not None:
                     return task
                 if monotonic() >= end:
-                    raise DruidError(f"Druid does not know the ingestion task {self.id} any more")
+                    raise DruidError(f"ingestion task {self.id} no longer exists in Druid")
             sleep(0.5)
 
     def _workers(self) -> dict[str, tuple[int, int]] | None:
@@ -144,8 +147,8 @@ class IngestionTask:
     def _raise_not_begun(self, task: Task, workers: Mapping[str, tuple[int, int]] | None) -> NoReturn:
         lacks = "lock" if task.state == "WAITING" else f"task slot{_in_use(workers)}"
         raise NoWorkerError(
-            f"the ingestion task {self.id} got no {lacks} within {self._cluster.slot_patience:g} s",
-            hint="SHOW TASKS tells what runs; hivedruid.task.slot.timeout is how long a task waits",
+            f"timed out after {self._cluster.slot_patience:g} s waiting for ingestion task {self.id} to get a {lacks}",
+            hint="SHOW TASKS lists the running tasks; hivedruid.task.slot.timeout sets how long a task waits",
         )
 
     def _doing(self, task: Task, workers: Mapping[str, tuple[int, int]] | None, seconds: float) -> str:
@@ -179,7 +182,7 @@ class IngestionTask:
 
     def failure(self, task: Task) -> DruidError:
         """Why it failed, in Druid's own words."""
-        reason = self.report().problem or task.error or "Druid does not say why"
+        reason = self.report().problem or task.error or "Druid gives no reason"
         return DruidError(f"the ingestion task failed: {reason}", hint=f"task {self.id}; nothing was changed")
 
 
@@ -221,7 +224,10 @@ def delete_unused(cluster: DruidCluster, data_source: str) -> None:
         if found is not None and found.is_complete:
             break
         if monotonic() >= end:
-            raise DruidError(f"the segments of {data_source} are not deleted yet", hint=f"SHOW TASK '{task_id}'")
+            raise DruidError(
+                f"timed out after {cluster.patience:g} s waiting for the segments of {data_source} to be deleted",
+                hint=f"SHOW TASK '{task_id}'",
+            )
         cluster.progress(f"Druid: deleting the segments of {data_source}")
         sleep(0.2)
     cluster.progress("")

@@ -118,7 +118,7 @@ def test_rows_outside_the_intervals_do_not_vanish(
         name, stage(tmp_path / "in", [{"__time": NEW_YEAR + 5 * DAY, "x": 2}]), overwrite=True, columns={"x": "long"}
     )
     spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = ["2024-01-01T00:00:00Z/2024-01-03T00:00:00Z"]
-    with pytest.raises(DruidError, match=r"Druid took 0 of 1 rows \(1 thrownAway\)"):
+    with pytest.raises(DruidError, match=r"Druid ingested 0 of 1 rows \(1 thrownAway\)"):
         ingest(druid, spec)
     assert values(druid, name) == [1]
 

@@ -77,9 +77,9 @@ def test_all_is_well(create: Create, topics: Topics) -> None:
 
 def test_the_topic_is_not_there(create: Create, session: Session, cluster: Cluster) -> None:
     (note,) = create(kafka_topic="not_there")
-    assert note.startswith("default.t: there is no topic 'not_there' in Kafka at ")
+    assert note.startswith("default.t: topic 'not_there' does not exist in Kafka at ")
     assert session.catalog.find("default", "t") is not None
-    with pytest.raises(ExecutionError, match="cannot start: there is no topic"):
+    with pytest.raises(ExecutionError, match="cannot start: topic 'not_there' does not exist"):
         create("u", kafka_topic="not_there", druid_kafka_ingestion_check="REFUSE")
     assert session.catalog.find("default", "u") is None
     assert create("v", kafka_topic="not_there", druid_kafka_ingestion_check="off") == []
@@ -133,7 +133,7 @@ def test_topics_of_a_pattern(create: Create, topics: Topics) -> None:
     topic = topics.new([GOOD], name="patterned")
     assert create("a", druid_kafka_ingestion_topicPattern=f"{topic}.*") == []
     (note,) = create("b", druid_kafka_ingestion_topicPattern=f"{topic}_and_more.*")
-    assert "no topic of Kafka" in note
+    assert "no topic in Kafka" in note
 
 
 def test_explain_tells_and_does_not_look(session: Session, notes: list[str]) -> None:
@@ -184,7 +184,7 @@ def test_a_sample(create: Create, session: Session, client: DruidClient, topics:
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
-        ({"kafka_topic": "not_there"}, "Druid finds no topic not_there"),
+        ({"kafka_topic": "not_there"}, "Druid cannot find topic not_there"),
         ({"kafka_bootstrap_servers": "no.such.host.invalid:1"}, "Druid cannot resolve kafka.bootstrap.servers no.such"),
         ({"druid_kafka_ingestion_inputFormat": '{"type": "kafkas"}'}, "Druid does not know the type 'kafkas'"),
         (

@@ -148,7 +148,7 @@ def test_a_timeout_in_the_middle_of_an_answer_is_no_short_answer(cluster: Cluste
     with closing(cluster.druid()) as druid:
         hasty = DruidCluster(replace(druid.address, query_timeout=2.0), progress=druid.progress, note=druid.note)
         rows = hasty.rows(long_scan(numbers))
-        with closing(hasty), closing(rows), pytest.raises(DruidError, match=r"broke off|longer"):  # type: ignore[type-var]
+        with closing(hasty), closing(rows), pytest.raises(DruidError, match=r"ended (its answer )?early|longer"):  # type: ignore[type-var]
             read_after_its_time(rows)
 
 
@@ -219,7 +219,7 @@ def test_a_connection_that_breaks_in_the_middle_of_an_answer(cluster: Cluster, n
             rows = through.rows(long_scan(numbers))
             next(rows)
             proxy.cut()
-            with pytest.raises(DruidError, match="broke off"):
+            with pytest.raises(DruidError, match=r"ended (its answer )?early"):
                 list(rows)
             assert list(
                 through.rows(read({"queryType": "timeseries", "dataSource": numbers, "aggregations": [COUNT]}, "n"))
@@ -265,7 +265,7 @@ def test_a_broker_that_dies_in_the_middle_of_an_answer(
     rows = druid.rows(long_scan(numbers))
     next(rows)
     kill("broker")
-    with pytest.raises(DruidError, match="broke off"):
+    with pytest.raises(DruidError, match=r"ended (its answer )?early"):
         list(rows)
     with pytest.raises(ConnectError, match="cannot reach Druid's broker"):
         next(druid.rows(long_scan(numbers)))
@@ -290,5 +290,5 @@ def test_an_indexer_that_dies_with_its_task(
             kill("indexer")
 
     druid.progress, druid.note = strike, notes.append
-    with pytest.raises(DruidError, match=r"no worker of Druid's runs|ingestion task failed"):
+    with pytest.raises(DruidError, match=r"no Druid worker is running|ingestion task failed"):
         ingest(druid, ingestion(new_data_source("t"), tmp_path))

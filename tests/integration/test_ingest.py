@@ -122,12 +122,12 @@ def does_at(words: str, do: Callable[[], object]) -> Callable[[str], None]:
 # --- killed anywhere ---------------------------------------------------------------------------------------------
 
 KILLS: dict[str, tuple[dict[str, str], str]] = {
-    "before the task is handed over": ({}, "is submitted"),
+    "before the task is handed over": ({}, "submitting"),
     "when the task has ended": ({"dies_before": "published"}, ""),
     "when that is written down": ({"dies_after": "published"}, ""),
     "while its segments are loaded": ({}, "are loaded"),
-    "before they are checked": ({}, "checking"),
-    "while the old rows go": ({}, "old rows"),
+    "before they are checked": ({}, "verifying the rows"),
+    "while the old rows go": ({}, "old segments"),
     "before it counts": ({"dies_before": "verified"}, ""),
 }
 
@@ -188,14 +188,14 @@ def test_what_was_submitted_is_withdrawn(
     name = new_data_source("t")
     druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
     new, book = load_of(name, {0: 3, 3: 4}, replaces), Notebook()
-    druid.progress = dies_at("checking")
+    druid.progress = dies_at("verifying the rows")
     with pytest.raises(Killed):
         druid.ingest(new, book)
-    druid.progress = dies_at("taking back")
+    druid.progress = dies_at("rolling back")
     with pytest.raises(Killed):
         druid.withdraw(book.resumed(new), book)
     assert json.loads(book.notes)["withdraws"] == "cancelled"
-    with pytest.raises(DruidError, match="were taken back: cancelled"):
+    with pytest.raises(DruidError, match="were rolled back: cancelled"):
         druid.ingest(book.resumed(new), book)
     assert (book.state, book.reason) == ("staged", "cancelled")
     assert values(druid, name) == [1, 2]
@@ -211,10 +211,10 @@ def test_no_rows_in_place_of_all_are_withdrawn(
     with pytest.raises(Killed):
         druid.ingest(new, book)
     assert values(druid, name) == []
-    druid.progress = dies_at("taking back")
+    druid.progress = dies_at("rolling back")
     with pytest.raises(Killed):
         druid.withdraw(book.resumed(new), book)
-    with pytest.raises(DruidError, match="were taken back: cancelled"):
+    with pytest.raises(DruidError, match="were rolled back: cancelled"):
         druid.ingest(book.resumed(new), book)
     assert book.state == "staged"
     assert values(druid, name) == [1, 2]
@@ -243,13 +243,13 @@ def test_what_others_have_written_over_is_not_withdrawn(
     other.ingest(load_of(name, {0: 1, 3: 2}, "intervals", segment="MONTH"), NoJournal())
     known = Segments(druid.client, name)
     known.mark_unused([s for s in known.used() if s.task == ours.task][:1])
-    with pytest.raises(DruidError, match="others have written over the rows") as found:
+    with pytest.raises(DruidError, match="replaced by a later write") as found:
         druid.withdraw(book.resumed(ours), again)
-    assert (again.state, found.value.hint) == ("", "RESUME JOB brings it to its end")
+    assert (again.state, found.value.hint) == ("", "complete the job with RESUME JOB")
     druid.note = notes.append
     druid.ingest(book.resumed(ours), again)
     assert again.state == "verified"
-    assert "others have written over 2 of its 2 segments" in notes[0]
+    assert "2 of its 2 segments were replaced by a later write" in notes[0]
     assert values(druid, name) == [1, 2]
 
 
@@ -275,7 +275,7 @@ def test_what_others_have_written_over_since_need_not_come_back(
     ("claims", "message"),
     [
         ({"sums": {"x": Sum(8)}}, "the sum of x was 8 and is 7"),
-        ({"rows": 3}, "Druid took 2 of 3 rows"),
+        ({"rows": 3}, "Druid ingested 2 of 3 rows"),
     ],
 )
 def test_other_rows_than_were_staged_are_taken_back(
@@ -400,7 +400,7 @@ def test_what_others_append_meanwhile_is_theirs(
     druid.ingest(load_of(name, {0: 1, 3: 2}, context=context), NoJournal())
     assert values(druid, name) == [1, 2, 100, 200]
     again = load_of(name, {0: 300}, context=context)
-    druid.progress = does_at("checking", lambda: other.ingest(again, NoJournal()))
+    druid.progress = does_at("verifying the rows", lambda: other.ingest(again, NoJournal()))
     ours = load_of(name, {0: 3}, context=context)
     with pytest.raises(DruidError, match="the sum of x was 4 and is 3"):
         druid.ingest(replace(ours, staged=replace(ours.staged, sums={"x": Sum(4)})), NoJournal())
@@ -413,7 +413,7 @@ def test_overwriting_beside_appends_with_concurrent_locks(
     name = new_data_source("t")
     druid.ingest(load_of(name, {0: 1, 1: 2}, context=CONCURRENT), NoJournal())
     theirs = load_of(name, {0: 100, 1: 200}, context=CONCURRENT)
-    druid.progress = does_at("checking", lambda: other.ingest(theirs, NoJournal()))
+    druid.progress = does_at("verifying the rows", lambda: other.ingest(theirs, NoJournal()))
     report = druid.ingest(load_of(name, {0: 3}, "all", context=CONCURRENT), NoJournal())
     assert report.rows == 1
     assert values(druid, name) == [3, 100, 200]
@@ -425,10 +425,10 @@ def test_rows_that_others_have_overwritten_cannot_be_checked(
     name, notes = new_data_source("t"), list[str]()
     druid.note = notes.append
     theirs = load_of(name, {0: 100}, "intervals")
-    druid.progress = does_at("checking", lambda: other.ingest(theirs, NoJournal()))
+    druid.progress = does_at("verifying the rows", lambda: other.ingest(theirs, NoJournal()))
     druid.ingest(load_of(name, {0: 1, 3: 2}), NoJournal())
     assert len(notes) == 1
-    assert "others have written over 1 of its 2 segments" in notes[0]
+    assert "1 of its 2 segments were replaced by a later write" in notes[0]
     assert values(druid, name) == [2, 100]
 
 
@@ -438,7 +438,7 @@ def test_what_another_session_takes_back_is_no_success(
     name, book = new_data_source("t"), Notebook()
     druid.ingest(load_of(name, {0: 1, 1: 2}), NoJournal())
     new = load_of(name, {0: 3}, "all")
-    druid.progress = does_at("checking", lambda: other.withdraw(book.resumed(new), NoJournal()))
+    druid.progress = does_at("verifying the rows", lambda: other.withdraw(book.resumed(new), NoJournal()))
     with pytest.raises(DruidError, match="were dropped"):
         druid.ingest(new, book)
     assert book.state == "staged"
@@ -458,7 +458,10 @@ def test_no_free_task_slot(druid: DruidCluster, new_data_source: NewDataSource, 
         druid.client.post("overlord", TASK, wire.TaskId, {"type": "noop", "id": noop, "runTime": 120_000})
     try:
         assert wait_until(lambda: all(w.used >= w.capacity for w in overlord.workers()), 60)
-        with pytest.raises(DruidError, match=rf"got no task slot \({slots} of {slots} in use\) within 1 s"):
+        with pytest.raises(
+            DruidError,
+            match=rf"timed out after 1 s waiting for ingestion task .* to get a task slot \({slots} of {slots} in use\)",
+        ):
             druid.ingest(load_of(name, {0: 1}), book)
     finally:
         for noop in noops:

@@ -196,7 +196,7 @@ def test_purge_forgets_rows_and_offsets(home: IngestionHome, feed: Feed) -> None
 def test_start_says_why_tasks_do_not_run(home: IngestionHome, topics: Topics) -> None:
     many = home.create(topics.new([record(1)], partitions=6), taskCount="6")
     home.session.settings.set("hivedruid.ingestion.timeout", "PT10S")
-    with pytest.raises(DruidError, match=r"wait for a slot \(4 of 4 are taken\)"):
+    with pytest.raises(DruidError, match=r"waiting for a slot \(4 of 4 in use\)"):
         home.run(f"START INGESTION {many}")
     assert "no free slots" in "".join(home.problems(many))
     home.run(f"DROP TABLE {many}")

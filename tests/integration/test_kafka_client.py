@@ -48,8 +48,8 @@ def test_a_topic_that_is_not_there_is_told_and_not_made(kafka: Kafka, topics: To
     for name in (f"{there}_not", "not a name"):
         problem = found[name]
         assert isinstance(problem, KafkaError)
-        assert problem.message == f"there is no topic '{name}' in Kafka at {kafka.bootstrap}"
-    with pytest.raises(KafkaError, match="there is no topic"):
+        assert problem.message == f"topic '{name}' does not exist in Kafka at {kafka.bootstrap}"
+    with pytest.raises(KafkaError, match="does not exist in Kafka"):
         kafka.offsets_at(f"{there}_not", 0)
     assert f"{there}_not" not in kafka.topics()
 
@@ -107,7 +107,7 @@ def test_the_first_broker_that_answers_is_asked(kafka: Kafka, topics: Topics) ->
 
 def test_no_tls_there(kafka: Kafka) -> None:
     other = Kafka(kafka.bootstrap, {"security.protocol": "SSL"})
-    with other, pytest.raises(ConnectError, match="it does not speak TLS, which security"):
+    with other, pytest.raises(ConnectError, match="it does not support TLS, which security"):
         other.topics()
 
 
@@ -119,6 +119,6 @@ def test_nothing_is_left_running(cluster: Cluster, monkeypatch: pytest.MonkeyPat
         assert set(threading.enumerate()) > before
     assert set(threading.enumerate()) <= before
     web = Kafka(cluster.services.broker.removeprefix("http://"), {})
-    with web, pytest.raises(ConnectError, match="does not answer to PLAINTEXT"):
+    with web, pytest.raises(ConnectError, match="does not respond to PLAINTEXT"):
         web.topics()
     assert set(threading.enumerate()) <= before

@@ -139,7 +139,7 @@ def test_a_wrong_password(secured: Secured) -> None:
     """The broker closes the connection behind its answer: kafka-python does not always see the answer."""
     with Kafka(secured.sasl, sasl(config=jaas("wrong"))) as kafka, pytest.raises(ExecutionError) as error:
         kafka.topics()
-    answered, broken_off = "refuses: sasl authentication failed", "does not answer to SASL_PLAINTEXT"
+    answered, broken_off = "refused the request: sasl authentication failed", "does not respond to SASL_PLAINTEXT"
     assert error.value.message.startswith(
         (f"Kafka at {secured.sasl} {answered}", f"Kafka at {secured.sasl} {broken_off}")
     )

@@ -243,7 +243,7 @@ def test_tables_and_supervisors_that_do_not_fit(home: Home, topics: Topics) -> N
     assert found[dropped, "no table"]["cause"].startswith(f"its table default.{dropped} was dropped")
     assert found[foreign, "no table"]["cause"] == "it was not started by hivedruid"
     assert found["Kafka at 127.0.0.1:9", "unreachable"]["evidence"] == f"read by default.{elsewhere}"
-    assert "there is no topic 'not/there'" in found[gone, "topic not found"]["cause"]
+    assert "topic 'not/there' does not exist" in found[gone, "topic not found"]["cause"]
     states = {row["table"]: row["state"] for row in home.run("SHOW INGESTIONS")}
     assert states[f"default.{lost}"] == "STOPPED"
     assert states[foreign] in ("PENDING", "SUSPENDED")

@@ -105,9 +105,9 @@ def test_a_dry_run_asks_and_ends_nothing(tmp_path: Path, text: str) -> None:
     ("text", "line"), [
         ("SHOW INGESTIONS LIKE 'f*'", "like: f*"),
         ("SHOW INGESTIONS", "GET /druid/indexer/v1/supervisor?full every supervisor with its spec"),
-        ("SHOW INGESTIONS", "GET /druid/indexer/v1/supervisor/ID/stats for each supervisor whose tasks run"),
+        ("SHOW INGESTIONS", "GET /druid/indexer/v1/supervisor/ID/stats for each supervisor with running tasks"),
         ("SHOW PROBLEMS", "GET /druid/coordinator/v1/loadstatus?simple segments that are not loaded"),
-        ("SHOW PROBLEMS", "Kafka: Metadata, ListOffsets the offsets of all topics, once for each Kafka"),
+        ("SHOW PROBLEMS", "Kafka: Metadata, ListOffsets the offsets of all topics, once for each Kafka cluster"),
         ("SHOW TASKS", "GET /druid/indexer/v1/tasks?max=1000 all tasks"),
         ("SHOW TASKS FOR fed WHERE STATE = 'failed'",
          "GET /druid/indexer/v1/tasks?datasource=default.fed&state=complete&max=1000 all tasks"),

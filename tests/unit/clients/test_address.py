@@ -47,7 +47,7 @@ def test_times_and_tries() -> None:
 
 
 def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
-    with pytest.raises(UsageError, match="must not hold") as raised:
+    with pytest.raises(UsageError, match="must not contain") as raised:
         address({**Settings(), "druid.url": "http://ann:canary@broker"})
     assert "canary" not in f"{raised.value.message}{raised.value.hint}"
 
@@ -61,7 +61,7 @@ def test_secrets_come_from_the_environment_or_a_file(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"), [(None, "cannot be read"), ("\n", "is empty"), ("canary\nsecond\n", "more than one line")]
+    ("content", "problem"), [(None, "cannot read"), ("\n", "is empty"), ("canary\nsecond\n", "more than one line")]
 )
 def test_a_secret_that_is_none(tmp_path: Path, content: str | None, problem: str) -> None:
     file = tmp_path / "secret"
@@ -74,7 +74,7 @@ def test_a_secret_that_is_none(tmp_path: Path, content: str | None, problem: str
 
 def test_a_token_that_no_header_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRUID_TOKEN", "canary-\u2026")
-    with pytest.raises(UsageError, match="cannot hold") as raised:
+    with pytest.raises(UsageError, match="not valid in an HTTP header") as raised:
         secret("druid.auth.token", "env:DRUID_TOKEN")
     assert "canary" not in raised.value.message
 

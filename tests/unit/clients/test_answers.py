@@ -46,7 +46,7 @@ def test_a_scan_without_rows() -> None:
 
 
 def test_a_field_that_the_answer_has_not() -> None:
-    with pytest.raises(DruidError, match="no field 'z'; it has s"):
+    with pytest.raises(DruidError, match="no field 'z'; its fields are s"):
         rows(SCAN, [("z", STRING)], [batch(["s"], ["a"])])
 
 

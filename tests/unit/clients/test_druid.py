@@ -76,7 +76,7 @@ def test_what_must_not_run_twice_is_sent_once(serve: Serve) -> None:
 def test_nobody_listens(free_port: int) -> None:
     with pytest.raises(ConnectError, match=rf"broker at http://127.0.0.1:{free_port}: connection refused") as raised:
         client(f"http://127.0.0.1:{free_port}", tries=2).get("broker", "/status", Any)
-    assert raised.value.hint == "druid.url says where Druid is"
+    assert raised.value.hint == "set druid.url to the address of Druid"
 
 
 def test_nobody_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_a_silent_service_is_given_up(serve: Serve) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ConnectError, match=r"no answer in time|timed out"):
+        with pytest.raises(ConnectError, match="timed out"):
             client(url, read_timeout=0.2).get("broker", "/status", Any)
 
 
@@ -114,7 +114,7 @@ def test_a_stream_that_is_cut_is_an_error(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"[1,", cut=True))
     chunks = client(served.url).query(QUERY)
     assert next(chunks) == b"[1,"
-    with pytest.raises(DruidError, match="broke off"):
+    with pytest.raises(DruidError, match=r"ended (its answer )?early"):
         next(chunks)
 
 
@@ -205,7 +205,7 @@ def test_a_redirect_to_anybody_else_is_not_followed(serve: Serve, monkeypatch: p
 
 def test_redirects_in_a_circle(serve: Serve) -> None:
     served = serve(lambda asked: Answer(status=307, headers={"Location": asked.path}))
-    with pytest.raises(DruidError, match="circle"):
+    with pytest.raises(DruidError, match="loop"):
         client(served.url).get("coordinator", "/x", Any)
 
 
@@ -278,7 +278,7 @@ def test_a_client_certificate(serve: Serve) -> None:
 
 @pytest.mark.parametrize("field", ["ca_file", "certificate_file"])
 def test_a_file_that_is_not_there(field: str) -> None:
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(UsageError, match=r"cannot read .*: No such file"):
         client("https://127.0.0.1:1", **{field: "/no/such.pem"}).get("broker", "/x", Any)
 
 
@@ -305,7 +305,7 @@ def test_a_druid_that_hides_its_version_is_asked_about_nulls(serve: Serve, value
 
     druid = cluster(serve(respond).url)
     if legacy:
-        with pytest.raises(UnsupportedError, match="takes empty strings for nulls"):
+        with pytest.raises(UnsupportedError, match="treats empty strings as nulls"):
             druid.data_sources()
     else:
         assert druid.data_sources() == ("d",)
@@ -358,7 +358,7 @@ def test_the_status_of_services(serve: Serve, free_port: int) -> None:
 def test_something_else_listens(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"hello"))
     assert {s.problem for s in cluster(served.url).status()} == {
-        f"the answer to GET {served.url}/status is not Druid's (no JSON): it begins with 'hello'"
+        f"the answer to GET {served.url}/status is not from Druid (not JSON): it begins with 'hello'"
     }
 
 

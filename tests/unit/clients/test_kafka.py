@@ -16,7 +16,7 @@ from hivedruid.errors import ConnectError, KafkaError
 
 @pytest.mark.parametrize("server", ["localhost", "localhost:", ":9092", "localhost:x", "localhost:99999"])
 def test_brokers_are_host_and_port(server: str) -> None:
-    with Kafka(server, {}) as kafka, pytest.raises(KafkaError, match="is not the host:port of a Kafka broker"):
+    with Kafka(server, {}) as kafka, pytest.raises(KafkaError, match="is not a valid host:port of a Kafka broker"):
         kafka.topics()
 
 

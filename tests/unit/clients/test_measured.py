@@ -37,5 +37,5 @@ def test_sums(kind: NumberType, before: Sum, after: Sum, same: bool) -> None:
 
 def test_rows_count_unless_they_may_be_merged() -> None:
     one, two = Measured(1, {}), Measured(2, {})
-    assert list(Measures({}, merges=False).differences(two, one)) == ["2 rows are 1 now"]
+    assert list(Measures({}, merges=False).differences(two, one)) == ["the number of rows was 2 and is 1"]
     assert list(Measures({}, merges=True).differences(two, one)) == []

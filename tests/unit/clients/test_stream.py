@@ -50,14 +50,14 @@ def test_an_empty_array_and_an_empty_object() -> None:
 
 @pytest.mark.parametrize("text", [b'{"error": 1}', b"[1 2]", b"<html>"])
 def test_what_is_no_such_json_is_an_error(text: bytes) -> None:
-    with pytest.raises(DruidError, match="not the JSON of rows"):
+    with pytest.raises(DruidError, match="not JSON rows"):
         list(JsonStream([text]).array())
 
 
 def test_something_after_the_end_is_an_error() -> None:
     stream = JsonStream([b"[1]", b"\n", b"x"])
     assert list(stream.array()) == [1]
-    with pytest.raises(DruidError, match="not the JSON"):
+    with pytest.raises(DruidError, match="not JSON"):
         stream.end()
 
 

@@ -62,8 +62,8 @@ def test_druid_cannot_read() -> None:
 
 
 def test_there_is_no_topic() -> None:
-    (found,) = findings(SPEC, seen(sample=None, kafka=KafkaError("there is no topic 't'", hint="create it")))
-    assert found == Finding("there is no topic 't'", "", "create it")
+    (found,) = findings(SPEC, seen(sample=None, kafka=KafkaError("topic 't' does not exist", hint="create it")))
+    assert found == Finding("topic 't' does not exist", "", "create it")
 
 
 @pytest.mark.parametrize(("rows", "is_fatal"), [(0, True), (4, False)])

@@ -223,8 +223,11 @@ def test_tasks_that_wait_though_slots_are_free() -> None:
 
 
 def test_the_topic_is_gone() -> None:
-    problem = only(running(offsets=None, topic_problem="there is no topic 'edits' in Kafka at kafka:9092"))
-    assert (problem.problem, problem.cause) == ("topic not found", "there is no topic 'edits' in Kafka at kafka:9092")
+    problem = only(running(offsets=None, topic_problem="topic 'edits' does not exist in Kafka at kafka:9092"))
+    assert (problem.problem, problem.cause) == (
+        "topic not found",
+        "topic 'edits' does not exist in Kafka at kafka:9092",
+    )
 
 
 def test_offsets_that_retention_has_deleted() -> None:
