@@ -1,0 +1,63 @@
+"""What a rule is tried on. Most queries match few rules, so the module of a rule loads with the first node that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+
+from hivedruid.plan.nodes import Aggregate, Node
+from hivedruid.plan.rex import Agg, Subquery, has
+from hivedruid.plan.rules.context import Rule, RuleContext
+
+NodeTypes = tuple[type[Node], ...]
+
+
+@dataclass(frozen=True)
+class OperandRule:
+    """A rule of `plan/rules/<module>.py`, by its name, with its operand (Calcite's RelOptRuleOperand).
+
+    It is tried on a node that is one `of` these types where, if `over` is given, one of the inputs is one of those, and
+    `where` holds. All of that only saves calls: the rule itself tests what it needs. `logical` rules know nothing of Druid.
+    """
+
+    module: str
+    name: str
+    of: NodeTypes
+    over: NodeTypes = ()
+    where: Callable[[Node], bool] | None = None
+    logical: bool = False
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @cached_property
+    def rewrite(self) -> Rule:
+        """The function itself; it loads its module."""
+        found: Rule = getattr(import_module(f"hivedruid.plan.rules.{self.module}"), self.name)
+        return found
+
+    def __call__(self, node: Node, context: RuleContext) -> Node | None:
+        if not isinstance(node, self.of) or (self.over and not any(isinstance(i, self.over) for i in node.inputs)):
+            return None
+        if self.where is not None and not self.where(node):
+            return None
+        return self.rewrite(node, context)
+
+
+def has_subquery(node: Node) -> bool:
+    return any(has(rex, Subquery) for rex in node.expressions())
+
+
+def has_decimals(node: Node) -> bool:
+    """Whether an aggregate function is of decimals."""
+    return isinstance(node, Aggregate) and any(
+        arg.type.name == "decimal" for call in node.calls if isinstance(call, Agg) for arg in call.args
+    )
+
+
+def has_distinct(node: Node) -> bool:
+    """Whether an aggregate function is DISTINCT."""
+    return isinstance(node, Aggregate) and any(isinstance(call, Agg) and call.distinct for call in node.calls)
