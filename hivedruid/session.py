@@ -278,11 +278,12 @@ class Session:
     def _place(self) -> str:
         """The Druid that druid.url names, as `catalog/places.py` remembers it; "" for a local one that has no name yet."""
         from hivedruid.catalog.places import EMBEDDED
-        from hivedruid.local.state import cluster_id, running
 
         url = self.settings["druid.url"].rstrip("/")
         if is_embedded(url):
             return EMBEDDED
+        from hivedruid.local.state import cluster_id, running
+
         services = running(self.home)
         if url != "local" and (services is None or services.broker != url):
             return url

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.build import build
 from hivedruid.actions.families import explainer, family_of
-from hivedruid.actions.select.model import EvaluateLocally, RunSparkJob
+from hivedruid.actions.model import OverJob
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.writing.model import IngestDruid, WriteTable
-from hivedruid.plan.split import left_outside
 from hivedruid.results import Result, text_result
 
 if TYPE_CHECKING:
@@ -46,6 +44,8 @@ def user_level(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
 
 def _extended(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
     from hivedruid.actions.select.figures import figures
+    from hivedruid.actions.select.model import EvaluateLocally
+    from hivedruid.plan.reasons import left_outside
 
     lines: list[str] = []
     for plan in built.plans:
@@ -91,9 +91,11 @@ def _cbo(built: StatementPlan) -> list[str]:
 
 def document(built: StatementPlan, settings: Mapping[str, str]) -> dict[str, Any]:
     """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`."""
-    jobs = [a.job for a in built.actions if isinstance(a, RunSparkJob | IngestDruid | WriteTable)]
+    jobs = [a.job for a in built.actions if isinstance(a, OverJob)]
     residual = None
     if jobs:
+        from hivedruid.plan.reasons import left_outside
+
         reasons = [{"operator": x.operator, "reason": x.reason} for plan in built.plans for x in left_outside(plan)]
         residual = {"sql": jobs[0].sql if len(jobs) == 1 else [job.sql for job in jobs], "operators": reasons}
     return {

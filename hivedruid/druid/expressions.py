@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from math import isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.types import DOUBLE, HiveType
-from hivedruid.druid.clocks import UNDISTURBED, Disturbance, disturbance
 from hivedruid.druid.decimals import decimal_arithmetic, solved
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.interval_sets import ALL, MAX, IntervalSet
@@ -36,6 +35,9 @@ from hivedruid.druid.syntax import (
 )
 from hivedruid.plan import literals
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
+
+if TYPE_CHECKING:
+    from hivedruid.druid.clocks import Disturbance
 
 __all__ = [
     "PERIODS",
@@ -237,12 +239,14 @@ class DruidExpressions:
         """The zone whose calendar a time value is read in: the session's for zoned timestamps, else UTC."""
         return "UTC" if self.is_utc or not rex.type.name.endswith("zone") else self.session_zone
 
-    def disturbance(self, unit: str, value: Rex) -> Disturbance:
-        """What clock changes do to the beginnings of a unit within the times that a value may be."""
+    def disturbance(self, unit: str, value: Rex) -> Disturbance | None:
+        """What clock changes do to the beginnings of a unit within the times that a value may be; None for nothing."""
         if self.zone(value) == "UTC":
-            return UNDISTURBED
+            return None
+        from hivedruid.druid.clocks import disturbance
+
         span = self.times.span if isinstance(value, Ref) and value.id == self.times.id else ALL
-        return disturbance(literals.zone_of(self.session_zone), unit, span)
+        return disturbance(literals.zone_of(self.session_zone), unit, span) or None
 
     def _bucket(self, kind: str, unit: str, value: Rex) -> str:
         """The beginning or the end of a bucket. Where the clocks skip or repeat one, Druid's functions move it."""

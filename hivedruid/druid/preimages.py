@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
 from hivedruid.catalog.types import DATE, STRING
-from hivedruid.druid.clocks import disturbance
 from hivedruid.druid.interval_sets import MIN, IntervalSet
 from hivedruid.plan import literals
 from hivedruid.plan.rex import Call, Literal, Rex
@@ -176,6 +175,8 @@ def _below_bucket(value: Rex, kind: str, unit: str, edge: int, calendar: tzinfo)
     """A time rounded down, or up, to a unit."""
     last = edge if kind == "floor" else edge - 1
     if unit in _FIXED:
+        from hivedruid.druid.clocks import disturbance
+
         near = (last - 2 * DAY_MILLIS, last + 2 * DAY_MILLIS)
         if disturbance(calendar, unit, (near,)):
             return None  # one bucket may begin before the one that precedes it has ended

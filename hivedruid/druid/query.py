@@ -121,7 +121,8 @@ def _rises_with_time(rex: Rex, inputs: Inputs) -> bool:
     # a wall clock goes back once a year, unless it is that of UTC
     rises |= rex.op == "cast" and rex.type.is_timestamp and inputs.expressions.is_utc
     # a bucket that begins twice is left and comes again
-    rises &= not inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0]).repeated
+    found = inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0])
+    rises &= found is None or not found.repeated
     return rises and _rises_with_time(rex.args[0], inputs)
 
 

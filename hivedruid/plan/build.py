@@ -17,7 +17,6 @@ from hivedruid.plan.convert import Converter
 from hivedruid.plan.functions import common_type
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey, Subquery, has, refs
-from hivedruid.plan.sampling import sampled
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.plan.select import SelectBlock
 from hivedruid.script import SourceStatement
@@ -215,6 +214,8 @@ class Builder:
         node, relation = self._relation(e, outer)
         sample = e.args.get("sample")
         if sample is not None:
+            from hivedruid.plan.sampling import sampled
+
             node = sampled(node, sample, Converter(self, Scope([relation])), self.span(e))
         return node, relation
 

@@ -16,6 +16,7 @@ from hivedruid.plan.convert_calls import (
     anonymous,
     array,
     filtered,
+    function,
     named,
     trim,
     var_map,
@@ -29,10 +30,8 @@ from hivedruid.plan.functions import (
     comparison_type,
     function_type,
 )
-from hivedruid.plan.quantified import quantified
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey
 from hivedruid.plan.scope import Scope, struct_field
-from hivedruid.plan.special_functions import concat, days_of, narrowed, now
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -174,6 +173,8 @@ class Converter:
                 f"{'ANY' if is_any else 'ALL'} takes a subquery, behind one of = <> < <= > >=", span=self.span(e)
             )
         plan, (value,) = self.builder.compared_subquery((self.convert(e.this),), query, self.scope)
+        from hivedruid.plan.quantified import quantified
+
         return quantified(op, value, plan, is_any, self.builder.new_column)
 
     def _between(self, e: exp.Expr) -> Rex:
@@ -280,10 +281,10 @@ class Converter:
         if interval is not None:
             return interval_arithmetic(self, op, a, b, interval)
         if op in ("+", "-") and a.type == t.DATE and b.type.is_integer:
-            return self.call("date_add" if op == "+" else "date_sub", a, days_of(self, b))
+            return self.call("date_add" if op == "+" else "date_sub", a, operands.days_of(self, b))
         if op == "-" and a.type.is_time and (b.type.is_time or b.type.is_string):
             return Call(t.INTERVAL_DAY_TIME, "time_difference", (a, self.cast(b, a.type) if b.type.is_string else b))
-        a, b = narrowed(a, b), narrowed(b, a)
+        a, b = operands.narrowed(a, b), operands.narrowed(b, a)
         type_ = arithmetic_type(op, a.type, b.type)
         operands.check_operands(op, (a.type, b.type), type_)
         a, b = (self.cast(x, t.DOUBLE) if x.type.is_string else x for x in (a, b))
@@ -454,8 +455,8 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Converter, Any], Rex]] = {
     exp.NullSafeNEQ: Converter._not_distinct,
     exp.Neg: _unary("negative"),
     exp.BitwiseNot: _unary("~"),
-    exp.DPipe: lambda c, e: concat(c, [c.convert(e.this), c.convert(e.expression)], e),
-    exp.Concat: lambda c, e: concat(c, [c.convert(x) for x in e.expressions], e),
+    exp.DPipe: lambda c, e: function(c, "concat", [c.convert(e.this), c.convert(e.expression)], e),
+    exp.Concat: lambda c, e: function(c, "concat", [c.convert(x) for x in e.expressions], e),
     exp.Case: Converter._case,
     exp.If: Converter._if,
     exp.Cast: Converter._cast,
@@ -468,8 +469,8 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Converter, Any], Rex]] = {
     exp.Trim: trim,
     exp.Substring: named("substring", "this", "start", "length"),
     exp.StrPosition: named("locate", "substr", "this", "position"),
-    exp.CurrentDate: lambda c, e: now(t.DATE)(c, [], e),
-    exp.CurrentTimestamp: lambda c, e: now(t.TIMESTAMP)(c, [], e),
+    exp.CurrentDate: lambda c, e: function(c, "current_date", [], e),
+    exp.CurrentTimestamp: lambda c, e: function(c, "current_timestamp", [], e),
     exp.Filter: filtered,
     exp.Window: window,
     exp.WithinGroup: within_group,

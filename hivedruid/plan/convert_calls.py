@@ -11,7 +11,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser.functions import PREFIX
-from hivedruid.plan import literals, operands, ordered_sets, time_patterns
+from hivedruid.plan import literals, operands
 from hivedruid.plan.functions import (
     AGGREGATES,
     ALIASES,
@@ -22,10 +22,8 @@ from hivedruid.plan.functions import (
     XPATHS,
     function_type,
 )
-from hivedruid.plan.refused_functions import no_such_function
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey
 from hivedruid.plan.signatures import KINDS, accepts
-from hivedruid.plan.special_functions import SPECIAL, time_unit
 
 if TYPE_CHECKING:
     from hivedruid.plan.convert import Converter
@@ -73,6 +71,8 @@ def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) 
     if function is None:
         if name in TESTS and given == 1:
             return
+        from hivedruid.plan.refused_functions import no_such_function
+
         raise no_such_function(written, c.span(e))
     if not function.least <= given <= function.most:
         raise SemanticError(f"{written}() takes {function.wanted()}, not {given}", span=c.span(e))
@@ -128,6 +128,8 @@ def filtered(c: Converter, e: exp.Expr) -> Rex:
 
 
 def within_group(c: Converter, e: exp.Expr) -> Rex:
+    from hivedruid.plan import ordered_sets
+
     name = str(e.this.this).removeprefix(PREFIX).lower() if isinstance(e.this, exp.Anonymous) else ""
     keys = [c.sort_key(item) for item in e.expression.expressions]
     args = [c.convert(arg) for arg in e.this.expressions] if name else []
@@ -144,6 +146,8 @@ def within_group(c: Converter, e: exp.Expr) -> Rex:
 
 
 def function(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Rex:
+    from hivedruid.plan.special_functions import SPECIAL
+
     check_count(c, name, name, len(args), e)
     args = _arguments(c, name, args, e)
     _check_pattern(c, name, args, e)
@@ -151,6 +155,8 @@ def function(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Rex:
     if special is not None:
         return special(c, args, e)
     if name.startswith("floor_") and len(args) == 1:
+        from hivedruid.plan.convert_times import time_unit
+
         return time_unit(c, "floor", name[6:], args[0], e)
     if name.startswith("extract_") and len(args) == 1:
         args = [_moment(c, name, args[0])]
@@ -162,6 +168,8 @@ def function(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Rex:
 
 
 def _check_pattern(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> None:
+    from hivedruid.plan import time_patterns
+
     position = time_patterns.PATTERN_OF.get(name, len(args))
     pattern = args[position] if position < len(args) else None
     known_null = any(isinstance(arg, Literal) and arg.value is None for arg in args)

@@ -12,9 +12,9 @@ from hivedruid.plan import fold, literals, operands
 from hivedruid.plan.convert_calls import cast_function, check_count, function
 from hivedruid.plan.functions import (
     EXTRACT_UNITS,
+    TIME_UNITS,
 )
 from hivedruid.plan.rex import Call, Literal, Rex
-from hivedruid.plan.special_functions import time_unit
 
 if TYPE_CHECKING:
     from hivedruid.plan.convert import Converter
@@ -82,3 +82,12 @@ def extract(c: Converter, e: exp.Expr) -> Rex:
     if unit not in EXTRACT_UNITS:
         raise SemanticError(f"unknown time unit '{unit}'", span=c.span(e), hint="units: " + ", ".join(EXTRACT_UNITS))
     return function(c, f"extract_{unit}", [c.convert(e.expression)], e)
+
+
+def time_unit(c: Converter, op: str, unit: str, value: Rex, e: exp.Expr) -> Rex:
+    """floor(x TO unit) and floor_unit(x); the units are Druid's granularities."""
+    if unit not in TIME_UNITS:
+        raise SemanticError(f"unknown time unit '{unit}'", span=c.span(e), hint="units: " + ", ".join(TIME_UNITS))
+    if value.type.is_string or value.type == t.DATE:
+        value = c.cast(value, t.TIMESTAMP)
+    return fold.fold(Call(value.type, f"{op}_{unit}", (value,)), c.zone)

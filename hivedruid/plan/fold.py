@@ -9,7 +9,6 @@ from typing import Any
 
 from hivedruid.catalog.types import BOOLEAN, VOID, HiveType
 from hivedruid.plan import exact, literals
-from hivedruid.plan.fold_calendar import CALENDAR
 from hivedruid.plan.rex import Call, Literal, Rex
 
 _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -133,13 +132,23 @@ def fold(call: Call, zone: str) -> Rex:
         return inner.args[0]
     if len(values) != len(call.args):
         return _with_null(call)
-    folder = _FOLDERS.get(call.op)
+    folder = _folder(call.op)
     if folder is None:
         return call
     if any(value is None for value in values) and call.op not in ("is_null", "is_not_null", "<=>"):
         return Literal(call.type, None)
     known, value = folder(call, values, zone)
     return Literal(call.type, value) if known else call
+
+
+def _folder(op: str) -> Any:
+    """What computes an operator of constants; None where nothing does."""
+    found = _FOLDERS.get(op)
+    if found is None:
+        from hivedruid.plan.fold_calendar import CALENDAR
+
+        found = CALENDAR.get(op)
+    return found
 
 
 _FLIPPED = {"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -384,7 +393,6 @@ _FOLDERS: dict[str, Any] = {
     "pmod": _pmod,
     "greatest": _extremum,
     "least": _extremum,
-    **CALENDAR,
     "not": lambda _c, v, _z: (True, not v[0]),
     "is_null": lambda _c, v, _z: (True, v[0] is None),
     "is_not_null": lambda _c, v, _z: (True, v[0] is not None),

@@ -9,7 +9,6 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from hivedruid import cells
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
 
 ZONE = r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET|[A-Z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)+"
@@ -176,7 +175,9 @@ INTERVAL_UNITS = ("year", "month", "day", "hour", "minute", "second")
 
 def interval_text(value: tuple[int, int], type_: HiveType) -> str:
     """An interval as Hive writes it: `1-2` of years and months, `1 02:03:04.500000000` of days and seconds."""
-    return str(cells.interval_of(value, type_))
+    from hivedruid.cells import interval_of
+
+    return str(interval_of(value, type_))
 
 
 INTERVAL_TEXTS = {INTERVAL_YEAR_MONTH: "year to month", INTERVAL_DAY_TIME: "day to second"}

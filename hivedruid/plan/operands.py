@@ -6,9 +6,15 @@ The errors carry no place: `Converter.convert` gives them that of the expression
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from hivedruid.catalog.types import BOOLEAN, UNKNOWN, VOID, HiveType
+from hivedruid.catalog.types import BIGINT, BOOLEAN, INT, UNKNOWN, VOID, HiveType, decimal
 from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.plan.rex import Literal, Rex
+
+if TYPE_CHECKING:
+    from hivedruid.plan.convert import Converter
 
 NESTED = frozenset({"array", "map", "struct", "uniontype"})
 _CAST = "CAST one of them to the type of the other"
@@ -104,3 +110,15 @@ def check_bits(op: str, types: Sequence[HiveType]) -> None:
     for type_ in types:
         if not (type_.is_integer or type_ in (UNKNOWN, VOID)):
             raise SemanticError(f"{op} takes whole numbers, not {type_}", hint="CAST it to bigint")
+
+
+def days_of(c: Converter, days: Rex) -> Rex:
+    """A number of days; Spark takes no bigint."""
+    return c.cast(days, INT) if days.type == BIGINT else days
+
+
+def narrowed(rex: Rex, other: Rex) -> Rex:
+    """A whole number that meets a decimal is a decimal of just its own digits (HiveDecimalUtils, on constants)."""
+    if other.type.name != "decimal" or not rex.type.is_integer or not isinstance(rex, Literal) or rex.value is None:
+        return rex
+    return Literal(decimal(len(str(abs(rex.value))), 0), Decimal(rex.value))

@@ -14,7 +14,6 @@ from hivedruid.plan.convert import Converter
 from hivedruid.plan.generators import generated, is_generator, lateral_view
 from hivedruid.plan.grouping import Grouping, Lift, grouped_columns, has_grouping_sets, has_own_aggregate
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.quantified import exact_in_condition, exact_in_value
 from hivedruid.plan.rex import (
     Agg,
     Literal,
@@ -22,8 +21,10 @@ from hivedruid.plan.rex import (
     Ref,
     Rex,
     SortKey,
+    Subquery,
     asks_for_grouping,
     conjunction,
+    conjuncts,
     has,
     is_deterministic,
     refs,
@@ -70,10 +71,19 @@ class SelectBlock:
 
     def _condition(self, e: exp.Expr) -> Rex:
         """A condition of WHERE, HAVING or ON, where NULL counts as false."""
-        return exact_in_condition(self.c.boolean(e), self.b.new_column)
+        rex = self.c.boolean(e)
+        if not has(rex, Subquery):
+            return conjunction(conjuncts(rex)) or rex
+        from hivedruid.plan.quantified import exact_in_condition
+
+        return exact_in_condition(rex, self.b.new_column)
 
     def _value(self, rex: Rex) -> Rex:
         """A value of the output, where IN (SELECT …) can be NULL."""
+        if not has(rex, Subquery):
+            return rex
+        from hivedruid.plan.quantified import exact_in_value
+
         return exact_in_value(rex, self.b.new_column)
 
     # --- FROM --------------------------------------------------------------------------------------------------

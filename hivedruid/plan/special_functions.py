@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.types import HiveType, decimal
+from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
-from hivedruid.plan import fold, json_path, masks, operands
+from hivedruid.plan import fold, masks, operands
 from hivedruid.plan.functions import (
-    TIME_UNITS,
     common_type,
     comparison_type,
 )
@@ -64,15 +62,10 @@ def _to_date(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     return c.cast(args[0], t.DATE)
 
 
-def days_of(c: Converter, days: Rex) -> Rex:
-    """A number of days; Spark takes no bigint."""
-    return c.cast(days, t.INT) if days.type == t.BIGINT else days
-
-
 def _date_add(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         day = c.cast(args[0], t.DATE) if args[0].type.is_string or args[0].type.is_timestamp else args[0]
-        return c.call(name, day, *[days_of(c, arg) for arg in args[1:]])
+        return c.call(name, day, *[operands.days_of(c, arg) for arg in args[1:]])
 
     return convert
 
@@ -111,7 +104,7 @@ def _locate(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     return c.call("locate", c.text(sought), c.text(text), *(start or [Literal(t.INT, 1)]))
 
 
-def now(type_: HiveType) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+def _now(type_: HiveType) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
     def convert(c: Converter, _args: list[Rex], _e: exp.Expr) -> Rex:
         return c.cast(Literal(t.TIMESTAMP_LTZ, fold.utc(c.builder.snapshot.now)), type_)
 
@@ -119,7 +112,7 @@ def now(type_: HiveType) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
 
 def _pmod(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
-    return c.call("pmod", narrowed(args[0], args[1]), narrowed(args[1], args[0]))
+    return c.call("pmod", operands.narrowed(args[0], args[1]), operands.narrowed(args[1], args[0]))
 
 
 def _unix_timestamp(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
@@ -128,7 +121,7 @@ def _unix_timestamp(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     return c.call("unix_timestamp", *args)
 
 
-def concat(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
+def _concat(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     return c.call("concat", *(c.text(arg) for arg in args))
 
 
@@ -219,6 +212,8 @@ _CHARSETS = frozenset({"US-ASCII", "ISO-8859-1", "UTF-8", "UTF-16BE", "UTF-16LE"
 def _get_json_object(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     path = args[1]
     if isinstance(path, Literal) and isinstance(path.value, str):
+        from hivedruid.plan import json_path
+
         path = Literal(t.STRING, json_path.spark_path(path.value))
     return c.call("get_json_object", args[0], path)
 
@@ -248,22 +243,6 @@ def _typeof(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     if args[0].type is t.UNKNOWN:
         raise UnsupportedError("typeof() of a value whose type only Spark knows", span=c.span(e))
     return Literal(t.STRING, str(args[0].type))
-
-
-def time_unit(c: Converter, op: str, unit: str, value: Rex, e: exp.Expr) -> Rex:
-    """floor(x TO unit) and floor_unit(x); the units are Druid's granularities."""
-    if unit not in TIME_UNITS:
-        raise SemanticError(f"unknown time unit '{unit}'", span=c.span(e), hint="units: " + ", ".join(TIME_UNITS))
-    if value.type.is_string or value.type == t.DATE:
-        value = c.cast(value, t.TIMESTAMP)
-    return fold.fold(Call(value.type, f"{op}_{unit}", (value,)), c.zone)
-
-
-def narrowed(rex: Rex, other: Rex) -> Rex:
-    """A whole number that meets a decimal is a decimal of just its own digits (HiveDecimalUtils, on constants)."""
-    if other.type.name != "decimal" or not rex.type.is_integer or not isinstance(rex, Literal) or rex.value is None:
-        return rex
-    return Literal(decimal(len(str(abs(rex.value))), 0), Decimal(rex.value))
 
 
 HIVE_VERSION = "4.0.1 r3af4517eb8cfd9407ad34ed78a0b48b57dfaa264"
@@ -307,10 +286,10 @@ SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "typeof": _typeof,
     "version": lambda _c, _args, _e: Literal(t.STRING, HIVE_VERSION),
     "current_database": _current_database,
-    "current_date": now(t.DATE),
-    "current_timestamp": now(t.TIMESTAMP),
+    "current_date": _now(t.DATE),
+    "current_timestamp": _now(t.TIMESTAMP),
     "unix_timestamp": _unix_timestamp,
-    "concat": concat,
+    "concat": _concat,
     "pmod": _pmod,
     "mod": lambda c, args, _e: c.arithmetic("%", args[0], args[1]),
 }

@@ -15,10 +15,8 @@ from hivedruid.plan.literals import in_zone, zone_of
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
-from hivedruid.plan.reasons import Left, left_outside
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
-from hivedruid.plan.rules.join_logical import with_inferred
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
 
@@ -99,6 +97,8 @@ def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace
     if not logical:
         return node
     moved = optimize(node, context, logical, trace)
+    from hivedruid.plan.rules.join_logical import with_inferred
+
     inferred = with_inferred(moved)
     return moved if inferred is moved else optimize(inferred, context, logical, trace)
 
@@ -233,11 +233,9 @@ def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
 
 
 __all__ = [
-    "Left",
     "QueryPlan",
     "constant_rows",
     "druid_read",
-    "left_outside",
     "native_queries",
     "optimized",
     "plan_query",

@@ -14,8 +14,9 @@ from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.reasons import Left, left_outside
 from hivedruid.plan.rules import RULES, Rule
-from hivedruid.plan.split import Left, QueryPlan, constant_rows, druid_read, left_outside, plan_query, spark_job
+from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, plan_query, spark_job
 from hivedruid.script import SourceStatement
 from tests.conformance.cases import Case
 from tests.support.planning import snapshot

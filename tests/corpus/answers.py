@@ -19,7 +19,8 @@ from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse
 from hivedruid.parser.statements import Query
 from hivedruid.plan.physical import DruidInput
-from hivedruid.plan.split import QueryPlan, left_outside, plan_query
+from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.split import QueryPlan, plan_query
 from hivedruid.script import SourceStatement
 from hivedruid.session import Session
 from tests.corpus.sample import NOW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.plan.split import left_outside
+from hivedruid.plan.reasons import left_outside
 from tests.rules.test_rules import expect, expect_not
 from tests.support.planning import native, plan
 

@@ -15,7 +15,7 @@ from hivedruid.plan.nodes import (
     Values,
 )
 from hivedruid.plan.rules.context import Rule, RuleContext
-from hivedruid.plan.rules.operand import OperandRule, has_decimals, has_distinct, has_subquery
+from hivedruid.plan.rules.operand import OperandRule, has_case, has_decimals, has_distinct, has_filter, has_subquery
 
 RULES: tuple[OperandRule, ...] = (
     OperandRule("values", "scalar_of_constants", of=(Filter, Project), where=has_subquery, logical=True),
@@ -68,9 +68,9 @@ RULES: tuple[OperandRule, ...] = (
         "aggregate", "aggregate_project_merge", of=(Aggregate,), over=(Project,)
     ),  # aggregates see through projections that Druid could not take
     OperandRule("aggregate", "aggregate_constant_keys", of=(Aggregate,), over=(DruidQuery,)),
-    OperandRule("condition", "aggregate_case_to_filter", of=(Aggregate,), over=(DruidQuery,)),
-    OperandRule("condition", "aggregate_filter_true", of=(Aggregate,)),
-    OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,)),
+    OperandRule("condition", "aggregate_case_to_filter", of=(Aggregate,), over=(DruidQuery,), where=has_case),
+    OperandRule("condition", "aggregate_filter_true", of=(Aggregate,), where=has_filter),
+    OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,), where=has_filter),
     OperandRule("aggregate", "druid_aggregate", of=(Aggregate,), over=(DruidQuery,)),
     OperandRule(
         "decimals", "aggregate_decimal_units", of=(Aggregate,), over=(DruidQuery,), where=has_decimals

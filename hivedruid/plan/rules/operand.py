@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
-from hivedruid.plan.nodes import Aggregate, Node
-from hivedruid.plan.rex import Agg, Subquery, has
+from hivedruid.plan.nodes import Aggregate, DruidQuery, Node
+from hivedruid.plan.rex import Agg, Call, Subquery, has
 from hivedruid.plan.rules.context import Rule, RuleContext
 
 NodeTypes = tuple[type[Node], ...]
@@ -53,11 +53,28 @@ def has_subquery(node: Node) -> bool:
 
 def has_decimals(node: Node) -> bool:
     """Whether an aggregate function is of decimals."""
-    return isinstance(node, Aggregate) and any(
-        arg.type.name == "decimal" for call in node.calls if isinstance(call, Agg) for arg in call.args
-    )
+    return any(arg.type.name == "decimal" for call in _calls(node) for arg in call.args)
 
 
 def has_distinct(node: Node) -> bool:
     """Whether an aggregate function is DISTINCT."""
-    return isinstance(node, Aggregate) and any(isinstance(call, Agg) and call.distinct for call in node.calls)
+    return any(call.distinct for call in _calls(node))
+
+
+def has_filter(node: Node) -> bool:
+    """Whether an aggregate function has FILTER (WHERE …)."""
+    return any(call.condition is not None for call in _calls(node))
+
+
+def has_case(node: Node) -> bool:
+    """Whether an aggregate function may be of a CASE, of its own or of the native query below."""
+    below = node.inputs[0] if node.inputs else None
+    args = [arg for call in _calls(node) for arg in call.args]
+    return any(
+        isinstance(rex, Call) and rex.op == "case"
+        for rex in (*args, *(below.exprs if isinstance(below, DruidQuery) else ()))
+    )
+
+
+def _calls(node: Node) -> list[Agg]:
+    return [call for call in node.calls if isinstance(call, Agg)] if isinstance(node, Aggregate) else []

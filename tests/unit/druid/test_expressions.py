@@ -202,7 +202,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize(("expression", "reason"), OUTSIDE)
 def test_expression_that_stays_on_spark_says_why(expression: str, reason: str) -> None:
-    from hivedruid.plan.split import left_outside
+    from hivedruid.plan.reasons import left_outside
     from tests.support.planning import plan
 
     sql = f"SELECT {expression} FROM ev"

@@ -9,8 +9,9 @@ import pytest
 
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
+from hivedruid.plan.reasons import left_outside
 from hivedruid.plan.rules.context import merge_buffers
-from hivedruid.plan.split import constant_rows, druid_read, left_outside, native_queries
+from hivedruid.plan.split import constant_rows, druid_read, native_queries
 from tests.support.planning import is_pushed, native, plan, read
 
 

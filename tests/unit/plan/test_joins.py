@@ -11,7 +11,8 @@ from hivedruid.actions.select.reduce import with_keys
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
-from hivedruid.plan.split import QueryPlan, druid_read, left_outside, spark_job
+from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.split import QueryPlan, druid_read, spark_job
 from tests.support.planning import ETERNITY, TABLES, events
 from tests.support.planning import plan as bare_plan
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hivedruid.plan.physical import DruidInput
-from hivedruid.plan.split import druid_read, left_outside, spark_job
+from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.split import druid_read, spark_job
 from tests.support.planning import TABLES, events, native, plan, residual
 
 OTHER = replace(events(name="other"), properties={"druid.datasource": "elsewhere"})

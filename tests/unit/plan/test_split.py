@@ -9,7 +9,8 @@ import pytest
 
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.plan.physical import DruidInput, TableInput
-from hivedruid.plan.split import druid_read, left_outside, spark_job
+from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.split import druid_read, spark_job
 from tests.support.planning import plan, residual
 
 

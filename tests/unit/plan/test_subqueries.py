@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.plan.split import QueryPlan, druid_read, left_outside, spark_job
+from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.split import QueryPlan, druid_read, spark_job
 from tests.support.planning import plan as bare_plan
 
 ROWS = {"ev": 1_000_000, "evt": 100, "dim": 50}
