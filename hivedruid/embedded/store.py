@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
-from hivedruid.engine.segments import ListedSegment, StoredSegment
 from hivedruid.errors import DruidError, UnsupportedError
 from hivedruid.settings import EMBEDDED
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from hivedruid.embedded.duck import Duck
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
+    from hivedruid.engine.segments import ListedSegment, StoredSegment
     from hivedruid.ingestion.lifecycle import IngestionChange
     from hivedruid.ingestion.offsets import Move
     from hivedruid.jobs.load import Journal, Load, LoadReport
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddedStore:
-    """A Druid of one process: a `druid.engine.DruidEngine`. All methods raise DruidError."""
+    """A Druid of one process: an `engine.engine.DruidEngine`. All methods raise DruidError."""
 
     url = EMBEDDED
 
@@ -70,10 +70,14 @@ class EmbeddedStore:
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
         """What queries read of a data source now; a path is never used again."""
+        from hivedruid.engine.segments import StoredSegment
+
         return tuple(StoredSegment(s.start, s.end, s.path) for s in self._manifest.segments(data_source))
 
     def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
         """The segments of the manifest: all can be queried."""
+        from hivedruid.engine.segments import ListedSegment
+
         return tuple(
             ListedSegment(s.start, s.end, s.version, s.partition, s.num_rows, s.size, "available", 1)
             for s in self._manifest.segments(data_source)

@@ -24,7 +24,6 @@ from hivedruid.catalog.types import (
     array_of,
     decimal,
 )
-from hivedruid.plan.masks import mask_type
 from hivedruid.plan.rex import Literal, Rex
 from hivedruid.plan.signatures import Function, Returns, functions
 
@@ -301,6 +300,12 @@ def _keys(args: tuple[Rex, ...]) -> HiveType:
 def _values(args: tuple[Rex, ...]) -> HiveType:
     t = _same(args)
     return array_of(t.children[1]) if t.name == "map" else UNKNOWN
+
+
+def mask_type(args: tuple[Rex, ...]) -> HiveType:
+    """The type of the value, as long as it gets (BaseMaskUDF forgets lengths)."""
+    longest = {"char": HiveType("char", (255,)), "varchar": HiveType("varchar", (65535,)), "decimal": decimal(38, 18)}
+    return longest.get(args[0].type.name, args[0].type)
 
 
 def _percentile(args: tuple[Rex, ...]) -> HiveType:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.types import HiveType, decimal, spark_type
+from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.plan.functions import mask_type
 from hivedruid.plan.rex import Call, Literal, Rex
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ _NUMBERS = ((1, range(10)), (1, range(1, 32)), (0, range(12)), (0, range(10_000)
 """What stands for the digits of a number, for a day, a month (from 0 on) and a year, and which values there may be."""
 _COUNT = 4
 _KEEP = -1
-
-
-def mask_type(args: tuple[Rex, ...]) -> HiveType:
-    """The type of the value, as long as it gets (BaseMaskUDF forgets lengths)."""
-    longest = {"char": HiveType("char", (255,)), "varchar": HiveType("varchar", (65535,)), "decimal": decimal(38, 18)}
-    type_ = args[0].type
-    return longest.get(type_.name, type_)
 
 
 def mask(name: str, args: list[Rex]) -> Rex:
