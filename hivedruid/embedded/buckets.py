@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hivedruid.druid.clocks import disturbance
 from hivedruid.embedded import intervals as time
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.relations import TIME, Relation
@@ -30,6 +29,8 @@ class Buckets(NamedTuple):
 
 def bucketed(granularity: Granularity, rows: Relation, spans: Spans) -> Buckets:
     """What a query with a granularity other than `all` reads and groups by."""
+    from hivedruid.druid.clocks import disturbance
+
     unit = granularity.unit
     zone = literals.zone_of(granularity.zone.name) if granularity.zone.name else None
     if unit is None or zone is None or not disturbance(zone, unit, spans):
