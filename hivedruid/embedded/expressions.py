@@ -216,7 +216,7 @@ def _cast(arguments: list[Sql]) -> Sql:
         raise DruidError("Function[cast] second argument must be a literal type")
     wanted = type_.literal.upper()
     if wanted not in ("LONG", "DOUBLE", "STRING", "ARRAY<LONG>", "ARRAY<DOUBLE>", "ARRAY<STRING>"):
-        raise DruidError(f"Function[cast] does not know the type '{type_.literal}'")
+        raise DruidError(f"Function[cast] does not support the type '{type_.literal}'")
     return cast(value, wanted)
 
 

@@ -82,11 +82,11 @@ def _fold_list(step: Node, fields: Mapping[str, Sql], where: str, start: Sql, ac
             return Sql("a", start.type)
         if name in places:
             return Sql(f"e.{identifier(places[name])}", fields[name].type)
-        raise DruidError(f"the fold of an expression aggregator reads '{name}', which is none of its fields")
+        raise DruidError(f"the fold of an expression aggregator reads '{name}', which is not one of its fields")
 
     value = translate_node(step, resolve)
     if value.type not in ("NULL", "BOOLEAN", start.type):
-        raise DruidError(f"the fold of an expression aggregator makes a {value.type} of its {start.type}")
+        raise DruidError(f"the fold of an expression aggregator changes its type from {start.type} to {value.type}")
     value = cast(value, start.type)
     return f"list_reduce(list({{{rows}}}){where}, lambda a, e: {value.text}, {start.text})"
 

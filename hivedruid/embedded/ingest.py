@@ -75,7 +75,7 @@ def _dimension(item: Any) -> tuple[str, str]:
     type_ = TYPES.get(str(item.get("type", "string")).lower())
     if type_ is None:
         raise DruidError(
-            f"dimension '{item['name']}' has type '{item['type']}'; the embedded store has {', '.join(TYPES)}"
+            f"dimension '{item['name']}' has type '{item['type']}'; the embedded store supports {', '.join(TYPES)}"
         )
     return item["name"], type_
 
@@ -121,7 +121,7 @@ def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -
     try:
         task = _Task(load.spec)
     except KeyError as error:
-        raise DruidError(f"the task spec has no {error}") from error
+        raise DruidError(f"the task spec is missing {error}") from error
     with failures(), storage.writing(task.data_source) as folder:
         written = _Rows(task, storage).write(folder) if task.files else _Written([], 0)
         replaced = _replaced(task, load.replaces, written.segments)
@@ -231,7 +231,7 @@ class _Rows:
             )
             shown = "null" if example[0][0] is None else example[0][0]
             raise DruidError(
-                f"{bad} of {self._count('TRUE')} rows have no readable time in column '{self._task.time_column}'"
+                f"{bad} of {self._count('TRUE')} rows have no valid time in column '{self._task.time_column}'"
                 f" (for example {shown})",
                 hint="filter such rows out before writing them; nothing was changed",
             )
@@ -239,7 +239,7 @@ class _Rows:
     def _check_numbers(self, rows: str, bad: list[str]) -> None:
         total = sum(self._duck.all(f"SELECT {', '.join(bad)} FROM {rows}")[0])
         if total:
-            raise DruidError(f"{total} values are no numbers in columns declared as such", hint="nothing was changed")
+            raise DruidError(f"{total} values in numeric columns are not numbers", hint="nothing was changed")
 
     def _roll_up(self) -> dict[str, str]:
         """Table `stored`, in segment order; gives its columns' types (multi-value strings are ARRAY<STRING>)."""

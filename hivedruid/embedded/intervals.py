@@ -43,7 +43,7 @@ def parse_instant(text: str) -> int:
     """Milliseconds since the epoch. A text without an offset is in UTC. Raises DruidError."""
     match = re.fullmatch(_INSTANT, text.strip().replace(" ", "T", 1))
     if match is None:
-        raise DruidError(f'Invalid format: "{text}" is no ISO-8601 instant')
+        raise DruidError(f'Invalid format: "{text}" is not a valid ISO-8601 instant')
     year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
     hour, minute, second = int(match[4] or 0), int(match[5] or 0), int(match[6] or 0)
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

@@ -33,7 +33,7 @@ def join(spec: Spec, spans: Spans, tables: Tables) -> Relation:
     right = _right(spec, tables)
     if kind in ("RIGHT", "FULL") and left.spans is not None:
         raise DruidError(
-            f"a {kind} join with stored rows on its left gives unmatched rows once for each segment",
+            f"a {kind} join with stored rows on its left side returns unmatched rows once per segment",
             hint="make the left side a query",
         )
     prefix = spec["rightPrefix"]
@@ -71,7 +71,7 @@ def _right(spec: Spec, tables: Tables) -> Relation:
     right = spec["right"]
     kind = "table" if isinstance(right, str) else right.get("type")
     if kind not in ("query", "inline"):
-        raise DruidError(f"the right side of a join is a query or inline rows, not a data source of type '{kind}'")
+        raise DruidError(f"the right side of a join must be a query or inline rows, not a data source of type '{kind}'")
     return relation(right, time.ETERNITY, tables)
 
 

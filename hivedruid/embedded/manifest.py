@@ -101,7 +101,7 @@ class Manifest:
 
     @staticmethod
     def _changed(data_source: str) -> DruidError:
-        return DruidError(f"another session has changed {data_source} meanwhile", hint="run the statement again")
+        return DruidError(f"{data_source} was concurrently changed by another session", hint="rerun the statement")
 
     def _replace(self, data_source: str, start: int, end: int) -> None:
         overlapping = self._query(

@@ -51,7 +51,7 @@ class Plan:
     def field(self, name: str) -> str:
         """One column by name. Raises DruidError where the query has none of that name."""
         if name not in self.columns:
-            raise DruidError(f"the query has no field '{name}'; it has {', '.join(self.columns)}")
+            raise DruidError(f"the query has no field '{name}'; its fields are {', '.join(self.columns)}")
         return identifier(name)
 
     def as_relation(self) -> Relation:

@@ -79,7 +79,7 @@ def estimate(spec: Spec, field: Sql) -> Sql:
 
 def _quantile(field: Sql, fraction: float) -> str:
     if field.type != QUANTILES:
-        raise DruidError("a quantile is taken of a quantiles sketch")
+        raise DruidError("a quantile requires a quantiles sketch")
     values = f"list_filter({field.text}, lambda v: v IS NOT NULL)"
     place = f"greatest(CAST(ceil(len({values}) * {fraction!r}) AS BIGINT), 1)"
     return f"coalesce(list_extract({values}, {place}), CAST('NaN' AS DOUBLE))"

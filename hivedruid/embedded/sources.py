@@ -80,4 +80,4 @@ def check_buckets(granularity: Granularity, rows: Relation, spans: Spans) -> Non
     """
     endless = any(start <= time.MIN_INSTANT or end >= time.MAX_INSTANT for start, end in spans)
     if not granularity.is_all and rows.spans is None and endless:
-        raise DruidError("granularities over a query or inline rows need intervals with an end")
+        raise DruidError("granularities over a query or inline rows require bounded intervals")

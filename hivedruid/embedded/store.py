@@ -148,8 +148,8 @@ class EmbeddedStore:
         kind = spec["spec"]["ioConfig"]["inputSource"]["type"]
         if kind != "local":
             raise DruidError(
-                f"the embedded store reads files of this machine, not an input source '{kind}'",
-                hint="SET hivedruid.staging.root to a folder",
+                f"the embedded store reads local files only, not input source '{kind}'",
+                hint="set hivedruid.staging.root to a local folder",
             )
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
@@ -204,7 +204,7 @@ class EmbeddedStore:
         try:
             return plan(query, tables)
         except KeyError as error:
-            raise DruidError(f"the native query lacks {error}") from error
+            raise DruidError(f"the native query is missing {error}") from error
 
     def _tables(self, data_source: str, intervals: tuple[tuple[int, int], ...]) -> Relation:
         segments = [

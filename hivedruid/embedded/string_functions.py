@@ -208,7 +208,7 @@ def _format(arguments: list[Sql]) -> Sql:
             raise DruidError(f"Function[format] has too few arguments for '{pattern}'")
         parts.append("'%'" if value is None else _format_value(match[1], match[2], value))
     if "%" in pattern[position:] or "%" in "".join(p for p in parts if p != "'%'" and p.startswith("'")):
-        raise DruidError(f"Function[format] knows %s %d %x %f and %%, not all of '{pattern}'")
+        raise DruidError(f"Function[format] supports only %s %d %x %f and %%: '{pattern}'")
     parts.append(string_literal(pattern[position:]))
     return combine("(" + " || ".join(parts) + ")", "STRING", *arguments)
 

@@ -99,7 +99,9 @@ def _timestamp_extract(arguments: list[Sql]) -> Sql:
     if unit == "MILLISECOND":
         return combine(f"druid_floor_mod({wall}, 1000)", "LONG", t)
     if unit not in _FIELDS:
-        raise DruidError(f"Function[timestamp_extract] does not know the unit '{unit}'; it knows {', '.join(_FIELDS)}")
+        raise DruidError(
+            f"Function[timestamp_extract] does not support the unit '{unit}'; supported units: {', '.join(_FIELDS)}"
+        )
     field = _FIELDS[unit].format(ts=f"epoch_ms({wall})")
     if unit in ("CENTURY", "MILLENNIUM"):
         return combine(f"CAST({field} AS DOUBLE)", "DOUBLE", t)

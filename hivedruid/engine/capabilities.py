@@ -35,7 +35,7 @@ def require_cluster(settings: Mapping[str, str], what: str, span: Span | None = 
     """Raise UnsupportedError where the session's Druid is the embedded store; `what` is the statement."""
     if not session_can(settings, "tasks"):
         raise UnsupportedError(
-            f"{what} is not possible: the embedded store does not ingest from Kafka and runs no tasks",
+            f"{what} is not supported: the embedded store does not ingest from Kafka or run tasks",
             span=span,
-            hint="this needs a Druid cluster: SET druid.url to its router, or run hivedruid local up",
+            hint="set druid.url to the router of a Druid cluster, or run hivedruid local up",
         )

@@ -59,7 +59,7 @@ def locked(name: str) -> Artifact:
     if name not in lock:
         known = [*lock, *GROUPS]
         hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
-        raise UsageError(f"there is no artifact '{name}'", hint=hint)
+        raise UsageError(f"unknown artifact '{name}'", hint=hint)
     return Artifact(**lock[name])
 
 
@@ -96,7 +96,7 @@ def resolve(artifacts: Sequence[Artifact], progress: Progress | None = None) -> 
         except OSError as error:
             raise ExecutionError(
                 f"cannot write the cache {cache_folder()}: {error.strerror or error}",
-                hint="free some space, or set XDG_CACHE_HOME to a folder that can be written",
+                hint="free some space, or set XDG_CACHE_HOME to a writable folder",
             ) from error
     return [cache_path(artifact) for artifact in artifacts]
 
@@ -105,7 +105,7 @@ def pyspark_folder() -> Path:
     """Where pyspark is installed, without importing it."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise ExecutionError("pyspark is not installed", hint="install hivedruid again with pip")
+        raise ExecutionError("pyspark is not installed", hint="reinstall hivedruid with pip")
     return Path(spec.origin).parent
 
 
@@ -127,7 +127,7 @@ def _read(lock_file: Path) -> Any:
     try:
         return json.loads(lock_file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ExecutionError(f"{lock_file} is damaged: {error}", hint="install hivedruid again with pip") from error
+        raise ExecutionError(f"{lock_file} is damaged: {error}", hint="reinstall hivedruid with pip") from error
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def exclusive(folder: Path, progress: Progress | None = None) -> Iterator[int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if progress:
-                progress("Waiting for another hivedruid that is downloading")
+                progress("Waiting for another hivedruid process to finish downloading")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock.fileno()
 

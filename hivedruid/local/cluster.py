@@ -69,15 +69,15 @@ class LocalCluster:
 
     def __init__(self, home: Path, heap: str | None = None, progress: Callable[[str], None] | None = None) -> None:
         if not Path("/proc/self/stat").exists():
-            raise ExecutionError("a local cluster needs Linux: it knows its processes by /proc")
+            raise ExecutionError("a local cluster requires Linux (it uses /proc)")
         if heap is not None and heap not in HEAPS:
-            raise UsageError(f"there is no heap '{heap}'", hint=f"known: {', '.join(HEAPS)}")
+            raise UsageError(f"'{heap}' is not a valid heap size", hint=f"known: {', '.join(HEAPS)}")
         self.home = home.expanduser().resolve()
         for character in _NOT_IN_PATHS:
             if character in str(self.home):
                 raise UsageError(
-                    f"a local cluster cannot live in {self.home}: Java takes '{character}' for the end of a path",
-                    hint="give another folder with --home",
+                    f"a local cluster cannot run in {self.home}: Java treats '{character}' as a path separator",
+                    hint="choose another folder with --home",
                 )
         self._heap = heap
         self._progress = progress or (lambda _: None)
@@ -106,7 +106,9 @@ class LocalCluster:
                 defaults.write(self.home, {"druid.url": "local"})
         services = running(self.home)
         if services is None:
-            raise ExecutionError("the local cluster ended as soon as it was up", hint=processes.see_log("coordinator"))
+            raise ExecutionError(
+                "the local cluster stopped immediately after startup", hint=processes.see_log("coordinator")
+            )
         return services
 
     def down(self, *, clean: bool = False) -> list[str]:
@@ -156,7 +158,7 @@ class LocalCluster:
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    self._progress("Waiting for another hivedruid local of this home")
+                    self._progress("Waiting for another hivedruid local command in this home")
                     fcntl.flock(descriptor, fcntl.LOCK_EX)
                 yield
             finally:
@@ -179,8 +181,8 @@ class LocalCluster:
             data(self.home, "tmp").mkdir()
         if alive and self._heap not in (None, read_state(self.home).heap):
             raise UsageError(
-                f"the local cluster of {self.home} runs with --heap {read_state(self.home).heap}",
-                hint=f"hivedruid local down, then hivedruid local up --heap {self._heap}",
+                f"the local cluster in {self.home} is running with --heap {read_state(self.home).heap}",
+                hint=f"run hivedruid local down, then hivedruid local up --heap {self._heap}",
             )
         if "zookeeper" not in alive:
             # Without it the rest of Druid has forgotten who is who. All that it keeps is who runs; what is left of a
@@ -249,7 +251,7 @@ class LocalCluster:
         command += ["format", "-t", _random_uuid(), "-c", str(settings)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
-            lines = (done.stderr + done.stdout).strip().splitlines() or ["it said nothing"]
+            lines = (done.stderr + done.stdout).strip().splitlines() or ["no output"]
             raise ExecutionError(f"cannot format Kafka's folder {unfinished}: {lines[-1]}")
         unfinished.replace(target)
 
@@ -271,21 +273,21 @@ class LocalCluster:
                 return
             if seconds > START_SECONDS:
                 raise self._late(waiting, seconds)
-            self._progress(f"Starting {', '.join(waiting) or 'Druid: segments are loaded'} ({seconds:.0f} s)")
+            self._progress(f"Starting {', '.join(waiting) or 'Druid: loading segments'} ({seconds:.0f} s)")
             time.sleep(0.2)
 
     def _ended(self, name: str) -> ExecutionError:
         log = processes.log_file(self.home, name)
         words = processes.last_words(log)
         error = _PortTakenError if any(text in processes.end_of(log) for text in _PORT_TAKEN) else ExecutionError
-        return error(f"{name} ended while it was started: {words}", hint=processes.see_log(name))
+        return error(f"{name} exited during startup: {words}", hint=processes.see_log(name))
 
     def _late(self, waiting: list[str], seconds: float) -> ExecutionError:
         if not waiting:
-            message = f"segments of the run before are not served after {seconds:.0f} s"
+            message = f"timed out after {seconds:.0f} s waiting for existing segments to be loaded"
             return ExecutionError(message, hint=processes.see_log("historical"))
         return ExecutionError(
-            f"{', '.join(waiting)} not ready after {seconds:.0f} s",
+            f"timed out after {seconds:.0f} s waiting for {', '.join(waiting)} to be ready",
             hint=f"{processes.see_log(waiting[0])}; is the machine very busy?",
         )
 
@@ -327,10 +329,10 @@ def _check_memory(missing: list[str], heap: Heap) -> None:
     needed = sum(heap.resident[name] for name in missing) * 1_000_000
     available = processes.available_bytes()
     if available < needed:
-        smaller = "" if heap.name == "small" else ", or take --heap small"
+        smaller = "" if heap.name == "small" else ", or use --heap small"
         raise ExecutionError(
             f"{', '.join(missing)} need {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are free",
-            hint=f"end other programs{smaller}",
+            hint=f"close other programs{smaller}",
         )
 
 

@@ -117,4 +117,4 @@ def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> object
     try:
         return json.loads(content) if content else None
     except RecursionError:
-        raise ValueError(f"{path} answered something nested without end") from None
+        raise ValueError(f"{path} returned JSON that is nested too deeply") from None

@@ -51,7 +51,7 @@ def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> N
         if attempt == TRIES:
             raise ConnectError(f"{error.message} (in {TRIES} attempts)", hint=error.hint)
         if progress:
-            progress(f"{error.message}; trying again ({attempt + 1} of {TRIES})")
+            progress(f"{error.message}; retrying ({attempt + 1} of {TRIES})")
         time.sleep(PAUSE * attempt)
 
 
@@ -89,7 +89,7 @@ def _run(missing: Sequence[Artifact], work: Path, progress: Progress | None, loc
     (work / "ivy.xml").write_text(_module(missing), encoding="utf-8")
     jars = sorted((pyspark_folder() / "jars").glob("ivy-*.jar"))
     if not jars:
-        raise ExecutionError("pyspark is installed without its jars", hint="install pyspark again with pip")
+        raise ExecutionError("pyspark is installed without its jars", hint="reinstall pyspark with pip")
     command = [str(java_command()), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     command += ["-cp", str(jars[-1]), "org.apache.ivy.Main"]
     command += ["-settings", "ivysettings.xml", "-ivy", "ivy.xml", "-confs", "default"]
@@ -189,13 +189,13 @@ def _why(artifact: Artifact, work: Path, output: str) -> HiveDruidError:
     """Why the artifact is not in the cache, from what Ivy left and printed."""
     if _jar(artifact, work).exists():
         return ExecutionError(
-            f"{artifact.file_name} as downloaded is not the file that hivedruid was tested with (SHA-1 differs)",
-            hint="try again; where a mirror serves your artifacts, ask who runs it",
+            f"{artifact.file_name} as downloaded does not match its expected SHA-1 checksum",
+            hint="try again; if you use a mirror, contact its administrator",
         )
     if "No space left on device" in output or "Disk quota exceeded" in output:
         return ExecutionError(
             f"the disk is full: {artifact.file_name} could not be written to {cache_folder()}",
-            hint="free some space, or set XDG_CACHE_HOME to a folder with more of it; what was fetched is kept",
+            hint="free some space, or set XDG_CACHE_HOME to a folder with more of it; completed downloads are kept",
         )
     reasons = ("UnknownHost", "ConnectException", "Connection refused", "timed out", "unreachable", "SSLHandshake")
     lines = [line.strip() for line in output.splitlines()]

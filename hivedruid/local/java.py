@@ -26,7 +26,7 @@ def java_command() -> Path:
     version = java_version(java)
     if version < OLDEST_VERSION:
         raise ConnectError(
-            f"Java {OLDEST_VERSION} or later is needed, {java} is Java {version}",
+            f"Java {OLDEST_VERSION} or later is required, but {java} is Java {version}",
             hint="install a Java 17 runtime and set JAVA_HOME to its folder",
         )
     return java
@@ -38,11 +38,11 @@ def _find() -> Path:
     if home:
         java = Path(home, "bin", "java")
         if not os.access(java, os.X_OK):
-            raise ConnectError(f"JAVA_HOME is {home}, but there is no bin/java in it", hint=hint)
+            raise ConnectError(f"JAVA_HOME is {home}, but it contains no bin/java", hint=hint)
         return java
     found = shutil.which("java")
     if found is None:
-        raise ConnectError(f"Java {OLDEST_VERSION} is needed and no `java` is on PATH", hint=hint)
+        raise ConnectError(f"Java {OLDEST_VERSION} is required, but `java` is not on PATH", hint=hint)
     return Path(found)
 
 

@@ -44,7 +44,7 @@ def start(home: Path, name: str) -> Started:
     pid = int(done.stdout)
     ticks = start_ticks(pid)
     if ticks is None:
-        raise ExecutionError(f"{name} ended as soon as it was started: {last_words(log)}", hint=see_log(name))
+        raise ExecutionError(f"{name} exited immediately after it was started: {last_words(log)}", hint=see_log(name))
     return Started(pid, ticks, time.time())
 
 
@@ -108,7 +108,7 @@ def choose_port(preferred: int | None, taken: Collection[int]) -> int:
     for port in random.sample(PORTS, 1000):
         if port not in taken and is_free(port):
             return port
-    raise ExecutionError(f"no port between {PORTS.start} and {PORTS.stop} of {HOST} is free")
+    raise ExecutionError(f"no free port between {PORTS.start} and {PORTS.stop} on {HOST}")
 
 
 def log_file(home: Path, name: str) -> Path:
@@ -133,7 +133,7 @@ def last_words(log: Path) -> str:
         found = [line for line in lines if re.search(pattern, line)]
         if found:
             return found[-1][:300]
-    return lines[-1][:300] if lines else "it left no word"
+    return lines[-1][:300] if lines else "no output"
 
 
 def end_of(log: Path) -> str:

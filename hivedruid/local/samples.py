@@ -108,7 +108,7 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
     """The file or folder of a sample, fetched where it is not there yet. Raises UsageError for an unknown name."""
     if name not in SAMPLES:
         hint = did_you_mean(name, SAMPLES) or f"known: {', '.join(SAMPLES)}"
-        raise UsageError(f"there is no sample '{name}'", hint=hint)
+        raise UsageError(f"unknown sample '{name}'", hint=hint)
     return SAMPLES[name](progress)
 
 
@@ -152,7 +152,7 @@ def _download_flights(folder: Path) -> Path:
             hint=f"check the network, and that `{sys.executable} -m pip` works",
         )
     if hashlib.sha256(found[0].read_bytes()).hexdigest() != FLIGHTS_SHA256:
-        raise ExecutionError(f"{found[0].name} as downloaded is not the file that hivedruid was tested with")
+        raise ExecutionError(f"{found[0].name} as downloaded does not match its expected checksum")
     return found[0]
 
 

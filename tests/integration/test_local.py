@@ -135,7 +135,7 @@ def test_second_up_does_nothing(local: LocalCluster) -> None:
 
 
 def test_another_heap_needs_a_down(local: LocalCluster) -> None:
-    with pytest.raises(UsageError, match="runs with --heap small") as caught:
+    with pytest.raises(UsageError, match="is running with --heap small") as caught:
         LocalCluster(local.home, heap="default").up()
     assert caught.value.hint == "hivedruid local down, then hivedruid local up --heap default"
 
@@ -256,7 +256,7 @@ def test_interrupted_launcher_leaves_nothing(other: LocalCluster) -> None:
 def test_child_that_dies_while_it_starts(other: LocalCluster) -> None:
     data(other.home, "kafka").mkdir(parents=True)
     (data(other.home, "kafka") / "meta.properties").write_text("version=7\n")
-    with pytest.raises(ExecutionError, match=r"kafka ended while it was started: .*(version|meta)") as caught:
+    with pytest.raises(ExecutionError, match=r"kafka exited during startup: .*(version|meta)") as caught:
         other.up(druid=False)
     assert caught.value.hint == "see `hivedruid local logs kafka`"
     assert states(other)["kafka"] == "stopped"

@@ -43,7 +43,7 @@ def test_once_without_a_druid(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_the_embedded_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["top", "--home", str(tmp_path)]) == 1
-    assert "hivedruid top is not possible: the embedded store does not ingest from Kafka" in capsys.readouterr().err
+    assert "hivedruid top is not supported: the embedded store does not ingest from Kafka" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--interval", "0"], ["--format", "xml"]])

@@ -70,7 +70,7 @@ def test_null_inputs_and_finalize(store: EmbeddedStore) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (fold("m", "l", "null", "bitwiseAnd(__acc + 0, l)", "__acc"), "makes a LONG of its STRING"),
+        (fold("m", "l", "null", "bitwiseAnd(__acc + 0, l)", "__acc"), "changes its type from STRING to LONG"),
         (fold("m", "s", "ARRAY<STRING>[]", "if(isnull(s), __acc, array_append(__acc, s))", "__acc"), "both scalar and array"),
         (fold("m", "s", "null", "concat(__acc, s)", ""), "has no combine"),
         (fold("m", "s", "''", "concat(__acc, d)", "__acc"), "reads 'd'"),

@@ -243,10 +243,10 @@ def test_schemas_may_differ_between_segments(store: EmbeddedStore, index_task: T
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"__time": START}, {"__time": None}, {}], "2 of 3 rows have no readable time"),
+        ([{"__time": START}, {"__time": None}, {}], "2 of 3 rows have no valid time"),
         ([{"__time": "yesterday"}], 'for example "yesterday"'),
-        ([{"__time": START, "l": "12.7"}], "1 values are no numbers"),
-        ([{"__time": START, "l": "abc"}, {"__time": START, "l": 1}], "1 values are no numbers"),
+        ([{"__time": START, "l": "12.7"}], "1 values in numeric columns are not numbers"),
+        ([{"__time": START, "l": "abc"}, {"__time": START, "l": 1}], "1 values in numeric columns are not numbers"),
     ],
 )
 def test_rows_that_cannot_be_stored(

@@ -96,7 +96,7 @@ def test_rows_stream(store: EmbeddedStore, index_task: Task, write_rows: Write) 
 def test_unknown_field_and_broken_query(filled: EmbeddedStore) -> None:
     with pytest.raises(DruidError, match="no field 'zz'"):
         list(filled.rows(read({"queryType": "scan", "dataSource": "t", "columns": ["i"]}, "zz")))
-    with pytest.raises(DruidError, match="lacks 'dataSource'"):
+    with pytest.raises(DruidError, match="is missing 'dataSource'"):
         filled.answer({"queryType": "scan"})
     with pytest.raises(DruidError, match="'select'"):
         filled.answer({"queryType": "select", "dataSource": "t"})

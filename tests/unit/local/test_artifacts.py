@@ -42,13 +42,13 @@ def test_damaged_lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(artifacts, "LOCK_FILE", half)
     with pytest.raises(ExecutionError, match=r"artifacts\.json is damaged") as caught:
         locked("iceberg")
-    assert caught.value.hint == "install hivedruid again with pip"
+    assert caught.value.hint == "reinstall hivedruid with pip"
 
 
 def test_unknown_artifact() -> None:
     with pytest.raises(UsageError) as caught:
         locked("icebrg")
-    assert (caught.value.message, caught.value.hint) == ("there is no artifact 'icebrg'", "did you mean 'iceberg'?")
+    assert (caught.value.message, caught.value.hint) == ("unknown artifact 'icebrg'", "did you mean 'iceberg'?")
 
 
 def test_resolve_checks_and_keeps(fresh_cache: Path) -> None:
@@ -74,7 +74,7 @@ def test_damaged_file_is_fetched_again(fresh_cache: Path) -> None:
 
 def test_another_file_is_refused(fresh_cache: Path) -> None:
     wrong = replace(locked("wikiticker"), sha1="0" * 40)
-    with pytest.raises(ExecutionError, match=r"druid-processing-33.0.0-tests.jar as downloaded is not the file"):
+    with pytest.raises(ExecutionError, match=r"druid-processing-33.0.0-tests.jar as downloaded does not match"):
         resolve([wrong])
     assert cached(wrong) is None
 
@@ -117,23 +117,21 @@ def test_a_repository_that_fails_for_a_moment_is_asked_again(
     told: list[str] = []
 
     def progress(text: str) -> None:
-        if "trying again" in text:
+        if "retrying" in text:
             told.append(text)
             monkeypatch.delenv("JAVA_TOOL_OPTIONS")
 
     (path,) = resolve([locked("wikiticker")], progress)
     assert path.is_file()
     (again,) = told
-    assert again.endswith("; trying again (2 of 3)")
+    assert again.endswith("; retrying (2 of 3)")
     assert "Connection refused" in again
 
 
 def test_no_java(fresh_cache: Path) -> None:
     done = run(JAVA_HOME="/nowhere")
     assert done.returncode == 3
-    assert done.stderr.startswith(
-        "error: JAVA_HOME is /nowhere, but there is no bin/java in it\nhint: install a Java 17"
-    )
+    assert done.stderr.startswith("error: JAVA_HOME is /nowhere, but it contains no bin/java\nhint: install a Java 17")
 
 
 def test_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,4 +236,4 @@ def test_waiting_is_told(fresh_cache: Path) -> None:
         assert holder.stdout is not None
         holder.stdout.readline()
         with artifacts.exclusive(fresh_cache, tell):
-            assert said == ["Waiting for another hivedruid that is downloading"]
+            assert said == ["Waiting for another hivedruid process to finish downloading"]

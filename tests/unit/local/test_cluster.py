@@ -19,13 +19,13 @@ from hivedruid.local.state import folder
 
 
 def test_no_such_heap(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no heap 'large'"):
+    with pytest.raises(UsageError, match="'large' is not a valid heap size"):
         LocalCluster(tmp_path, heap="large")
 
 
 @pytest.mark.parametrize("name", ["a:b", "a,b"])
 def test_paths_that_java_would_cut(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=f"a local cluster cannot live in .*{name}: Java takes '{name[1]}'"):
+    with pytest.raises(UsageError, match=f"a local cluster cannot run in .*{name}: Java treats '{name[1]}'"):
         LocalCluster(tmp_path / name)
 
 
@@ -33,7 +33,7 @@ def test_not_enough_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(processes, "available_bytes", lambda: 300_000_000)
     with pytest.raises(ExecutionError, match=r"kafka need 0\.7 GB of memory, 0\.3 GB are free") as caught:
         LocalCluster(tmp_path, heap="default").up(druid=False)
-    assert caught.value.hint == "end other programs, or take --heap small"
+    assert caught.value.hint == "close other programs, or use --heap small"
     assert [status.state for status in LocalCluster(tmp_path).status()] == ["stopped"] * 6
     assert defaults.read(tmp_path) == {}
 
@@ -78,7 +78,5 @@ def test_no_java(tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": "/nowhere"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith(
-        "error: JAVA_HOME is /nowhere, but there is no bin/java in it\nhint: install a Java 17"
-    )
+    assert done.stderr.startswith("error: JAVA_HOME is /nowhere, but it contains no bin/java\nhint: install a Java 17")
     assert not (tmp_path / "home").exists()

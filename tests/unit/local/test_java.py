@@ -45,14 +45,14 @@ def test_java_home_counts_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, feature: int) -> None:
     java = pretend(tmp_path, f'openjdk version "{version}" 2024-01-16')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(ConnectError, match=f"^Java 17 or later is needed, {java} is Java {feature}$"):
+    with pytest.raises(ConnectError, match=f"^Java 17 or later is required, but {java} is Java {feature}$"):
         java_command()
 
 
 def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ConnectError, match="no `java` is on PATH") as caught:
+    with pytest.raises(ConnectError, match="`java` is not on PATH") as caught:
         java_command()
     assert "OpenJDK 17" in (caught.value.hint or "")
 
@@ -72,5 +72,5 @@ def test_command(tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert done.stderr.startswith("error: Java 17 or later is needed, ")
+    assert done.stderr.startswith("error: Java 17 or later is required, but ")
     assert done.stderr.count("\n") == 2

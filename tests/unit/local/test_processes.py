@@ -39,14 +39,14 @@ def test_the_port_of_before_is_kept_while_it_is_free(taken: int) -> None:
 
 def test_no_port_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PORTS", range(20000, 21000))
-    with pytest.raises(ExecutionError, match=r"no port between 20000 and 21000 of 127\.0\.0\.1 is free"):
+    with pytest.raises(ExecutionError, match=r"no free port between 20000 and 21000 on 127\.0\.0\.1"):
         choose_port(None, set(range(20000, 21000)))
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it left no word"),
+        ("", "no output"),
         ("one\n\ntwo\n\n", "two"),
         ("a ERROR [main] x - broken\nINFO more\n", "a ERROR [main] x - broken"),
         (
@@ -64,7 +64,7 @@ def test_last_words(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_last_words_without_a_log(tmp_path: Path) -> None:
-    assert last_words(tmp_path / "log") == "it left no word"
+    assert last_words(tmp_path / "log") == "no output"
 
 
 def test_tail_ends_or_follows_into_the_next_file(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_command() -> None:
     done = subprocess.run([*command, "wikitickr"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
         1,
-        "error: there is no sample 'wikitickr'\nhint: did you mean 'wikiticker'?\n",
+        "error: unknown sample 'wikitickr'\nhint: did you mean 'wikiticker'?\n",
     )
 
 

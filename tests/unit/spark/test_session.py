@@ -117,7 +117,7 @@ def test_another_sparks_home_is_ignored(tmp_path: Path) -> None:
 
 def test_no_java(tmp_path: Path) -> None:
     done = run(tmp_path, JAVA_HOME="/nowhere", own=True)
-    assert done.stdout.startswith("ConnectError | JAVA_HOME is /nowhere, but there is no bin/java in it | install")
+    assert done.stdout.startswith("ConnectError | JAVA_HOME is /nowhere, but it contains no bin/java | install")
 
 
 def test_java_that_does_not_start(tmp_path: Path) -> None:
