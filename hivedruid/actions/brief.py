@@ -1,4 +1,4 @@
-"""A plan in a few lines: what runs where, without the JSON and SQL that EXPLAIN prints."""
+"""A short summary of a plan: what runs where, without the JSON and SQL of EXPLAIN."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.plan.physical import DruidInput, SparkJob
 
 
 def brief(actions: Iterable[Action]) -> list[str]:
-    """A line for each native query, Spark job and write; none for what only changes the catalog."""
+    """One line for each native query, Spark job and write; none for actions that only change the catalog."""
     return [line for action in actions for line in _action(action)]
 
 
@@ -101,7 +101,7 @@ _YEAR = re.compile(r"\d{4}-")
 
 
 def _interval(interval: str) -> str:
-    """`2015-09-12T18:00/2015-09-13T00:00`; an end that is none is left out."""
+    """`2015-09-12T18:00/2015-09-13T00:00`; an open end is omitted."""
     ends = interval.split("/")
     start, end = (
         end.removesuffix("Z").removesuffix(".000").removesuffix(":00") if _YEAR.match(end) else "" for end in ends

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """The actions of any statement but SOURCE; of EXPLAIN those of what it explains.
+    """The actions of any statement except SOURCE; for EXPLAIN, those of the explained statement.
 
-    Raises SemanticError, UnsupportedError: the statement cannot mean anything, or not here.
+    Raises SemanticError for an invalid statement, UnsupportedError for one that is not supported.
     """
     if isinstance(statement, Explain):
         return build(statement.statement, snapshot, note)
@@ -37,7 +37,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _compaction(job: Job, snapshot: Snapshot) -> tuple[Action, ...]:
-    """What CREATE TABLE … AS does about automatic compaction besides."""
+    """The additional actions of CREATE TABLE … AS that configure automatic compaction."""
     from hivedruid.actions.compacting.build import changed
     from hivedruid.catalog.store import from_json
 
@@ -45,7 +45,7 @@ def _compaction(job: Job, snapshot: Snapshot) -> tuple[Action, ...]:
 
 
 def job_origin(statement: Statement, snapshot: Snapshot) -> Origin | None:
-    """What jobs of a statement come from; None for one that has none."""
+    """The origin of a statement's jobs; None for a statement that has no jobs."""
     if "jobs" not in statement.needs:
         return None
     from hivedruid.actions.writing.jobs import origin

@@ -1,4 +1,4 @@
-"""Run actions: the only door to effects. It decides nothing; what is done is what the actions say."""
+"""Run actions: the only place with side effects. It makes no decisions; the actions say what is done."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 Instead = Callable[[ResourceError], Sequence[Action]]
-"""The actions of the same statement, in the same order, that ask less of Druid."""
+"""Fallback actions of the same statement, in the same order, that need fewer resources of Druid."""
 Again = Callable[[Mapping[str, Sequence[Any]]], Sequence[Action]]
-"""The actions of the same statement, planned with the rows that native queries have answered."""
+"""The actions of the same statement, planned again with the results of native queries."""
 
 
 def execute(
@@ -34,11 +34,11 @@ def execute(
     origin: Origin | None = None,
     again: Again | None = None,
 ) -> Result:
-    """Run the actions in order; the answer is that of the one that has one.
+    """Run the actions in order and return the result of the one that has a result.
 
-    The native queries carry `query_id` and the session's query context. From an action that Druid refuses for lack of resources on, those of `instead`
-    are run in its place: a refusal comes before the first row, and before anything is written. `origin` is the statement that jobs
-    come from, where there are any. From `AskValues` on, those of `again` are run.
+    Native queries carry `query_id` and the session's query context. If Druid refuses an action for lack of resources,
+    the actions of `instead` run from there on: a refusal comes before the first row and before anything is written.
+    `origin` is the statement that the jobs belong to. `again` returns the actions that follow `AskValues`.
     """
     if again is not None:
         actions = _with_values(actions, services, query_id, instead, again)
@@ -53,7 +53,7 @@ def execute(
 def _with_values(
     actions: Sequence[Action], services: Services, query_id: str, instead: Instead, again: Again
 ) -> Sequence[Action]:
-    """The actions once all that they are planned with is known. What is computed of an answer is asked after it."""
+    """The actions, planned with all values that they need; a value may depend on the results of earlier queries."""
     answers: dict[str, Sequence[Any]] = {}
     while actions and isinstance(actions[0], AskValues):
         from hivedruid.actions.select.run import one_row
@@ -93,7 +93,7 @@ def _execute_all(
 
 
 def _stage_all(actions: Sequence[Action], services: Services) -> None:
-    """The rows of all targets are computed before the first of them changes what the others read."""
+    """Compute the rows of all targets before the first write changes what the others read."""
     for action in actions:
         if (ingest := action.ingests) is action and ingest is not None:
             from hivedruid.actions.writing import run as run_jobs
@@ -102,7 +102,7 @@ def _stage_all(actions: Sequence[Action], services: Services) -> None:
 
 
 def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, Any]) -> list[Action]:
-    """Every native query knows its statement: the id of a single one, numbered where there are more."""
+    """Give every native query the id of its statement, with a number if there are several."""
     numbers = count(1)
 
     def named(read: DruidRead, name: str) -> DruidRead:
@@ -120,7 +120,7 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
 
 
 def _with_ids(actions: Sequence[Action], jobs: Sequence[Job]) -> list[Action]:
-    """What is written to Druid knows its job, and the table of CREATE TABLE … AS comes with it.
+    """Assign the jobs to the actions that write to Druid; the job adds the table of CREATE TABLE … AS itself.
 
     A Hive-side table is written before it is in the catalog: both actions get the same new `table_id`.
     """

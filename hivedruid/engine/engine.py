@@ -1,4 +1,4 @@
-"""What a Druid does for us, whichever it is: the embedded store or a cluster."""
+"""The interface of an engine: the embedded store, or a Druid cluster."""
 
 from __future__ import annotations
 
@@ -24,60 +24,60 @@ class DruidEngine(Protocol):
 
     @property
     def url(self) -> str:
-        """What `druid.url` is for it, as messages name it."""
+        """Its `druid.url`, as shown in messages."""
 
     def data_sources(self) -> tuple[str, ...]:
         """The names of all data sources, sorted."""
 
     def schema(self, data_source: str) -> Mapping[str, str]:
-        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty where there is none."""
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does not exist."""
 
     def limits(self) -> DruidLimits:
-        """What this Druid refuses beyond; asked once."""
+        """The limits beyond which queries are refused; read once."""
 
     def statistics(self, data_source: str) -> TableStatistics | None:
-        """What it knows of the rows without looking at them; as of the last `schema` of it, where that has been asked."""
+        """Statistics that need no scan of the rows; as of the last call of `schema`, if there was one."""
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-        """The same after a look at all rows: how many values the columns have, Druid's types by name."""
+        """Statistics from a scan of all rows; `columns` gives the Druid type of each column whose values are counted."""
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
-        """What queries read of a data source now, in order of time."""
+        """The segments that queries read now, ordered by time."""
 
     def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
-        """All segments, also those that queries do not read, in order of time, version and number."""
+        """All segments, including those that queries do not read, ordered by time, version and number."""
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
-        """The rows of a native query as they come: the values of `read.fields`, in order.
+        """The rows of a native query, streamed: the values of `read.fields`, in order.
 
         LONG is int (times are milliseconds), DOUBLE float, FLOAT the float that its decimal text spells, STRING str,
         a multi-value with several values a list. Raises ResourceError before the first row, or never.
         """
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
-        """The rows of a native query as one Parquet file, its fields named `columns`; also where there are no rows.
+        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are no rows.
 
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
 
     def check(self, spec: Mapping[str, Any]) -> None:
-        """Before rows are staged: raises DruidError for an input source that this Druid has not."""
+        """Called before rows are staged. Raises DruidError for an input source that this engine does not support."""
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
-        """Run an `index_parallel` task over staged rows, and return when these can be queried and have been verified.
+        """Run an `index_parallel` task over staged rows; returns when the rows can be queried and are verified.
 
-        All of its rows are in Druid afterwards, each once, or none; where an error leaves that open, the journal says so, and
-        another call with its state and notes goes on from there. Also where there are no rows: then nothing is
-        sent but what "all" asks for. Ctrl-C shuts the task down.
+        Afterwards either all rows are in Druid, each exactly once, or none. If an error leaves that undecided, the journal
+        records it, and another call with its state and notes resumes from there. Without rows no task is submitted, and
+        only the replacement requested by "all" is done. Ctrl-C shuts the task down.
         """
 
     def withdraw(self, load: Load, journal: Journal) -> None:
-        """Shut down what was submitted, and take back what was published: Druid is as it was before, as far as it is ours."""
+        """Roll back a load: shut its task down, drop the segments that it published, and restore those that it replaced."""
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:
-        """Drop all segments of a data source; returns when no query sees them any more.
+        """Drop all segments of a data source; returns when no query reads them any more.
 
-        A cluster keeps them as unused, and gives them back when asked; with `purge` it deletes them.
+        A cluster only marks them as unused; with `purge` it deletes them.
         """
 
     def ingestion_facts(
@@ -89,11 +89,11 @@ class DruidEngine(Protocol):
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts | None:
-        """What is known of the supervisor of a data source; None where nothing can be ingested from Kafka.
+        """The state of the supervisor of a data source; None if this engine does not ingest from Kafka.
 
-        `whole`: its status and the workers, too; `informed`: when the supervisor knows how far its tasks have read, for
-        which it may need some seconds. With `feed`, a supervisor's spec, Kafka is asked for the offsets of
-        the topic, also for those at a `moment` in ms; where it cannot be asked they are left out.
+        `whole` adds its status and the workers. With `informed` the call waits, for some seconds if needed, until the
+        supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic are read from
+        Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
         """
 
     def change_ingestion(
@@ -105,7 +105,10 @@ class DruidEngine(Protocol):
         accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
-        """Do it step by step, and wait until it is so; the offsets that were moved. `moving` is told before they are, and may refuse."""
+        """Run the steps and wait for their effect; returns the changed offsets.
+
+        `moving` is called before offsets change, and may raise to prevent it.
+        """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""

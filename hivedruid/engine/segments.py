@@ -1,4 +1,4 @@
-"""Segments as an engine tells of them."""
+"""Segments as an engine reports them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """A segment as queries read it now: its interval in milliseconds, half open, and an id that no other rows ever have.
+    """A segment as queries read it now: its interval in milliseconds, half open, and an id that is never reused for other rows.
 
     `growing`: rows are being added to it.
     """
@@ -26,7 +26,7 @@ version hides it; `tombstone`: it has no rows and hides those of older versions;
 
 @dataclass(frozen=True)
 class ListedSegment:
-    """A segment as SHOW SEGMENTS lists it. `rows` is None where it cannot be queried; `replicas` are copies that queries may read."""
+    """A segment as SHOW SEGMENTS lists it. `rows` is None if it cannot be queried; `replicas` counts the copies that queries may read."""
 
     start: int
     end: int

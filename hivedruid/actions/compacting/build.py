@@ -1,4 +1,4 @@
-"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS: what they come down to. Pure."""
+"""The actions of COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_HERE = "the embedded store does not compact automatically: druid.compaction.
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """Raises SemanticError and UnsupportedError for tables that are not in Druid, and kinds that Druid has not."""
+    """Raises SemanticError and UnsupportedError for tables that are not in Druid and unknown kinds of compaction."""
     del note
     assert isinstance(statement, CompactingStatement)
     return StatementPlan((_action(statement, snapshot),))
@@ -49,10 +49,9 @@ def _shown(name: TableName | None, snapshot: Snapshot) -> Table | None:
 
 
 def changed(before: Table | None, after: Table | None, snapshot: Snapshot) -> tuple[ConfigureCompaction, ...]:
-    """What the change of a table means for the coordinator; `before` is None for a new table, `after` for one that goes.
+    """The changes of the coordinator's configuration; `before` is None for a new table, `after` for a dropped one.
 
-    It comes before the catalog's own change: where Druid cannot be reached nothing is done, and the statement can be
-    said again.
+    They run before the catalog changes: if Druid cannot be reached, nothing is changed and the statement can be rerun.
     """
     old, new = (specs.automatic(table, snapshot.settings) if table else None for table in (before, after))
     is_possible = not _is_embedded(snapshot)

@@ -1,4 +1,4 @@
-"""EXPLAIN of what compacts segments and lists them."""
+"""EXPLAIN of the actions that compact and list segments."""
 
 from __future__ import annotations
 

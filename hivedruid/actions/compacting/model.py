@@ -1,4 +1,4 @@
-"""The actions that compact segments and list them."""
+"""The actions that compact and list segments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hivedruid.druid.ingestion import Json
 
 @dataclass(frozen=True)
 class CompactSegments(Action):
-    """Merge the segments of a table into as few as its properties want. `task` is complete but for id and interval.
+    """Merge the segments of a table according to its properties. `task` is complete except for id and interval.
 
-    Without a `task` there is nothing to merge, and a note says so. With `wait` rows are compared before and after.
+    Without a `task` nothing is merged, and a note says so. With `wait` the rows before and after are compared.
     """
 
     table: Table
@@ -23,9 +23,9 @@ class CompactSegments(Action):
 
 @dataclass(frozen=True)
 class ConfigureCompaction(Action):
-    """What the coordinator does by itself with a table's segments from now on; without a `config` nothing.
+    """Set the automatic compaction of a table; without a `config` it is removed.
 
-    `is_possible`: whether there is a coordinator.
+    `is_possible`: whether the engine has a coordinator.
     """
 
     table: Table
@@ -35,9 +35,9 @@ class ConfigureCompaction(Action):
 
 @dataclass(frozen=True)
 class ListCompactions(Action):
-    """Answer with the tasks that compact, and the state of automatic compaction; of all tables, or of one.
+    """Return the compaction tasks and the state of automatic compaction, of all tables or of one.
 
-    `is_possible`: whether this Druid compacts anything.
+    `is_possible`: whether the engine supports compaction.
     """
 
     table: Table | None
@@ -46,7 +46,7 @@ class ListCompactions(Action):
 
 @dataclass(frozen=True)
 class ListSegments(Action):
-    """Answer with the segments of a table, or of all Druid tables of a database. `asks`: a cluster is asked for them."""
+    """Return the segments of a table, or of all Druid tables of a database. `asks`: they are requested from a cluster."""
 
     table: Table | None
     database: str

@@ -1,4 +1,4 @@
-"""Run the actions about segments: requests to Druid, and the rows of SHOW COMPACTIONS and SHOW SEGMENTS."""
+"""Run the compaction actions: requests to Druid, and the rows of SHOW COMPACTIONS and SHOW SEGMENTS."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def configure(action: ConfigureCompaction, services: Services) -> None:
 
 
 def _compact(action: CompactSegments, services: Services) -> Result:
-    """The ids of the tasks, whether they were waited for or not."""
+    """Returns the ids of the tasks, with or without `wait`."""
     if action.task is None:
         services.note(NOTHING_HERE)
         return Result(TASK_COLUMNS)
@@ -100,7 +100,7 @@ def _compactions(action: ListCompactions, services: Services) -> Result:
 def compaction_rows(
     watched: Iterable[client.Automatic], tasks: Iterable[Task], names: Mapping[str, str], now: datetime
 ) -> Iterator[o.Row]:
-    """The tables that are compacted automatically, by name; then the tasks, newest first."""
+    """The tables with automatic compaction, by name; then the tasks, newest first."""
     for one in sorted(watched, key=lambda w: names.get(w.data_source, w.data_source)):
         amounts = (None if a is None else _amount(a) for a in (one.awaiting, one.compacted, one.skipped))
         name = names.get(one.data_source, one.data_source)

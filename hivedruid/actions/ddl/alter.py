@@ -1,4 +1,4 @@
-"""ALTER TABLE to actions. Pure: what is known of the tables is in the snapshot."""
+"""The actions of ALTER TABLE. Pure: the snapshot holds all facts about the tables."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> t
 def _with_properties(
     name: TableName, table: Table, properties: dict[str, str], snapshot: Snapshot
 ) -> tuple[Action, ...]:
-    """The table with these properties, checked together; `comment` among them is the table's comment."""
+    """Change the table's properties, validated together; the key `comment` sets the table's comment."""
     columns = table.columns
     if table.kind == "druid":
         columns = with_stored_types(columns, properties)
@@ -131,7 +131,7 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
 
 
 def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    """RENAME touches the catalog alone: a Druid table keeps its data source, a managed table its `table_id`."""
+    """RENAME changes only the catalog: a Druid table keeps its data source, a managed table its `table_id`."""
     table = _altered(statement.name, snapshot)
     database = statement.new_name.database or table.database
     require_database(database, statement.new_name.span, snapshot)
@@ -158,7 +158,7 @@ _CHANGES_ROWS = (
 
 
 def left_as_it_is(change: ReplaceTable) -> Iterator[str]:
-    """What of a Druid table's rows stays as it is although the table changes, for people."""
+    """Notes on existing rows of a Druid table that the change of the table does not affect."""
     before, after = change.before, change.after
     if after.kind != "druid":
         return

@@ -1,4 +1,4 @@
-"""DDL statements to actions. Pure: what they need to know is in the snapshot."""
+"""The actions of DDL statements. Pure: the snapshot holds all facts."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
 def build(
     statement: Statement, snapshot: Snapshot, note: Note | None = None, *, view_columns: ViewColumns | None = None
 ) -> StatementPlan:
-    """The actions of a statement of `parser.statements.ddl`. Empty where there is nothing to do (IF [NOT] EXISTS).
+    """The actions of a statement of `parser.statements.ddl`. Empty if there is nothing to do (IF [NOT] EXISTS).
 
-    `note` hears what a change of a table does not do. `view_columns` tells the output columns of a view's query; None: the planner.
-    Raises SemanticError and UnsupportedError, with the place, where Hive's rules forbid it.
+    `note` receives notes on what a change of a table does not affect. `view_columns` returns the output columns of a
+    view's query; by default the planner does.
+    Raises SemanticError and UnsupportedError, with the position, if Hive's rules forbid the statement.
     """
     assert isinstance(statement, s.DdlStatement)
     if isinstance(statement, s.CreateTable) and statement.query is not None:

@@ -137,7 +137,7 @@ def _remove_database(action: c.RemoveDatabase) -> tuple[str, Fields]:
 
 
 def _supervisor(action: c.DdlAction, settings: Mapping[str, str]) -> list[str]:
-    """The Kafka supervisor spec that a Druid table with a topic stands for."""
+    """The Kafka supervisor spec of a Druid table with a topic."""
     spec = _supervisor_spec(action, settings)
     if spec is None:
         return []

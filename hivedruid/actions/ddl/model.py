@@ -1,4 +1,4 @@
-"""The actions that change the catalog, and what goes with a table."""
+"""The actions that change the catalog, and the data and ingestion of its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AddTable(Action):
-    """Put a table or view into the catalog (over a view of the same name with `replace`)."""
+    """Add a table or view to the catalog; with `replace` it replaces a view of the same name."""
 
     table: Table
     replace: bool = False
@@ -27,9 +27,9 @@ class AddTable(Action):
 
 @dataclass(frozen=True)
 class RemoveTable(Action):
-    """Take a table out of the catalog; with `delete_data` what it stores goes as well.
+    """Remove a table from the catalog; with `delete_data` its data is deleted, too.
 
-    `ingestion` and automatic `compaction` end before that. With `purge` Druid's segments are deleted, not only marked as unused.
+    `ingestion` and automatic `compaction` are stopped first. With `purge` Druid's segments are deleted, not only marked as unused.
     """
 
     table: Table
@@ -83,7 +83,7 @@ class AddDatabase(Action):
 
 @dataclass(frozen=True)
 class RemoveDatabase(Action):
-    """Take a database out; its `tables` (CASCADE) are removed before it."""
+    """Remove a database; its `tables` (CASCADE) are removed first."""
 
     name: str
     tables: tuple[RemoveTable, ...] = ()

@@ -1,4 +1,4 @@
-"""The table that a CREATE TABLE makes."""
+"""The table that a CREATE TABLE defines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from hivedruid.tables.property_checks import validate
 
 
 def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Column, ...] | None = None) -> Table | None:
-    """The table that CREATE TABLE makes; `columns` are the output of its AS SELECT. None: IF NOT EXISTS, and it exists."""
+    """The table that CREATE TABLE defines; `columns` are the output of its AS SELECT.
+
+    None for IF NOT EXISTS if the table exists.
+    """
     database = database_of(statement.name, snapshot)
     existing = snapshot.table(database, statement.name.name)
     if existing is not None:
@@ -34,7 +37,7 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
 
 
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
-    """CREATE TABLE … LIKE: columns, format and properties of the other table, none of its data."""
+    """CREATE TABLE … LIKE: columns, format and properties of the other table, without its data."""
     other = find_table(like, snapshot)
     if other.kind == "view" or other.is_materialized:
         raise UnsupportedError(

@@ -1,4 +1,4 @@
-"""DROP and TRUNCATE to actions. Pure: what is known of the tables is in the snapshot."""
+"""The actions of DROP and TRUNCATE. Pure: the snapshot holds all facts about the tables."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]
 
 
 def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveTable:
-    """DROP: what goes besides the name.
+    """What DROP removes beside the catalog entry.
 
-    A managed table's data, and any table's with external.table.purge. Of a Druid table the data source, if the table
-    made it: Hive marks its segments as unused in any case. One that it was put over stays, and so does
-    one that another home feeds. PURGE, auto.purge and external.table.purge delete what goes for good.
+    The data of a managed table, and of any table with external.table.purge. The data source of a Druid table, if the
+    table created it: Hive marks its segments as unused in any case. A data source that existed before the table stays,
+    and so does one that another home feeds. PURGE, auto.purge and external.table.purge delete the segments permanently.
     """
     always = _is_true(table, "external.table.purge")
     is_own = table.owns_data_source if table.kind == "druid" else not table.external

@@ -1,4 +1,4 @@
-"""Change the catalog, and what goes with a table."""
+"""Run DDL actions: change the catalog, and the data and ingestion of its tables."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _add_table(action: AddTable, services: Services) -> None:
 
 
 def _remove_table(action: RemoveTable, services: Services) -> None:
-    """The catalog first: what a crash leaves behind is data without a name, never a name without data.
+    """Remove the table from the catalog before its files: after a crash files may be left over, but no table lacks them.
 
-    Druid comes before the catalog: where it cannot be reached nothing is done, and DROP can be said again.
+    Druid comes before the catalog: if it cannot be reached, nothing is changed and DROP can be rerun.
     """
     in_druid = action.table.kind == "druid"
     if action.ingestion is not None:

@@ -1,4 +1,4 @@
-"""A view's text, so that it means the same whatever the current database is."""
+"""The text of a view, made independent of the current database."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hivedruid.script import SourceStatement
 
 
 def qualified(text: str, database: str) -> str:
-    """The query with the database put before every table name that has none, as Hive expands a view's text.
+    """The query with the database added to every unqualified table name, as Hive expands a view's text.
 
-    Names of WITH queries are not tables.
+    Names of WITH queries are left unchanged.
     """
     source = SourceStatement(text)
     tree = parse_query(source, tokenize(source))
@@ -35,7 +35,7 @@ def qualified(text: str, database: str) -> str:
 
 
 def _is_cte(table: exp.Expr, name: str) -> bool:
-    """Whether a WITH around the table defines that name; inside a WITH only the queries before its own do."""
+    """Whether an enclosing WITH defines that name; within a WITH, only earlier queries count."""
     child: exp.Expr = table
     node = table.parent
     inside_with = False
