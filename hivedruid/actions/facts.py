@@ -1,4 +1,4 @@
-"""Where the facts that building actions needs come from."""
+"""The sources of the facts that are needed to build actions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hivedruid.engine.engine import DruidEngine
 
 @dataclass
 class Facts:
-    """Where facts come from: the catalog, Druid, the session.
+    """The sources of facts: the catalog, Druid, the session.
 
-    With `plan_only` nothing will be executed: where Druid cannot be reached, the catalog has to do. `with_figures`: the
-    statistics of every table are wanted, not only where they choose between plans.
+    With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read the
+    statistics of every table, not only those that choose between plans.
     """
 
     catalog: Catalog

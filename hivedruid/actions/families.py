@@ -1,7 +1,7 @@
-"""The families of statements and actions, and what builds, explains and runs each. A family loads when the first of it comes.
+"""The families of statements and actions, and the modules that build, explain and run each. A family is loaded on first use.
 
 A family has a module of statements (`parser/statements/F.py`), a module of actions (`actions/F/model.py`), and beside that
-`build.py`, `explain.py` and `run.py`, as far as it needs them. Inside, mypy checks that every class of the family has its case.
+`build.py`, `explain.py` and `run.py`, as needed. mypy checks that a family handles every class of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, Family] = {
     **{f"{_STATEMENTS}.{name}": name for name in _NAMES},
     **{f"{_ACTIONS}.{name}.model": name for name in _NAMES},
 }
-"""By the module that defines a class, so that asking loads nothing."""
+"""By the module that defines the class, so that a lookup imports nothing."""
 
 
 def family_of(value: Statement | Action) -> Family:
@@ -42,7 +42,7 @@ def family_of(value: Statement | Action) -> Family:
 
 
 def builder(family: Family) -> Builder:
-    """What makes the actions of a statement of the family."""
+    """The function that builds the actions of the family's statements."""
     match family:
         case "select":
             from hivedruid.actions.select import build as select
@@ -85,7 +85,7 @@ def builder(family: Family) -> Builder:
 
 
 def explainer(family: Family) -> Explainer:
-    """What says in EXPLAIN what an action of the family does."""
+    """The EXPLAIN of the family's actions."""
     match family:
         case "select":
             from hivedruid.actions.select import explain as select
@@ -128,7 +128,7 @@ def explainer(family: Family) -> Explainer:
 
 
 def runner(family: Family) -> Runner:
-    """What does the actions of the family, in this process and outside."""
+    """The function that runs the family's actions."""
     match family:
         case "select":
             from hivedruid.actions.select import run as select

@@ -1,4 +1,4 @@
-"""Read from outside, once, what building a statement's actions needs to know."""
+"""Read, once, the facts that are needed to build a statement's actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def gather(statement: Statement, facts: Facts) -> Snapshot:
-    """A snapshot with every table the statement names, views seen through."""
+    """A snapshot with every table that the statement reads, directly or through views."""
     if isinstance(statement, Explain):
         figures = statement.mode == "extended"
         return gather(statement.statement, replace(facts, plan_only=True, with_figures=figures))
@@ -72,7 +72,7 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownJob, ...]:
 def _materialized(
     statement: Statement, reader: TableReader, facts: Facts
 ) -> tuple[tuple[ViewFacts, ...], Mapping[str, SourceState]]:
-    """The materialized views that matter to a statement, and the state of what a new build of one reads."""
+    """The materialized views relevant to a statement, and the state of the sources of a view that it builds."""
     builds = "sources" in statement.needs
     if not builds and not facts.catalog.connection.execute("SELECT 1 FROM materialized_views").fetchone():
         return (), {}

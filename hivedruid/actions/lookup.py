@@ -1,4 +1,4 @@
-"""Tables and databases that statements name, as the snapshot knows them, and what forbids to change them."""
+"""Look up the tables and databases of statements in the snapshot, and check that they may be changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hivedruid.parser.statements import TableName
 
 
 def find_table(name: TableName, snapshot: Snapshot) -> Table:
-    """The table or view of that name. Raises SemanticError with the closest name."""
+    """The table or view of that name. Raises SemanticError, with the closest name, if there is none."""
     table = snapshot.table(name.database, name.name)
     if table is None:
         database = database_of(name, snapshot)
@@ -45,7 +45,10 @@ def already_exists(table: Table, span: Span | None) -> SemanticError:
 
 
 def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Iterable[str] = ()) -> None:
-    """Hive: what a materialized view is made from stays (HMSHandler.isPartOfMaterializedView). `also` go at the same time."""
+    """As Hive, refuse to drop the source of a materialized view (HMSHandler.isPartOfMaterializedView).
+
+    `also` are tables that are dropped by the same statement.
+    """
     gone = {table.full_name, *also}
     views = [
         facts.table.full_name
@@ -61,7 +64,7 @@ def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapsho
 
 
 def refuse_if_materialized(table: Table, verb: str, span: Span | None) -> None:
-    """A materialized view has the rows and columns of its query, and no others."""
+    """Refuse to change a materialized view: its rows and columns are those of its query."""
     if table.is_materialized:
         raise SemanticError(
             f"cannot {verb} {table.full_name}: it is a materialized view",

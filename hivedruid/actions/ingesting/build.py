@@ -1,4 +1,4 @@
-"""Statements that start, stop and change the ingestion from Kafka to actions. Pure: what runs now is in the snapshot."""
+"""The actions of statements that start, stop and change ingestion from Kafka. Pure: the snapshot holds what runs now."""
 
 from __future__ import annotations
 
@@ -50,13 +50,16 @@ def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...
 
 
 def verb_of(properties: Iterable[Property]) -> Property | None:
-    """The property druid.kafka.ingestion, where it is given; of two the last counts."""
+    """The property druid.kafka.ingestion, if given; the last one if repeated."""
     found = [item for item in properties if item.key == KAFKA_INGESTION]
     return found[-1] if found else None
 
 
 def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | None = None) -> tuple[Action, ...]:
-    """What druid.kafka.ingestion asks for, of a table that was `before`. Empty for an EXPLAIN of START where nothing can be ingested."""
+    """The actions of druid.kafka.ingestion, for a table that was `before`.
+
+    Empty for an EXPLAIN of START on an engine that does not ingest.
+    """
     name = verb.value.upper()
     if snapshot.plan_only and name == "START" and _is_embedded(snapshot):
         return ()
@@ -65,9 +68,9 @@ def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | 
 
 
 def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
-    """What an ALTER means for a supervisor that runs: the new spec, where it says something else.
+    """Submit the new spec to a running supervisor if an ALTER changes it.
 
-    Raises SemanticError where the supervisor would be left behind.
+    Raises SemanticError if the table would no longer match the supervisor.
     """
     facts = snapshot.ingestions.get((before.database, before.name))
     if facts is None or not is_fed(before.properties):
@@ -87,7 +90,7 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
 
 
 def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
-    """Druid keeps the offsets of one topic for a data source, and publishes nothing of another (KafkaDataSourceMetadata)."""
+    """Druid stores the offsets of one topic per data source and publishes nothing of another (KafkaDataSourceMetadata)."""
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
     if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
@@ -98,7 +101,7 @@ def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span 
 
 
 def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
-    """Raises SemanticError where tasks hold rows of the table that are no segments yet."""
+    """Raises SemanticError if tasks hold rows of the table that are not yet published as segments."""
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is not None and facts.running is not None and not facts.is_suspended:
         raise SemanticError(
@@ -115,7 +118,7 @@ def is_anothers(table: Table, snapshot: Snapshot) -> bool:
 
 
 def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
-    """How the ingestion into a table that is dropped ends; a supervisor that is not the table's is left alone."""
+    """How the ingestion into a table that is dropped ends; a supervisor that belongs to another table is not touched."""
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
         return None
@@ -196,7 +199,7 @@ def _reset(
 
 
 def _asked(target: ResetTarget | None) -> str:
-    """The target of RESET as it is written."""
+    """The target of RESET as SQL."""
     if target is None:
         return ""
     if target.to == "TIMESTAMP":
@@ -207,7 +210,7 @@ def _asked(target: ResetTarget | None) -> str:
 
 
 def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -> None:
-    """Offsets that Kafka does not have would stop every task."""
+    """Refuse offsets that are not in Kafka: every task would fail."""
     if facts.topic is None:
         return
     for partition, offset in offsets.items():
@@ -226,9 +229,9 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
 
 
 def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
-    """Back to the newest spec whose tasks ran and that says something else than the table does now.
+    """Restore the newest spec whose tasks ran and that differs from the table's current one.
 
-    One that was interrupted has forgotten the later ones already: the newest is where it goes.
+    An interrupted rollback has already discarded the later specs, and continues with the newest.
     """
     now = supervisor_spec(table, snapshot.settings)
     is_begun = lifecycle.ROLLBACK.items() <= facts.record.pending.items()

@@ -1,4 +1,4 @@
-"""The look at Kafka and Druid that CREATE of a table fed from Kafka takes: the action, and how it is done."""
+"""The check of Kafka and Druid when a table fed from Kafka is created: building and running the action."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
 
 
 def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, ...]:
-    """The check that comes before a table is made; none for the embedded store, and where it is not wanted."""
+    """The check before a table is created; none for the embedded store, or if it is turned off."""
     if table.kind != "druid" or not is_fed(table.properties) or not session_can(settings, "ingestion"):
         return ()
     mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
@@ -36,7 +36,7 @@ def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, .
 
 
 def check(action: CheckIngestion, services: Services) -> None:
-    """Look, and tell. Raises ExecutionError with every finding where one is fatal and the mode is REFUSE."""
+    """Check, and note the findings. Raises ExecutionError with all findings if one is fatal and the mode is REFUSE."""
     from hivedruid.ingestion.checks import findings
 
     cluster = services.cluster()
@@ -58,9 +58,9 @@ def check(action: CheckIngestion, services: Services) -> None:
 
 
 def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], None]) -> Seen:
-    """What there is to see of Kafka and Druid for a supervisor's spec. Raises ConnectError and DruidError of the overlord.
+    """Inspect Kafka and Druid for a supervisor's spec. Raises ConnectError and DruidError of the overlord.
 
-    A topic that Kafka says is not there is not looked for by Druid; one without records is not waited for.
+    Druid samples the topic only if it exists; an empty topic is not waited for.
     """
     from hivedruid.clients.kafka import NoTopicError
     from hivedruid.clients.overlord import Overlord
@@ -91,7 +91,7 @@ def look(cluster: DruidCluster, spec: Mapping[str, Any], note: Callable[[str], N
 
 
 def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
-    """The topics as this machine sees them, or why it does not; credentials that only Druid has are no problem."""
+    """The topics as seen from this machine, or the error; credentials that only Druid has are not an error."""
     from hivedruid.clients.kafka import Kafka, NoTopicError, OnlyDruidError
     from hivedruid.ingestion.checks import Seen
 
@@ -115,7 +115,7 @@ def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
 
 
 def _together(topics: tuple[TopicOffsets, ...]) -> TopicOffsets | None:
-    """Topics of a pattern share the tasks: their partitions count as those of one."""
+    """The topics of a pattern share the tasks: their partitions are counted together."""
     from hivedruid.ingestion.model import TopicOffsets
 
     if not topics:

@@ -1,7 +1,7 @@
-"""DESCRIBE EXTENDED | FORMATTED of a table fed from Kafka: its last block, which tells of the supervisor, in Hive's words.
+"""DESCRIBE EXTENDED | FORMATTED of a table fed from Kafka: its last block, the state of the supervisor, in Hive's format.
 
-Hive's own (DruidKafkaUtils, DruidStorageHandlerInfo) never lists a task, and takes a supervisor that is not there for an
-overlord that is not.
+Hive itself (DruidKafkaUtils, DruidStorageHandlerInfo) never lists a task, and reports a missing supervisor as an
+unreachable overlord.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNREACHABLE = "Druid Overlord is Unreachable, Runtime Status : unknown"
 def gather_runtime(
     statement: Statement, tables: Mapping[Key, Table], facts: Facts
 ) -> tuple[dict[Key, IngestionFacts], str | None]:
-    """What Druid says of the fed tables among those described, and why it could not be asked."""
+    """The ingestion of each described table that is fed from Kafka, and why Druid could not be queried."""
     found: dict[Key, IngestionFacts] = {}
     if facts.plan_only or not isinstance(statement, DescribeTable) or statement.mode == "plain":
         return found, None
@@ -42,7 +42,7 @@ def gather_runtime(
 
 
 def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) -> list[Row]:
-    """Nothing for a table that is not fed, or not from a cluster."""
+    """Empty for a table that is not fed from Kafka, or not in a cluster."""
     if table.kind != "druid" or not is_fed(table.properties) or (known is None and unreachable is None):
         return []
     told = [UNREACHABLE] if known is None else _status(table, known)

@@ -1,4 +1,4 @@
-"""EXPLAIN of what starts, stops and changes an ingestion: the spec, what differs from what runs, slots, offsets, requests."""
+"""EXPLAIN of ingestion changes: the spec, its differences from the running one, slots, offsets, requests."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _move(move: Move) -> str:
 
 
 def _shown(spec: Json) -> Json:
-    """Without what is this home's own, and without secrets."""
+    """The spec without the keys that identify this home, and without secrets."""
     context = {key: value for key, value in spec.get("context", {}).items() if key not in (OWNER_ID, OWNER_HOME)}
     shown: Json = redact_spec({**spec, "context": context})
     return shown

@@ -1,4 +1,4 @@
-"""Read from outside what statements about ingestion need to know: the supervisors of the tables that they change."""
+"""Read the facts for statements about ingestion: the supervisors of the tables that they change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = tuple[str, str]
 def gather_ingestions(
     statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
 ) -> dict[Key, IngestionFacts]:
-    """By (database, name). Raises ConnectError where Druid cannot be asked, unless the statement is only explained."""
+    """By (database, name). Raises ConnectError if Druid cannot be reached, unless the statement is only explained."""
     found: dict[Key, IngestionFacts] = {}
     try:
         for key, table, record in _concerned(statement, tables, all_tables, facts):
@@ -44,7 +44,7 @@ def gather_ingestions(
 def _concerned(
     statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
 ) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
-    """The tables fed from Kafka whose supervisor matters, and what is remembered of each; None for one that is only being made."""
+    """The relevant tables fed from Kafka, with the catalog's record of each; None for a table that is being created."""
     if isinstance(statement, s.CreateTable):
         if verb_of(statement.properties) is not None:
             yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
@@ -64,7 +64,7 @@ def _concerned(
 
 
 def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
-    """What Druid, Kafka and the catalog know of one table's ingestion."""
+    """The ingestion of one table, from Druid, Kafka and the catalog."""
     data_source = table.data_source if table else _named(statement, ".".join(key))
     verb: str | None = None
     if isinstance(statement, AlterIngestion):
@@ -95,7 +95,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
 
 
 def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
-    """A supervisor that a table of this home has left behind is nobody's, and can be taken over."""
+    """Remove the owner of a supervisor that a dropped table of this home left behind, so that it can be taken over."""
     context = running.get("context") or {}
     if context.get(OWNER_HOME) != home:
         return running
@@ -123,7 +123,7 @@ def _moment(statement: Statement, facts: Facts) -> int | None:
 
 
 def home_name(home: Path) -> str:
-    """How this home is named to others: who, where, which folder."""
+    """The name of this home in messages of other homes: user, host and folder."""
     import getpass
     import socket
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckIngestion(Action):
-    """Look whether the ingestion into a table could start: WARN tells what is wrong, REFUSE does not go on then."""
+    """Check whether the ingestion into a table can start: WARN notes the findings, REFUSE fails the statement."""
 
     table: Table
     spec: Mapping[str, Any]
@@ -25,9 +25,9 @@ class CheckIngestion(Action):
 
 @dataclass(frozen=True)
 class ChangeIngestion(Action):
-    """Start, stop or change what feeds a table from Kafka, and remember it in the catalog.
+    """Start, stop or change the ingestion into a table from Kafka, and record it in the catalog.
 
-    `before` is the table as it was before the same statement changed it: where Druid refuses, it is that again.
+    `before` is the table before the same statement changed it: it is restored if Druid refuses the change.
     """
 
     change: IngestionChange
@@ -40,9 +40,9 @@ class ChangeIngestion(Action):
 
 @dataclass(frozen=True)
 class ForgetSpecs(Action):
-    """ROLLBACK INGESTION: the specs that were sent after `version` are as if they had not been.
+    """ROLLBACK INGESTION: discard the specs that were submitted after `version`.
 
-    `resubmits`: Druid has to hear of it, too; until that is done, the roll back counts as begun.
+    `resubmits`: the spec is submitted to Druid, too; until that is done, the rollback is pending.
     """
 
     table: Table

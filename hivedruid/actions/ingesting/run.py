@@ -1,4 +1,4 @@
-"""Run `ChangeIngestion`: ask where records get lost, leave word in the catalog, do it, and remember how it ended."""
+"""Run `ChangeIngestion`: confirm the loss of records, record the change in the catalog, run it, record the outcome."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
 
 
 def _is_refused(left: Sequence[Step], done: int, error: HiveDruidError) -> bool:
-    """Whether Druid goes on as before: the first request was refused, or the new spec."""
+    """Whether Druid continues as before: it refused the first request, or the new spec."""
     refuses = not isinstance(error, ConnectError) and bool(left) and isinstance(left[0], Request)
     return refuses and (done == 0 or left[0].text == f"POST {SUPERVISOR}")
 
 
 class Progress:
-    """How many steps are behind us."""
+    """The number of completed steps."""
 
     done = 0
 
@@ -106,13 +106,13 @@ class Progress:
 
 
 def _tell(change: IngestionChange, services: Services) -> None:
-    """What changes in a spec that runs."""
+    """Note the changes of a running spec."""
     for item in change.differences:
         services.note("supervisor {}: {} {} -> {}".format(change.table.data_source, item.path, *item.texts))
 
 
 def _ask(change: IngestionChange, services: Services) -> None:
-    """Raises ExecutionError where nobody says yes."""
+    """Raises ExecutionError if the user does not confirm."""
     if not change.needs_consent:
         return
     told = f"RESET of {change.table.full_name}: {summary(change.moves)}"
@@ -121,9 +121,9 @@ def _ask(change: IngestionChange, services: Services) -> None:
 
 
 def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:
-    """Where more gets lost or read again than was said: tasks have read on, or one has failed.
+    """Confirm again if more records are lost or repeated than announced: tasks have read on, or one has failed.
 
-    Raises ExecutionError where nobody says yes.
+    Raises ExecutionError if the user does not confirm.
     """
     if any(move.lost is None for move in (*change.moves, *planned)):
         return  # that it is not known was said
@@ -138,7 +138,7 @@ def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Ser
 
 
 def _counts(planned: tuple[Move, ...]) -> tuple[int, int]:
-    """Records that are lost, and those that are read again."""
+    """The number of lost records, and of records that are read again."""
     return sum(move.lost or 0 for move in planned), sum(move.repeated or 0 for move in planned)
 
 

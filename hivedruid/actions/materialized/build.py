@@ -1,4 +1,4 @@
-"""CREATE, ALTER, DROP and SHOW of materialized views to actions. Pure: what is known of their sources is in the snapshot."""
+"""The actions of statements about materialized views. Pure: the snapshot holds the state of their sources."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _CHANGES_VALUES = frozenset({STORED_AS, "druid.columns.aggregators", "druid.metr
 
 
 def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) -> Table | None:
-    """The table that holds the view's rows; None: IF NOT EXISTS, and it exists."""
+    """The table that holds the view's rows; None for IF NOT EXISTS if it exists."""
     given = {item.key: item for item in statement.table.properties}
     clauses = statement.table
     if is_fed(dict.fromkeys(given, "")):
@@ -139,7 +139,7 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
 
 
 def _unfit(node: Node, snapshot: Snapshot, query: exp.Expr, source: Any) -> str:
-    """Why the rows of a build are not for other queries, whatever the sources do: the query means another thing later."""
+    """Why other queries cannot use the rows of a build: the meaning of the view's query changes over time."""
     if materialize.changes_by_itself(node):
         return "its query calls functions whose results depend on the user or the time"
     later = replace(snapshot, now=snapshot.now + timedelta(days=400, hours=5, seconds=7), materialized_views=())
@@ -150,7 +150,7 @@ def _unfit(node: Node, snapshot: Snapshot, query: exp.Expr, source: Any) -> str:
 
 
 def _checks(node: Node, builder: Builder) -> RootChecks | None:
-    """What finds out whether the view's joins keep every row of a table; only a view of rows counts them."""
+    """The checks whether the view's joins keep every row of a table; only for views without aggregation."""
     definition = definition_of(node)
     if isinstance(definition, str) or definition.keys is not None:
         return None
@@ -281,7 +281,7 @@ def _show(statement: m.ShowMaterializedViews, snapshot: Snapshot) -> Show:
 
 
 def _mode(facts: ViewFacts, snapshot: Snapshot) -> str:
-    """Hive's words (ShowMaterializedViewsFormatter)."""
+    """As Hive formats it (ShowMaterializedViewsFormatter)."""
     window = facts.table.properties.get(TABLE_TIME_WINDOW) or snapshot.settings.get(TIME_WINDOW) or "0min"
     seconds = span_seconds(window)
     if seconds == 0:

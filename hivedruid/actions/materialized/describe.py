@@ -1,4 +1,4 @@
-"""What is said of a materialized view besides what is said of its table."""
+"""The description of a materialized view, in addition to that of its table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hivedruid.catalog.table import Table
 
 
 def facts_of(table: Table, snapshot: Snapshot) -> ViewFacts:
-    """What is known of a view; of one that nothing is known of, that it was never built."""
+    """The facts of a view; without any, it counts as never built."""
     for facts in snapshot.materialized_views:
         if facts.table.full_name == table.full_name:
             return facts
@@ -22,7 +22,7 @@ def stale(facts: ViewFacts) -> str:
 
 
 def described(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
-    """What DESCRIBE FORMATTED says of a materialized view besides its table."""
+    """The rows that DESCRIBE FORMATTED adds for a materialized view."""
     facts = facts_of(table, snapshot)
     return [
         ("# Materialized View Information", "", ""),

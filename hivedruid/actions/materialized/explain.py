@@ -12,7 +12,7 @@ from hivedruid.actions.writing.explain import EXPLAINER as WRITING
 
 
 def _head(action: BuildView) -> list[str]:
-    """The head of EXPLAIN's text for a build."""
+    """The first lines of the EXPLAIN of a build."""
     what = "Create Materialized View" if action.creates else "Rebuild Materialized View"
     return ["Stage-1", f"  {what}:", f"    name: {action.table.full_name}", f"    rows: {action.why}"]
 

@@ -1,4 +1,4 @@
-"""What is to be known of materialized views: which there are, and in which state their sources are."""
+"""Read the materialized views and the state of their sources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def gather_views(statement: Statement, reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
-    """The views that matter to a statement. Their sources' state, which costs requests, only where it decides something."""
+    """The views relevant to a statement. The state of their sources, which costs requests, is read only if needed."""
     match statement:
         case Query() | Insert() | CreateTable():
             if isinstance(statement, CreateTable) and statement.query is None:
@@ -67,7 +67,7 @@ def _named(reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
 
 
 def _candidates(reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
-    """The views whose tables the statement reads; of those that are not enabled nothing is asked."""
+    """The views whose tables the statement reads; the state of disabled views is not read."""
     if facts.settings.get(REWRITING, "true").lower() != "true":
         return ()
     views = all_views(facts.catalog)
@@ -82,7 +82,7 @@ def _candidates(reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
 
 
 def _shares(built: Built, named: set[str], plain: set[str]) -> bool:
-    """Whether the statement reads a table that the view has; of one with a root, that one must be among them."""
+    """Whether the statement reads a table of the view; without a root table it must read all of them."""
     tables = set(built.tables) - plain
     return bool(tables & named) if built.root is not None else bool(tables) and tables <= named
 
@@ -97,7 +97,7 @@ def _plain_views(catalog: Catalog, names: Iterable[str]) -> set[str]:
 
 
 def read_definition(table: Table, reader: TableReader) -> None:
-    """The tables that a materialized view's query names, into the reader's."""
+    """Let the reader read the tables of a materialized view's query."""
     from hivedruid.parser import parse
     from hivedruid.parser.statements import Query
     from hivedruid.script import SourceStatement
@@ -108,7 +108,7 @@ def read_definition(table: Table, reader: TableReader) -> None:
 
 
 def _with_states(views: list[tuple[Table, Built]], reader: TableReader, facts: Facts) -> Iterable[ViewFacts]:
-    """Each state is asked once."""
+    """Each state is read once."""
     known: dict[str, SourceState | None] = {}
 
     def state(table: Table) -> SourceState:
@@ -134,7 +134,7 @@ def _states(names: Iterable[str], facts: Facts, state: object) -> Mapping[str, S
 
 
 def gather_states(statement: Statement, reader: TableReader, facts: Facts) -> Mapping[str, SourceState]:
-    """The state of what a statement that builds a view reads."""
+    """The state of the sources of a statement that builds a view."""
     assert isinstance(statement, CreateMaterializedView | AlterMaterializedView)
     if isinstance(statement, AlterMaterializedView) and statement.what != "rebuild":
         return {}
@@ -145,18 +145,18 @@ def gather_states(statement: Statement, reader: TableReader, facts: Facts) -> Ma
 
 
 def source_states(tables: Iterable[Table], facts: Facts) -> dict[str, SourceState]:
-    """The state of tables that a view is about to be built from, by name. Raises ConnectError, DruidError."""
+    """The state, by name, of the tables that a view is built from. Raises ConnectError and DruidError."""
     stored = ((t.full_name, facts.catalog.find(t.database, t.name)) for t in tables)
     return {name: state_of(table, facts) for name, table in stored if table is not None}
 
 
 def state_of(table: Table, facts: Facts) -> SourceState:
-    """A table as it is now. Raises ConnectError and DruidError where Druid cannot be asked."""
+    """The current state of a table. Raises ConnectError and DruidError if Druid cannot be queried."""
     return own_state(table, facts.druid, facts.home)
 
 
 def own_state(table: Table, druid: Callable[[], DruidEngine], home: Path) -> SourceState:
-    """The same, for whoever has no facts at hand: of a view's own table after a build."""
+    """The current state of a table, without `Facts`: used for a view's own table after a build."""
     definition = sha256(f"{table.table_id} {to_json(replace(table, rewrite_enabled=False))}".encode()).hexdigest()[:16]
     if table.kind == "druid":
         segments = druid().segments(table.data_source)
