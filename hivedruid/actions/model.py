@@ -1,4 +1,4 @@
-"""The base of all actions: what statements come down to. EXPLAIN prints them, `execute` runs them; neither decides."""
+"""The base class of actions: a statement is built into actions. EXPLAIN prints them and `execute` runs them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Action:
-    """Base of all actions. Its properties say what others have to know of an action without knowing its kind."""
+    """Base of all actions. Its properties describe an action independently of its class."""
 
     @property
     def writes(self) -> IngestDruid | WriteTable | None:
-        """The rows that it writes: itself, or those of the materialized view that it builds."""
+        """The write that it does: itself, or that of the materialized view that it builds."""
         return None
 
     @property
     def ingests(self) -> IngestDruid | None:
-        """The rows that it writes to Druid."""
+        """The write to Druid that it does."""
         return None
 
     def with_job(self, job_id: str) -> Self:
-        """The same action, whose rows for Druid belong to this job."""
+        """The same action, with its write to Druid assigned to this job."""
         del job_id
         return self
 
@@ -38,7 +38,7 @@ class Action:
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:
-        """The native queries that it asks first, for EXPLAIN."""
+        """The native queries that it runs first, for EXPLAIN."""
         return ()
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
@@ -48,7 +48,7 @@ class Action:
 
     @property
     def names_only(self) -> Action | None:
-        """What of it concerns the catalog, the settings and answers from them: no data is read, written or deleted."""
+        """The part of the action that only concerns the catalog and settings: no data is read, written or deleted."""
         return None
 
 

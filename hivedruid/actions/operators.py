@@ -1,4 +1,4 @@
-"""The shape that most actions have in EXPLAIN: an operator, as Hive names its own, and its fields."""
+"""The EXPLAIN of most actions: an operator, named in Hive's style, and its fields."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Explainer:
 
 
 def operator_explainer(describe: Callable[[Action], tuple[str, Fields]]) -> Explainer:
-    """For actions that are an operator with fields, and nothing else."""
+    """An explainer for actions that consist of an operator and its fields."""
     return Explainer(lambda action, _: lines_of(*describe(action)), lambda action, _: document_of(*describe(action)))
 
 
 def lines_of(operator: str, fields: Fields) -> list[str]:
-    """`Stage-0`, the operator, and what it will do, indented."""
+    """`Stage-0`, the operator and its fields, indented."""
     return ["Stage-0", f"  {operator}:", *_indented(fields, 4)]
 
 
@@ -64,7 +64,7 @@ def _indented(fields: Iterable[tuple[str, Any]], depth: int) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """Parts of a request are shown as they are sent."""
+    """JSON values are shown as they are sent."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

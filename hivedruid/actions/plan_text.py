@@ -24,7 +24,7 @@ def table_scan(read: DruidRead, name: str) -> list[str]:
 
 
 def _over_nothing(read: DruidRead) -> list[str]:
-    """The query that is asked where the first one has no rows."""
+    """The query that is sent if the first one returns no rows."""
     if read.over_nothing is None:
         return []
     label = "druid.query.json (sent if the query above returns no rows, for the total over an empty input): "
@@ -58,7 +58,7 @@ def _reducer(reducer: KeyFilter) -> list[str]:
 
 
 def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
-    """Pretty-printed, so that one change of the query is one changed line."""
+    """Pretty-printed, so that a changed value is one changed line."""
     return (label + json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
 
 
@@ -67,7 +67,7 @@ def indent(lines: Iterable[str], width: int) -> list[str]:
 
 
 def read_document(read: DruidRead) -> dict[str, Any]:
-    """`query` and `fields`; `over_nothing` is the query that is asked where that one has no rows."""
+    """`query` and `fields`; `over_nothing` is the query that is sent if it returns no rows."""
     document = {"query": read.query, "fields": [{"name": f.name, "type": str(f.type)} for f in read.fields]}
     return document if read.over_nothing is None else {**document, "over_nothing": read.over_nothing.query}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TableReader:
-    """Reads the tables that a statement names, views seen through, and what Druid says of those whose rows matter."""
+    """Reads the tables of a statement, directly or through views, and the Druid schema of those whose rows it uses."""
 
     def __init__(self, facts: Facts, tables: dict[tuple[str, str], Table]) -> None:
         self.facts = facts
@@ -35,7 +35,7 @@ class TableReader:
         self.absent: list[str] = []
         self.unreachable: str | None = None
         self.mentions = 0
-        """How often queries name a table to read."""
+        """The number of table references in queries."""
 
     def query(self, e: exp.Expr, database: str) -> None:
         for node in e.find_all(exp.Table):
@@ -43,10 +43,10 @@ class TableReader:
             self.table((node.db or database).lower(), node.name.lower(), rows=True)
 
     def table(self, database: str, name: str, *, rows: bool) -> None:
-        """One table; a view brings what it reads.
+        """Read one table, and for a view the tables that it reads.
 
-        With `rows` it is read or written, and its columns get the data source's own spelling of its fields. DDL must
-        not ask for that: it repairs tables whose fields cannot be told apart.
+        `rows`: the statement reads or writes its rows, so that its columns need the exact field names of the data source.
+        DDL must not request that: it repairs tables whose field names are ambiguous.
         """
         key = (database, name)
         if key in self.named and (not rows or key in self.resolved):
@@ -69,7 +69,7 @@ class TableReader:
                 self.query(view.expression, table.database)
 
     def _fields(self, data_source: str) -> Mapping[str, str]:
-        """The fields of a data source that is read or written, and on the way the limits of its Druid."""
+        """The fields of a data source that is read or written; also reads the limits of the engine."""
         schema = self._schema(data_source, needed=not self.facts.plan_only)
         if self.unreachable is None:
             self.limits = self.facts.druid().limits()
@@ -78,7 +78,7 @@ class TableReader:
         return schema
 
     def _schema(self, data_source: str, *, needed: bool) -> Mapping[str, str]:
-        """Empty where Druid has no such data source, or where it cannot be asked and is not needed."""
+        """Empty if the data source does not exist, or if Druid cannot be reached and is not `needed`."""
         if self.unreachable is not None:
             return {}
         try:
@@ -90,7 +90,7 @@ class TableReader:
             return {}
 
     def _neighbours(self, database: str) -> None:
-        """The other tables there, so that an error can say which one was meant."""
+        """Read the other tables of the database, for suggestions in errors."""
         if not any(t.database == database for t in self.all_tables):
             self.all_tables += self.facts.catalog.tables(database)
 
@@ -127,7 +127,7 @@ class TableReader:
             self.query(value, self.facts.database)
 
     def _discover(self, statement: CreateTable) -> None:
-        """The data sources that the new table may name: its own, and one that is there already."""
+        """Read the schemas of the data sources that the new table may use: its default one, and a given one."""
         names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
         properties = {item.key: item.value for item in statement.properties}
         names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()

@@ -1,4 +1,4 @@
-"""What actions act on."""
+"""The services that actions use."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Services:
-    """What actions act on. `druid` and `spark` are only called where they are needed; the callbacks change the session.
+    """The services that actions use. `druid` and `spark` are called only when needed; the callbacks change the session.
 
-    `place` names the Druid of the session as `catalog/places.py` remembers it.
-    `note` is for what a person should know, `tell` for what was done; `confirm` asks whether what it is told may be done.
+    `place` names the session's engine as recorded by `catalog/places.py`.
+    `note` shows a note, `tell` reports what was done, and `confirm` asks the user for confirmation.
     """
 
     home: Path
@@ -39,7 +39,7 @@ class Services:
     confirm: Callable[[str], bool]
 
     def cluster(self) -> DruidCluster:
-        """The session's Druid where it is a cluster, which building the action has made sure of."""
+        """The session's cluster; building the action has already refused the embedded store."""
         from hivedruid.clients.cluster import DruidCluster
 
         druid = self.druid()

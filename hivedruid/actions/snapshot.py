@@ -1,4 +1,4 @@
-"""Facts from outside that building actions needs, read beforehand so that building stays pure."""
+"""The external facts that building actions needs, read beforehand so that building is pure."""
 
 from __future__ import annotations
 

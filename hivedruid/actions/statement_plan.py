@@ -1,4 +1,4 @@
-"""What a statement comes down to."""
+"""The plan of a statement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatementPlan:
-    """What a statement comes down to; `plans` are the query plans behind its actions, for EXPLAIN."""
+    """The actions of a statement; `plans` are the query plans behind them, for EXPLAIN."""
 
     actions: tuple[Action, ...]
     plans: tuple[QueryPlan, ...] = ()

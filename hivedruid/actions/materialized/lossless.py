@@ -1,8 +1,8 @@
-"""Whether the joins of a materialized view lose and repeat no row of one of its tables.
+"""Whether the joins of a materialized view preserve the rows of one of its tables, its root, exactly once each.
 
-Hive takes that from declared keys (PRIMARY KEY … RELY) and trusts them. Here it is counted when the view is built: as many rows
-in the view as in one table, and every other table joined by columns that are unique in it. Then queries of that table and some of the
-others can be answered from the view, too.
+Hive derives that from declared keys (PRIMARY KEY … RELY), which it trusts. Here it is counted when the view is built: the
+view has as many rows as the root, and every other table is joined by columns that are unique in it. Queries of the root
+and some of the other tables can then be answered from the view, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Edges = dict[tuple[int, int], list[Ref]]
 
 
 def root_checks(definition: Definition, builder: Builder) -> RootChecks | None:
-    """The queries that find the root; None where the joins are no tree of plain equalities, or there are conditions besides."""
+    """The queries that find the root; None unless the joins form a tree of plain equalities without other conditions."""
     scans = definition.block.scans
     edges = _edges(definition)
     if len(scans) < 2 or edges is None or len(edges) != 2 * (len(scans) - 1):
@@ -60,7 +60,7 @@ def _equal_columns(term: Rex) -> tuple[Ref, Ref] | None:
 
 
 def _parents(root: int, number: int, edges: Edges) -> list[tuple[int, int]]:
-    """Each table but the root with the one that it hangs on."""
+    """Each table except the root, with its parent in the join tree."""
     found: list[tuple[int, int]] = []
     reached = [root]
     for near in reached:
@@ -89,7 +89,7 @@ def _job(parts: list[Node], builder: Builder) -> SparkJob:
 
 
 def find_root(checks: RootChecks, rows: int, first_row: Callable[[SparkJob], tuple[int, ...]]) -> int | None:
-    """The table whose every row is in a view of so many rows exactly once."""
+    """The table each of whose rows is in the view, which has `rows` rows, exactly once."""
     for position, count in enumerate(first_row(checks.counts)):
         if count == rows:
             pairs = first_row(checks.keys[position])

@@ -16,9 +16,9 @@ from hivedruid.plan.physical import DruidRead, SparkJob
 
 @dataclass(frozen=True)
 class RootChecks:
-    """`counts` answers with the number of rows of each table; `keys[i]` with what shows that all others are unique, seen from table i.
+    """`counts` returns the number of rows of each table; `keys[i]` whether the joined keys are unique if table i is the root.
 
-    Its row has pairs: rows with a key, and different keys.
+    Its row holds pairs: the number of rows with a key, and of distinct keys.
     """
 
     counts: SparkJob
@@ -27,10 +27,11 @@ class RootChecks:
 
 @dataclass(frozen=True)
 class BuildView(Action):
-    """Compute a view's rows and keep what they were computed from: `built`, complete but for the view's own data.
+    """Compute a view's rows and record their sources: `built`, complete except for the view's own data.
 
-    `creates`: the table becomes visible with its rows. Else its rows are replaced, those of `intervals` alone where that is enough, and
-    only if its last build is still `base`. `why` says which of it, and why. `checks` find out what its joins keep.
+    `creates`: the table becomes visible with its rows. Otherwise its rows are replaced, only those of `intervals` if
+    given, and only if its last build is still `base`. `why` explains the extent of the build. `checks` find the view's
+    root table.
     """
 
     write: IngestDruid | WriteTable

@@ -1,4 +1,4 @@
-"""Incremental REBUILD: which intervals of a materialized view have to be computed again. Pure."""
+"""Incremental REBUILD: the intervals of a materialized view that must be recomputed. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Intervals = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Incremental:
-    """The intervals, in milliseconds, that a view's rows are computed for again; whole segments of the view."""
+    """The intervals, in milliseconds, that are recomputed: whole segments of the view."""
 
     intervals: Intervals
 
 
 def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
-    """What of a view has to be computed again, or why all of it: the sources were as `facts.built` says, and are as `now`."""
+    """The intervals to recompute, or why all rows must be: `facts.built` is the old state of the sources, `now` the new."""
     then = facts.built
     if then.sources is None or now.sources is None:
         return "its last build did not complete"
@@ -62,11 +62,11 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
 
 
 _FIRST, _LAST = -62_000_000_000_000, 253_000_000_000_000
-"""Instants of the years that have four digits, or about that."""
+"""Approximately the instants of years with four digits."""
 
 
 def _changed(then: SourceState, now: SourceState) -> Intervals:
-    """Where the source's segments differ, and where rows are being added, then or now."""
+    """The intervals whose segments differ, or to which rows were or are being added."""
     before, after = set(then.segments or ()), set(now.segments or ())
     return merged([(s, e) for s, e, _ in before ^ after] + [*then.growing, *now.growing])
 
@@ -75,12 +75,12 @@ def _changed(then: SourceState, now: SourceState) -> Intervals:
 
 _LENGTHS = {"second": 1, "minute": 60, "hour": 3600, "day": 26 * 3600, "week": 8 * 86_400, "month": 32 * 86_400,
             "quarter": 94 * 86_400, "year": 367 * 86_400}  # fmt: skip
-"""Seconds that a bucket has at most, in any zone."""
+"""The maximum length of a bucket in any time zone, in seconds."""
 
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far before a row's time the view's time for it may be."""
+    """How far the view's time of a row may lie before the row's own time."""
 
     unit: str
     exact: bool
@@ -94,7 +94,7 @@ class _Reach:
 
 
 def _reach(definition: Definition, node: Node, zone: str) -> _Reach | str:
-    """The view's `__time` has to be the source's, or that rounded down."""
+    """The reach if the view's `__time` is the source's, possibly rounded down; otherwise the reason for a full rebuild."""
     source = definition.block.scans[0]
     time = next((c.ref for c in source.columns if c.name == TIME_COLUMN), None)
     outputs = {c.name: rex for c, rex in zip(node.columns, definition.outputs, strict=True)}

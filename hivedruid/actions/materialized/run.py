@@ -1,4 +1,4 @@
-"""Build materialized views: the rows, and what they were computed from, in this order, so that a crash leaves a stale view at worst."""
+"""Build materialized views: first the rows, then the record of their sources, so that a crash leaves at worst a stale view."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def run(action: Action, services: Services) -> None:
-    """Compute and store the rows. From the first change of them until the end the view counts as not built."""
+    """Compute and store the rows. Until it completes, the view counts as not built."""
     assert isinstance(action, BuildView)
     if action.creates:
         table = action.table if action.table.table_id else replace(action.table, table_id=uuid4().hex)
@@ -62,7 +62,7 @@ def _store(action: BuildView, table: Table, services: Services) -> None:
 
 
 def _invalidate(action: BuildView, services: Services) -> None:
-    """Where rows and catalog do not change in one commit, nobody may take the rows for those of a build in between."""
+    """Mark the view as not built while its rows change, unless rows and catalog change in one commit."""
     if not action.creates and not (action.table.kind == "druid" and can(services.druid().url, "one commit")):
         invalidate(services.catalog, action.table)
 
@@ -82,7 +82,7 @@ def _commit(action: BuildView, table: Table, built: Built, services: Services) -
 
 
 def _counted(action: BuildView, rows: int, services: Services) -> Built:
-    """The build with what was counted: its rows, and the table whose rows they are."""
+    """The build with its number of rows and its root table."""
     if action.intervals is not None:
         return action.built
     root = None
@@ -93,7 +93,7 @@ def _counted(action: BuildView, rows: int, services: Services) -> Built:
 
 @contextmanager
 def _alone(home: Path, table: Table) -> Iterator[None]:
-    """One build of a view at a time."""
+    """Hold the lock of a view's build."""
     with locks.exclusive(home / "locks" / f"view-{table.table_id}") as alone:
         if not alone:
             raise ExecutionError(f"{table.full_name} is being rebuilt by another session", hint="wait for it to finish")

@@ -1,4 +1,4 @@
-"""Queries to actions. Pure: the same values always give the same actions."""
+"""The actions of queries. Pure: the same values always give the same actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """The action that answers a query, after those that ask what it is planned with."""
+    """The action that answers a query, preceded by the queries for values that planning needs."""
     from hivedruid.plan.split import plan_query
 
     assert isinstance(statement, Query)
@@ -27,7 +27,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def query_action(plan: QueryPlan, *, local: bool) -> Action:
-    """How a query is answered: at once, by Druid alone, in this process over few rows of Druid's, or by Spark over all of them."""
+    """How a query is answered: by constant rows, by one native query, by local evaluation of few rows, or by Spark."""
     from hivedruid.plan.split import constant_rows, druid_read, spark_job
 
     rows = constant_rows(plan)

@@ -69,13 +69,13 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _select(read: DruidRead, width: int) -> list[str]:
-    """The Select over the TableScan that a native query answers for."""
+    """The Select and TableScan operators that stand for a native query."""
     output = ",".join(f'"_col{i}"' for i in range(width))
     return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(read, "TS_0"), 2)]
 
 
 def _local(plan: LocalPlan) -> list[str]:
-    """The operators that this process evaluates, over the native queries that give their rows."""
+    """The operators that are evaluated locally, and the native queries that provide their rows."""
     from hivedruid.plan.show import tree
 
     lines = ["Local Evaluation", f"  at most {plan.most} rows of each input, else Spark"]

@@ -1,4 +1,4 @@
-"""The figures behind a plan, for EXPLAIN EXTENDED: rows of the tables, estimates of the native queries, what they decided."""
+"""The figures of a plan, for EXPLAIN EXTENDED: rows of tables, estimates of native queries, and resulting decisions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 JOIN_ROWS = "hivedruid.join.max.rows"
 _EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999
-"""The instants that a datetime can show, in milliseconds."""
+"""The range of a datetime, in milliseconds."""
 
 
 def figures(plan: QueryPlan) -> list[str]:
-    """The lines; none where nothing is known of any table."""
+    """The lines; none if no statistics are known."""
     known = plan.context.statistics
     scans = {(s.table.database, s.table.name): s for s in _scans(plan.node)}
     lines = [line for key, scan in scans.items() if key in known for line in _table(scan, known[key])]
@@ -40,7 +40,7 @@ def figures(plan: QueryPlan) -> list[str]:
 
 
 def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
-    """Why the right side of a join may travel into a native query."""
+    """Why the right side of a join may be inlined into a native query."""
     most = plan.context.most(JOIN_ROWS)
     for join in _nodes(plan.node):
         if not isinstance(join, DruidJoin):
@@ -98,7 +98,7 @@ def _tables(query: DruidQuery) -> str:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
-    """The node and all below it, those of subqueries and inside native queries, too."""
+    """The node and its descendants, including subqueries and the inside of native queries."""
     yield node
     for rex in node.expressions():
         for part in walk(rex):

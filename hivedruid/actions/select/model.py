@@ -1,4 +1,4 @@
-"""The actions of queries: where their rows come from."""
+"""The actions that answer queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunDruidQuery(Action):
-    """Answer with the rows of one native query."""
+    """Return the rows of one native query."""
 
     read: DruidRead
     columns: tuple[ResultColumn, ...]
@@ -32,7 +32,7 @@ class RunDruidQuery(Action):
 
 @dataclass(frozen=True)
 class AskValues(Action):
-    """Ask native queries of one row each; the statement is then planned again with what they answer."""
+    """Run native queries that return one row each; the statement is then planned again with their results."""
 
     asks: tuple[Ask, ...]
     zone: str = "UTC"
@@ -47,7 +47,7 @@ class AskValues(Action):
 
 @dataclass(frozen=True)
 class AnswerRows(Action):
-    """Answer with rows that planning has already computed."""
+    """Return rows that were computed while planning."""
 
     rows: tuple[tuple[Any, ...], ...]
     columns: tuple[ResultColumn, ...]
@@ -55,12 +55,12 @@ class AnswerRows(Action):
 
 @dataclass(frozen=True)
 class RunSparkJob(OverJob, Action):
-    """Answer with the rows of a Spark job."""
+    """Return the rows of a Spark job."""
 
 
 @dataclass(frozen=True)
 class EvaluateLocally(Action):
-    """Answer with what this process computes from the rows of native queries; `job` answers where there are too many of them."""
+    """Evaluate the rows of native queries in this process; `job` is the fallback if there are too many rows."""
 
     plan: LocalPlan
     job: SparkJob

@@ -1,4 +1,4 @@
-"""Semi-join reduction when a job runs: the keys are fetched, and put into the native queries as filters."""
+"""Semi-join reduction at run time: the keys are fetched and added to the native queries as filters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 def reduced(job: SparkJob, services: Services) -> SparkJob:
-    """The job with the keys of its reducers in the native queries."""
+    """The job with the keys of its reducers added to its native queries."""
     if not any(isinstance(i, DruidInput) and i.reducers for i in job.inputs):
         return job
     inputs = tuple([_reduced_input(i, services) if isinstance(i, DruidInput) else i for i in job.inputs])
@@ -35,7 +35,7 @@ def _reduced_input(item: DruidInput, services: Services) -> DruidInput:
 
 
 def _keys(reducer: KeyFilter, services: Services) -> list[Any] | None:
-    """The keys, sorted, without null, which equals nothing; None where there are too many."""
+    """The keys, sorted, without nulls, which never match; None if there are too many."""
     rows: Iterator[tuple[Any, ...]]
     if isinstance(reducer.keys, DruidRead):
         rows = services.druid().rows(reducer.keys)
@@ -46,7 +46,7 @@ def _keys(reducer: KeyFilter, services: Services) -> list[Any] | None:
 
 
 def with_keys(read: DruidRead, reducer: KeyFilter, keys: list[Any]) -> DruidRead:
-    """The query over the rows with one of the keys; of `__time` they bound the interval, too."""
+    """The query restricted to the keys; keys of `__time` also bound its interval."""
     query: Json = dict(read.query)
     among: Json = {"type": "false"}
     if keys:

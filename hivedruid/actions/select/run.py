@@ -24,7 +24,7 @@ from hivedruid.results import Result, ResultColumn, begun
 
 
 def run(action: Action, services: Services) -> Result:
-    """The answer; its rows may be computed while they are read."""
+    """The result; its rows may be computed while they are read."""
     assert isinstance(action, SelectAction)
     match action:
         case RunDruidQuery():
@@ -66,7 +66,7 @@ def _result(columns: tuple[ResultColumn, ...], rows: Iterator[tuple[Any, ...]]) 
 
 
 def _evaluate_locally(action: EvaluateLocally, services: Services) -> Result:
-    """The whole answer is there before any of it is shown, so Spark can still take over."""
+    """Compute the whole result before any of it is returned, so that Spark can still take over."""
     from hivedruid.evaluation.exactness import Unsure
     from hivedruid.evaluation.local import evaluated
 

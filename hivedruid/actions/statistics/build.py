@@ -1,4 +1,4 @@
-"""ANALYZE TABLE to its action. Pure: what it needs to know is in the snapshot."""
+"""The action of ANALYZE TABLE. Pure: the snapshot holds all facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VIEW = "analysed"
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """The one action. Raises SemanticError and UnsupportedError for what has no statistics."""
+    """Raises SemanticError and UnsupportedError for tables that have no statistics."""
     del note
     assert isinstance(statement, AnalyzeTable)
     table = find_table(statement.name, snapshot)
@@ -56,7 +56,7 @@ def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
 
 
 def _job(table: Table, columns: tuple[Column, ...]) -> SparkJob:
-    """The rows, and for each column its values (HyperLogLog), those that are there, the lowest and the highest."""
+    """Counts rows, and for each column its distinct values (HyperLogLog), its non-null values, minimum and maximum."""
     items, answers = ["count(*) AS `n`"], [ResultColumn("n", BIGINT)]
     for i, column in enumerate(columns):
         name = f"`{column.name}`"

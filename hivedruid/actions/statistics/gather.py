@@ -1,4 +1,4 @@
-"""Read what is known of the rows of the tables that a statement reads. Nothing here makes a query wait or fail."""
+"""Read the statistics of the tables that a statement reads. This never delays or fails a query."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
 
 MOST_FILES = 10_000
-"""Files that are looked at to add up the size of a table."""
+"""The maximum number of files whose sizes are summed."""
 
 
 def gather_statistics(tables: Iterable[Table], facts: Facts, *, reachable: bool) -> Statistics:
-    """Of each table what it says of itself now, with the columns as ANALYZE TABLE has found them."""
+    """The current statistics of each table, with the column statistics of ANALYZE TABLE."""
     found: dict[tuple[str, str], TableStatistics] = {}
     for table in tables:
         of_it = statistics_of(table, facts, reachable=reachable)
@@ -30,7 +30,7 @@ def gather_statistics(tables: Iterable[Table], facts: Facts, *, reachable: bool)
 
 
 def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatistics | None:
-    """What is known of one table."""
+    """The statistics of one table."""
     store = StatisticsStore(facts.catalog)
     if table.kind == "druid":
         now: TableStatistics | None = None
@@ -44,7 +44,7 @@ def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatis
 
 
 def stored_files(table: Table, home: Path) -> TableStatistics | None:
-    """What a Hive-side table weighs on this machine, and of an Iceberg table how many rows it has."""
+    """The size of a Hive-side table on this machine, and the number of rows of an Iceberg table."""
     folder = folder_of(table, home)
     if folder is None or not folder.exists():
         return TableStatistics(0, 0, of="nothing") if table.kind == "iceberg" else None
@@ -57,7 +57,7 @@ def stored_files(table: Table, home: Path) -> TableStatistics | None:
 
 
 def folder_of(table: Table, home: Path) -> Path | None:
-    """Where its files are; None where that is not on this machine."""
+    """The folder of its files; None if they are not on this machine."""
     if table.kind == "iceberg":
         return home / "warehouse" / "tables" / table.table_id
     location = (table.location or "").removeprefix("file://").removeprefix("file:")
@@ -65,7 +65,7 @@ def folder_of(table: Table, home: Path) -> Path | None:
 
 
 def _weighed(folder: Path) -> tuple[int, int, int]:
-    """How many files, their bytes, and when the newest was written (ns); hidden ones do not count, as in Hadoop."""
+    """The number of files, their bytes, and the newest modification time (ns), without hidden files, as in Hadoop."""
     count, size, newest = 0, 0, 0
     with suppress(OSError):
         if folder.is_file():

@@ -11,9 +11,9 @@ from hivedruid.plan.physical import SparkJob
 
 @dataclass(frozen=True)
 class ComputeStatistics(Action):
-    """Remember how many rows a table has, and how many values these columns.
+    """Store the number of rows of a table, and of values in these columns.
 
-    `job` counts the rows of a table outside Druid, None: they are not looked at. `taken_at` is the statement's clock.
+    `job` scans a table outside Druid; None: its rows are not scanned. `taken_at` is the time of the statement.
     """
 
     table: Table

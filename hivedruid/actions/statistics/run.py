@@ -1,4 +1,4 @@
-"""Look at a table's rows, and remember in the catalog how many there are and what values they have."""
+"""Compute the statistics of a table and store them in the catalog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, Tabl
 
 
 def run(action: Action, services: Services) -> None:
-    """Compute and keep them; columns that were looked at before stay known while the table is what it was then."""
+    """Compute and store them; statistics of other columns are kept while the table is unchanged."""
     assert isinstance(action, ComputeStatistics)
     table = action.table
     if table.kind == "druid":

@@ -1,4 +1,4 @@
-"""SET, RESET, SHOW and DESCRIBE to actions. Pure: what they need to know is in the snapshot."""
+"""The actions of SET, RESET, SHOW and DESCRIBE. Pure: the snapshot holds all facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hivedruid.parser.statements import utility as u
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """Raises SemanticError, with the place: there is no such table, column, database or setting, or the value does not fit."""
+    """Raises SemanticError, with the position, for an unknown table, column, database or setting, or an invalid value."""
     del note
     assert isinstance(statement, u.UtilityStatement)
     return StatementPlan((_action(statement, snapshot),))

@@ -23,7 +23,7 @@ class ChangeSetting(Action):
 
 @dataclass(frozen=True)
 class ResetSetting(Action):
-    """Back to the default, for one key or (None) for all."""
+    """Restore the default of one key, or (None) of all."""
 
     key: str | None = None
 
@@ -34,7 +34,7 @@ class ResetSetting(Action):
 
 @dataclass(frozen=True)
 class Show(Action):
-    """Answer with rows that the catalog and the settings already hold."""
+    """Return rows from the catalog and the settings."""
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]

@@ -1,4 +1,4 @@
-"""Change settings, and answer from what is known."""
+"""Change settings, and return rows of the snapshot."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]
 
 
 def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
-    """What Druid says of a table's ingestion, where it was asked."""
+    """The state of a table's ingestion, if it was read."""
     known = snapshot.ingestions.get((table.database, table.name))
     if known is None and snapshot.unreachable is None:
         return []
@@ -110,7 +110,7 @@ def _comment(table: Table, column: Column) -> str:
 
 
 def parameters(table: Table) -> dict[str, str]:
-    """The table's properties as Hive lists them: sorted, with those that it keeps for itself, secrets masked."""
+    """The table's properties as Hive lists them: sorted, including Hive's internal ones, with secrets masked."""
     own = {"EXTERNAL": "TRUE"} if table.external else {}
     if table.comment:
         own["comment"] = table.comment
@@ -183,7 +183,7 @@ def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Hive's LIKE of SHOW: `*` and `%` stand for anything, `_` and `.` for one character, `|` between choices, in any case."""
+    """Hive's LIKE of SHOW: `*` and `%` match any text, `_` and `.` one character, `|` separates alternatives; case is ignored."""
     for choice in pattern.split("|"):
         parts = [{"*": ".*", "%": ".*", "_": ".", ".": "."}.get(c) or re.escape(c) for c in choice.strip()]
         if re.fullmatch("".join(parts), name, re.IGNORECASE | re.DOTALL):
@@ -233,7 +233,7 @@ def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
 
 
 def create_statement(table: Table) -> str:
-    """The CREATE statement of a table or view; parsed again it makes the same one, but for the secrets."""
+    """The CREATE statement of a table or view; running it creates the same one, except for secrets."""
     name = f"`{table.database}`.`{table.name}`"
     if table.kind == "view":
         columns = ", ".join(_name(c.name) + _comment_clause(c.comment) for c in table.columns)

@@ -1,4 +1,4 @@
-"""SHOW INGESTIONS, SHOW TASKS, SHOW TASK, SHOW PROBLEMS and KILL TASK to actions. Pure."""
+"""The actions of SHOW INGESTIONS, SHOW TASKS, SHOW TASK, SHOW PROBLEMS and KILL TASK. Pure."""
 
 from __future__ import annotations
 

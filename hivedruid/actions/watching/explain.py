@@ -1,4 +1,4 @@
-"""EXPLAIN of what looks at Druid: the requests, and what each is made for."""
+"""EXPLAIN of the statements that monitor Druid: the requests and their purpose."""
 
 from __future__ import annotations
 

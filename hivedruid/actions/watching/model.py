@@ -1,4 +1,4 @@
-"""The actions that look at what ingests, what runs and what is wrong, and end tasks."""
+"""The actions that list ingestions, tasks and problems, and stop tasks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hivedruid.errors import Span
 
 @dataclass(frozen=True)
 class ListIngestions(Action):
-    """Answer with the ingestions that Druid runs and the tables that are fed; `like` is a pattern for their names."""
+    """Return the ingestions that run in Druid and the tables fed from Kafka; `like` is a pattern for their names."""
 
     like: str | None = None
 
 
 @dataclass(frozen=True)
 class ListTasks(Action):
-    """Answer with Druid's tasks: those of a table, and those in a state, where these are given."""
+    """Return Druid's tasks, optionally those of a table or in a state."""
 
     table: Table | None = None
     state: str | None = None
@@ -27,7 +27,7 @@ class ListTasks(Action):
 
 @dataclass(frozen=True)
 class DescribeTask(Action):
-    """Answer with what Druid knows of one task."""
+    """Return the details of one task."""
 
     task: str
     span: Span | None = None
@@ -35,14 +35,14 @@ class DescribeTask(Action):
 
 @dataclass(frozen=True)
 class ListProblems(Action):
-    """Answer with what is wrong, compared with what the session's `settings` would make of each table."""
+    """Return the current problems; specs are compared with those that the session's `settings` would produce."""
 
     settings: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
 
 @dataclass(frozen=True)
 class ShutDownTask(Action):
-    """End a task. Where a supervisor wants it, another one begins."""
+    """Stop a task. A running supervisor starts another one."""
 
     task: str
     span: Span | None = None

@@ -1,4 +1,4 @@
-"""Look at what ingests, what runs and what is wrong, and end tasks."""
+"""List ingestions, tasks and problems, and stop tasks."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
 
 LOG_TAIL = 8000
-"""Characters of the end of a task's log that SHOW TASK asks for."""
+"""Characters that SHOW TASK reads from the end of a task's log."""
 LOG_LINES = 40
 AFTERWARDS = "a running supervisor starts another task, which reads again from the last published offsets"
 PATIENCE = 60.0
-"""Seconds that a task may need to end."""
+"""Seconds to wait for a task to stop."""
 INGESTION_COLUMNS = tuple(
     ResultColumn(name, type_)
     for name, type_ in {
@@ -62,7 +62,7 @@ PROBLEM_COLUMNS = tuple(ResultColumn(name, STRING) for name in COLUMNS)
 _ASKED = {
     "RUNNING": "running", "WAITING": "waiting", "PENDING": "pending", "SUCCESS": "complete", "FAILED": "complete",
 }  # fmt: skip
-"""What Druid calls a task's state in a question, by what it calls it in the answer."""
+"""The name of a task's state in Druid's requests, by its name in the responses."""
 
 
 def run(action: Action, services: Services) -> Result | None:
@@ -91,7 +91,7 @@ def tasks_request(action: ListTasks) -> str:
 
 
 def known(catalog: Catalog, home: Path) -> observe.Known:
-    """What the home knows of its tables and their ingestions."""
+    """The home's tables and their ingestions."""
     from hivedruid.actions.ingesting.gather import home_name
     from hivedruid.catalog.ingestions import Ingestions
 
@@ -100,7 +100,7 @@ def known(catalog: Catalog, home: Path) -> observe.Known:
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
-    """Where a table's own supervisor runs something else than a START would send now."""
+    """Add the differences between each table's running supervisor and the spec that START would submit."""
     from hivedruid.druid.supervisor import supervisor_spec
     from hivedruid.ingestion.compare import changes
     from hivedruid.ingestion.supervisor import owner_of
@@ -187,7 +187,7 @@ def _found(overlord: Overlord, task_id: str, span: Span | None) -> Task:
 
 
 def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
-    """Returns when the task has ended; one that has ended already stays as it is."""
+    """Returns when the task has stopped; a task that has already ended is left unchanged."""
     overlord = Overlord(cluster.client)
     task = _found(overlord, action.task, action.span)
     if task.is_complete:
@@ -214,7 +214,7 @@ def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
 
 
 def table_names(catalog: Catalog) -> dict[str, str]:
-    """Table by data source; of several the one that is fed, then the first by name."""
+    """Table by data source; of several tables the one fed from Kafka, then the first by name."""
     tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.kind == "druid"]
     found: dict[str, str] = {}
     for table in sorted(tables, key=lambda t: (not is_fed(t.properties), t.full_name)):

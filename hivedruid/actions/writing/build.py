@@ -1,4 +1,4 @@
-"""Statements that write rows, and those about the jobs of such statements, to actions. Pure."""
+"""The actions of statements that write rows, and of those that manage jobs. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hivedruid.parser.statements.writing import CancelJob, DescribeJob, Insert, 
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """Raises SemanticError and UnsupportedError, with the place."""
+    """Raises SemanticError and UnsupportedError, with the position."""
     assert isinstance(statement, WritingStatement)
     match statement:
         case Insert():

@@ -1,4 +1,4 @@
-"""EXPLAIN of what writes rows, and of the jobs of earlier statements that go on or are taken back."""
+"""EXPLAIN of writes, and of earlier jobs that are resumed or rolled back."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _ingest_lines(action: IngestDruid) -> list[str]:
 
 
 def _staging(action: IngestDruid) -> list[str]:
-    """How rows are divided into files, where that is not left to Spark."""
+    """How rows are divided into files, unless Spark decides."""
     from hivedruid.jobs.staged import layout
 
     found = layout(action.spec)

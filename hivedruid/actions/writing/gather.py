@@ -1,4 +1,4 @@
-"""Read what is known of the jobs that write to Druid."""
+"""Read the jobs that write to Druid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.settings import seconds
 
 
 def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, every: bool) -> tuple[KnownJob, ...]:
-    """Newest first: all of them, or those that have not ended and the others of their statements."""
+    """Newest first: `every` job, or the unfinished ones and the other jobs of their statements."""
     store = Jobs(catalog)
     if every:
         jobs: tuple[Job, ...] = store.all()
@@ -36,7 +36,7 @@ def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, ev
 
 
 def _latest(home: Path, statement: str, jobs: Iterable[Job]) -> float:
-    """When a process was seen at the jobs of a statement last, in seconds since the epoch."""
+    """When a process last worked on the jobs of a statement, in seconds since the epoch."""
     changed = max(datetime.fromisoformat(job.changed).timestamp() for job in jobs if job.statement_id == statement)
     try:
         return max(changed, lock_path(home, statement).stat().st_mtime)

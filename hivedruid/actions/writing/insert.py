@@ -1,4 +1,4 @@
-"""INSERT and CREATE TABLE … AS SELECT → a Spark job that computes the rows, and where they go."""
+"""The actions of INSERT and CREATE TABLE … AS SELECT: a Spark job that computes the rows, and their target."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
 
 
 def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
-    """For each column of the table the position in the query's output; None is NULL (a column list left it out)."""
+    """For each column of the table the position in the query's output; None for a column that the column list omits (NULL)."""
     names = columns or tuple(c.name for c in table.columns)
     for name in columns:
         if table.column(name) is None:
@@ -130,7 +130,7 @@ def refuse_unknown_types(node: Node, span: Span | None) -> None:
 
 
 def _created_type(column: Column) -> HiveType:
-    """Druid has no DATE: what a query gives becomes a text, `yyyy-MM-dd`, which compares the same."""
+    """Druid does not support DATE: a DATE is stored as text, `yyyy-MM-dd`, which sorts the same way."""
     return t.STRING if column.type == t.DATE and column.name != TIME_COLUMN else column.type
 
 
@@ -144,7 +144,7 @@ def _note_dates(table: Table, node: Node, note: Note, span: Span | None) -> None
 
 
 def _replaces(settings: Mapping[str, str]) -> Replaces:
-    """What INSERT OVERWRITE replaces."""
+    """The rows that INSERT OVERWRITE replaces."""
     return "intervals" if settings.get("hivedruid.overwrite.mode") == "dynamic" else "all"
 
 
@@ -159,7 +159,7 @@ def write(
 ) -> tuple[QueryPlan, Action]:
     """The plan that brings the query's columns to the table's types and names, and the action that writes them.
 
-    Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that has no conversion.
+    Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that cannot be converted.
     """
     if table.kind == "druid":
         fields = fields_of_columns(table.properties, table.columns)
@@ -189,7 +189,7 @@ def write(
 
 
 def _constants(node: Node, position: int) -> list[Literal]:
-    """The constants that a query writes out for one of its columns."""
+    """The literals that a query contains for one of its columns."""
     written: list[Rex] = []
     if isinstance(node, nodes.Values):
         written = [row[position] for row in node.rows]
@@ -202,7 +202,7 @@ _NESTED = ("array", "map", "struct")
 
 
 def _check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
-    """Raises SemanticError where Hive converts no value of the one type to the other."""
+    """Raises SemanticError if Hive cannot convert values of the one type to the other."""
     target = column.type
     if source in (target, t.UNKNOWN, t.VOID):
         return
@@ -235,7 +235,7 @@ def _never(source: HiveType, target: HiveType) -> bool:
 
 
 def _staged(rex: Rex, column: Column) -> Rex:
-    """A value as Druid is handed it: `__time` in milliseconds, booleans as 0 and 1."""
+    """A value as it is staged for Druid: `__time` in milliseconds, booleans as 0 and 1."""
     if column.name == TIME_COLUMN:
         return Call(t.BIGINT, "to_millis", (rex,))
     return Call(t.BIGINT, "cast", (rex,)) if column.type == t.BOOLEAN else rex
