@@ -1,4 +1,4 @@
-# Two commands for everybody: make quickstart, make test. CONTRIBUTING.md has the others.
+# For users: make quickstart and make test. CONTRIBUTING.md describes the other targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,19 +8,19 @@ QUICKSTART_HOME := .quickstart
 .PHONY: help quickstart test check format update-goldens equivalence conformance soak bench lock clean
 
 help:
-	@echo "make quickstart      real Wikipedia edits into a Druid table, queries and their plans"
-	@echo "make test            every test"
-	@echo "make check           format, lint, types, import contracts, the tests without Spark and Druid"
+	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
+	@echo "make test            run all tests"
+	@echo "make check           check format, lint, types and import contracts; run the tests without Spark and Druid"
 	@echo "make format          format the code"
-	@echo "make update-goldens  rewrite tests/q/*.q.out and tests/corpus/queries/*.expected; the diff is the review"
-	@echo "make equivalence     random queries, pushed (embedded, real Druid) against Spark: N=5000 for more; HIVE=1 asks a Hive"
-	@echo "make conformance     the suites of Calcite and Hive, planned and run: CASES=folder, with PLAN=1 only planned, UPDATE=1"
-	@echo "make soak            statements that nobody would write, planned by the ten thousands: N=1000000 for more"
-	@echo "make bench           the benchmarks, with a real Druid and Kafka: ten minutes and more"
-	@echo "make lock            pin the dependencies anew"
+	@echo "make update-goldens  rewrite tests/q/*.q.out and tests/corpus/queries/*.expected; review the diff"
+	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
+	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
+	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more"
+	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
+	@echo "make lock            update the pinned dependencies"
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "hivedruid needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "hivedruid needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1). Use another interpreter: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml requirements.lock | $(BIN)/python
@@ -36,17 +36,17 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/python -m hivedruid.local.java
-	@echo "Fetching 39,244 real Wikipedia edits and Spark's Iceberg library (50 MB, once) ..."
+	@echo "Downloading 39,244 Wikipedia edits and Spark's Iceberg library (50 MB, once) ..."
 	@$(BIN)/python -m hivedruid.local.artifacts wikiticker iceberg > /dev/null
 	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)
-	@echo "Running examples/quickstart.q: each statement, what it does (->), its answer. The second one starts Spark: 10 to 60 seconds."
+	@echo "Running examples/quickstart.q. It prints each statement, its plan (->) and its result. The second statement starts Spark (10 to 60 seconds)."
 	@sample=$$($(BIN)/python -m hivedruid.local.samples wikiticker) && \
 	$(BIN)/hivedruid sql --verbose --time --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/quickstart.q
 	@echo
-	@echo "The tables are still there. Go on at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
-	@echo "A native query in full:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
-	@echo "Spark stays warm for the next job, 20 minutes at most; to end it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
+	@echo "The tables are kept. To continue at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
+	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
+	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
 # The quick half, then what needs Spark, then what needs the real Druid and Kafka, which that run starts and stops.
 test: $(VENV)/.installed-dev
