@@ -39,18 +39,18 @@ def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str
     for value in values:
         key, equals, text = value.partition("=")
         if not key.strip() or not equals:
-            raise click.BadParameter(f"'{key}' lacks '=' and a value.", param=parameter)
+            raise click.BadParameter(f"'{key}' must have the form KEY=VALUE.", param=parameter)
         pairs[key.strip()] = text
     return pairs
 
 
 COMMANDS = {
-    "doctor": "what is missing on this machine, feature by feature",
-    "import-hive": "DDL written for Hive's Druid and Kafka tables, corrected",
-    "local": "a real Druid and a real Kafka on this machine",
-    "sample": "fetch a real data set",
-    "spark": "the warm Spark server of this home",
-    "top": "the ingestions from Kafka, live, and their problems",
+    "doctor": "check that this machine and Druid have what each feature needs",
+    "import-hive": "convert Hive DDL for Druid and Kafka tables",
+    "local": "run a local Druid and Kafka cluster",
+    "sample": "download a sample data set",
+    "spark": "manage the shared Spark server",
+    "top": "monitor Kafka ingestion live",
 }
 """Commands that have a module of their own in `commands`, each with its line of `--help`."""
 
@@ -89,10 +89,10 @@ class _Group(click.Group):
 @click.version_option(__version__, prog_name="hivedruid", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> int | None:
-    """Hive's Druid, Kafka and ORC SQL without Hive.
+    """Run Hive SQL on Apache Druid, Kafka and files, without Hive.
 
-    Alone on a terminal it opens a prompt; otherwise it runs the statements of standard input, as `hivedruid sql`,
-    whose options may also stand here.
+    Without a command, hivedruid opens a prompt, or runs the statements on standard input if that is not a terminal.
+    The options of `hivedruid sql` are accepted here, too.
     """
     if ctx.invoked_subcommand is None:
         return int(sql.main([], "hivedruid", standalone_mode=False))
@@ -100,24 +100,31 @@ def cli(ctx: click.Context) -> int | None:
 
 
 @cli.command(cls=_SqlCommand)
-@click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a script; - is standard input.")
+@click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a script file; - reads standard input.")
 @click.option("-e", "--execute", "texts", multiple=True, metavar="SQL", help="Run these statements.")
 @click.option("--hivevar", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="Define ${KEY}.")
-@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="Set a setting, as SET.")
+@click.option(
+    "--hiveconf",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_assignments,
+    help="Set a configuration setting, like SET.",
+)
 @click.option("--format", "layout", type=click.Choice(LAYOUTS), default="table", show_default=True)
-@click.option("--no-header", is_flag=True, help="Leave out the column names.")
+@click.option("--no-header", is_flag=True, help="Do not print column names.")
 @click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder (catalog and data). [~/.hivedruid]",
 )
-@click.option("--druid", metavar="URL", help="The Druid to use: embedded:, local, or the URL of a router.")
-@click.option("--dry-run", is_flag=True, help="Show what each statement would do; nothing is done.")
-@click.option("--fail-at-end", is_flag=True, help="Go on after an error; the exit code is that of the first.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before records get lost, or are read again.")
-@click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Show each statement and its plan in a few lines before its answer."
-)
-@click.option("--time", is_flag=True, help="Tell how long each statement took.")
+@click.option("--druid", metavar="URL", help="Druid to use: embedded:, local, or a router URL.")
+@click.option("--dry-run", is_flag=True, help="Show the plan of each statement without running it.")
+@click.option("--fail-at-end", is_flag=True, help="Continue after an error; exit with the first error's code.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before losing or rereading records.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors to standard error.")
+@click.option("-v", "--verbose", is_flag=True, help="Print each statement and a short plan before its result.")
+@click.option("--time", is_flag=True, help="Print the run time of each statement.")
 @click.pass_context
 def sql(
     ctx: click.Context,
@@ -139,9 +146,9 @@ def sql(
 ) -> int:
     """Run statements from -f and -e in the order given, else from standard input.
 
-    Answers go to standard output, everything else to standard error.
+    Query results go to standard output, everything else to standard error.
 
-    Exit codes: 0 ok, 1 a statement failed, 2 usage or parse error, 3 a service cannot be reached, 130 interrupted.
+    Exit codes: 0 success, 1 a statement failed, 2 usage or parse error, 3 a service cannot be reached, 130 interrupted.
     """
     from hivedruid.diagnostics import Diagnostics
 
@@ -183,14 +190,21 @@ def sql(
 
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--update", is_flag=True, help="Write what the scripts print now as what is expected.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use. [one per 8 scripts, at most 4]")
-@click.option("--druid", metavar="URL", help="Run on this Druid, as `sql --druid`. [embedded:]")
+@click.option("--update", is_flag=True, help="Replace the expected output with the actual output.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Number of processes. [one per 8 scripts, at most 4]")
+@click.option("--druid", metavar="URL", help="Druid to use, as in `sql --druid`. [embedded:]")
 @click.option(
-    "--hiveconf", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="A setting of every script."
+    "--hiveconf",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_assignments,
+    help="Set a configuration setting for every script.",
 )
 @click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Whose cluster --druid local is."
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder of the cluster for --druid local.",
 )
 def test(
     paths: tuple[Path, ...],
@@ -230,7 +244,7 @@ def main(argv: list[str] | None = None) -> int:
         from hivedruid.errors import UsageError
 
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "hivedruid"
-        return Diagnostics().report(UsageError(error.format_message(), hint=f"see {command} --help"))
+        return Diagnostics().report(UsageError(error.format_message(), hint=f"run {command} --help for usage"))
     except click.Abort as error:
         return Diagnostics().report(error.__cause__ or error)
     return code if isinstance(code, int) else 0
@@ -270,7 +284,7 @@ def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
 
     services = running(home)
     if services is None:
-        raise ConnectError("the local cluster is not running", hint="start it: hivedruid local up")
+        raise ConnectError("the local cluster is not running", hint="run: hivedruid local up")
     return {
         "druid.url": services.broker,
         "druid.coordinator.url": services.coordinator,
@@ -321,7 +335,7 @@ def read_script(path: str) -> tuple[str, str | None]:
 
     name = "standard input" if path == "-" else path
     if path == "-" and sys.stdin is None:
-        raise UsageError("there is no standard input", hint="give statements with -f or -e")
+        raise UsageError("standard input is not available", hint="specify statements with -f or -e")
     try:
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:

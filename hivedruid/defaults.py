@@ -25,9 +25,9 @@ def read(home: Path) -> dict[str, str]:
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{path} is not JSON: {error}", hint=f"correct it, or remove it: {_again()}") from error
+        raise UsageError(f"{path} is not valid JSON: {error}", hint=f"fix or delete the file, or {_again()}") from error
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise UsageError(f"{path} is not an object of texts", hint=f"correct it, or remove it: {_again()}")
+        raise UsageError(f"{path} is not a JSON object of strings", hint=f"fix or delete the file, or {_again()}")
     return values
 
 
@@ -56,4 +56,4 @@ def write(home: Path, changes: Mapping[str, str | None]) -> None:
 
 
 def _again() -> str:
-    return "`hivedruid local up` writes it again"
+    return "run `hivedruid local up` to recreate it"

@@ -101,7 +101,7 @@ class Diagnostics:
         if not (self._terminal and sys.stdin and sys.stdin.isatty()):
             return False
         self.progress("")
-        self._put(f"{one_line(text)}. Go on? [y/N] ")
+        self._put(f"{one_line(text)}. Continue? [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def yes(self, text: str) -> bool:

@@ -37,11 +37,12 @@ def login_module(text: str) -> LoginModule:
     """
     tokens = _tokens(text)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";" or tokens.count(";") != 1:
-        _refuse('is not of the form `class required option="value" …;`')
+        _refuse('does not have the form `class required option="value" …;`')
     name = tokens[0]
     if name not in LOGIN_MODULES:
         shown = name if re.fullmatch(r"[\w.$]+", name) else "given"
-        _refuse(f"names the login module {shown}", f"allowed are {', '.join(LOGIN_MODULES)}")
+        modules = ", ".join(LOGIN_MODULES)
+        _refuse(f"names the login module {shown}, which is not allowed", f"allowed login modules: {modules}")
     rest = tokens[2:-1]
     triples = list(zip(rest[::3], rest[1::3], rest[2::3], strict=False))
     if len(rest) != 3 * len(triples) or any(sign != "=" for _, sign, _ in triples):
@@ -54,7 +55,7 @@ def _tokens(text: str) -> list[str]:
     while end < len(text):
         match = _TOKEN.match(text, end)
         if match is None:
-            _refuse("has signs that belong into double quotes")
+            _refuse("has characters that must be in double quotes")
         if match.lastgroup:
             tokens.append(match[0])
         end = match.end()

@@ -71,8 +71,8 @@ class KeptSecrets:
         if missing:
             names = ", ".join(f"'{CONSUMER_PREFIX}{key}'" for key in sorted(set(missing)))
             raise SemanticError(
-                f"the value of {names} was given in clear in another session, and kept nowhere",
-                hint="give it again with ALTER TABLE … SET TBLPROPERTIES, or for good as env:NAME_OF_THE_VARIABLE",
+                f"the value of {names} was given in plain text in another session and was not stored",
+                hint="set it again with ALTER TABLE … SET TBLPROPERTIES, or permanently as env:NAME_OF_THE_VARIABLE",
             )
         return found
 

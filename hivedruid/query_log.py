@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
 
 LOG_FILE = Path("logs", "queries.jsonl")
-NOT_KEPT = "(not kept: it could not be read, and may hold a secret)"
+NOT_KEPT = "(omitted: it could not be parsed and may contain a secret)"
 LOG_LIMIT = 10_000_000
 """Bytes after which the log is put aside as `queries.jsonl.1`, in place of the one before."""
 
@@ -50,7 +50,7 @@ class QueryLog:
                 file.write(line)
         except OSError as error:
             self._broken = True
-            self._note(f"the query log {self._path} cannot be written: {error.strerror}")
+            self._note(f"cannot write the query log {self._path}: {error.strerror}")
 
 
 class LogEntry:
@@ -99,7 +99,7 @@ class LogEntry:
         if rows is not None:
             self.values["rows"] = rows
         if cut:
-            self.values["outcome"] = "not read to the end"
+            self.values["outcome"] = "not all rows were read"
         elif error is None:
             self.values["outcome"] = "ok"
         else:

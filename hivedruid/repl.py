@@ -42,12 +42,12 @@ KEYWORDS = """
 
 
 HELP = """\
-A statement may take several lines and ends with ;
-  SHOW TABLES;  DESCRIBE t;  SHOW FUNCTIONS;   what there is
-  EXPLAIN SELECT …;                            what a statement would do
-  SET;  SET -v;                                settings: those that differ from the defaults, all
+A statement may span several lines and ends with ;
+  SHOW TABLES;  DESCRIBE t;  SHOW FUNCTIONS;   list tables, columns, functions
+  EXPLAIN SELECT …;                            show the plan of a statement
+  SET;  SET -v;                                show changed settings, show all settings
   SOURCE script.q;                             run a script
-Tab completes - Ctrl-R searches what was typed - Ctrl-C drops it - Ctrl-D, exit or quit leaves"""
+Tab: complete - Ctrl-R: search history - Ctrl-C: clear the line - Ctrl-D, exit, quit: leave"""
 
 _WORD = re.compile(r"[\w.$`]+$")
 _SET = re.compile(r"^\s*(?:SET|RESET)\s+(?:-v\s+)?\S*$", re.IGNORECASE)
@@ -65,7 +65,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
     `history` is the file that keeps what was typed. Raises UsageError where it cannot be written.
     """
     prompt = _prompt_session(session, history)
-    diagnostics.tell(f"hivedruid {__version__} - statements end with ; - Tab completes - Ctrl-D leaves")
+    diagnostics.tell(f"hivedruid {__version__} - statements end with ; - Tab: complete - Ctrl-D: leave")
     while True:
         head = f"hivedruid ({session.database})> "
         try:

@@ -188,9 +188,9 @@ class _Scanner:
         span = Span(line, column, len(match[0]), source_line.rstrip("\r"), self.file)
         close = "*/" if match[0] == "/*" else match[0]
         return ParseError(
-            f"unterminated {_OPEN_NAMES[match[0]]}: the text ends before the closing {close}",
+            f"unterminated {_OPEN_NAMES[match[0]]}: missing closing {close}",
             span=span,
-            hint="close it, or see whether the script is cut off",
+            hint="add it, or check whether the script is truncated",
         )
 
 
@@ -233,9 +233,9 @@ def substitute(
     else:
         start = statement.text.find("${")
         raise SemanticError(
-            f"variables are still not replaced after {depth} rounds",
+            f"variables are still unresolved after {depth} rounds of substitution",
             span=statement.span(start, statement.text.find("}", start) + 1),
-            hint="a variable's value probably holds the variable itself",
+            hint="check for a variable whose value refers to itself",
         )
     if text == statement.text:
         return statement

@@ -98,7 +98,7 @@ class Session:
         self._noted: set[str] = set()
         self._noted_places: set[tuple[str, str]] = set()
         self._note_elsewhere(hiveconf or ())
-        self._unreadable = "SOURCE is a statement of a script"
+        self._unreadable = "SOURCE is only supported as a statement of a script"
 
     def __enter__(self) -> Session:
         return self
@@ -132,7 +132,7 @@ class Session:
                 yield statement
                 continue
             if depth >= MAX_SOURCE_DEPTH:
-                self._unreadable = "SOURCE goes in a circle"
+                self._unreadable = "SOURCE includes itself"
                 yield statement
                 continue
             path = Path(os.path.dirname(file) if file else "") / sourced  # noqa: PTH120 - pathlib.parent of "" is "."
@@ -170,7 +170,7 @@ class Session:
             deep = SemanticError(
                 "the statement is nested too deeply",
                 span=statement.span(0, 1),
-                hint="split it: a subquery or a view for a part of the expression",
+                hint="move part of the expression into a subquery or a view",
             )
             entry.done(error=deep)
             raise deep from None
@@ -215,7 +215,7 @@ class Session:
             self.on_plan([redact(line) for line in brief(built.actions)])
 
         def instead(refused: ResourceError) -> tuple[Action, ...]:
-            self._note(f"Druid refuses the query ({refused.message}); Spark computes it over plain scans")
+            self._note(f"Druid rejected the query ({refused.message}); running it on Spark over plain scans")
             return build(parsed, replace(snapshot, scans_only=True)).actions
 
         def again(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
@@ -249,7 +249,7 @@ class Session:
     def _note_facts(self, snapshot: Snapshot) -> None:
         """What may surprise in the plan or the answer."""
         if snapshot.unreachable is not None:
-            self._note(f"planned from the catalog alone: {snapshot.unreachable}")
+            self._note(f"planned from the catalog only: {snapshot.unreachable}")
         here = self._place() if snapshot.read else ""
         for table in snapshot.read if here else ():
             self._note_place(table, here, is_absent=table.data_source in snapshot.absent)

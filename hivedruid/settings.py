@@ -53,99 +53,99 @@ _SEGMENT_GRANULARITIES = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SEC
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
     for setting in (
-        Setting("hive.local.time.zone", "zone", "LOCAL", "Time zone of `timestamp with local time zone`; LOCAL is this machine's."),
-        Setting("hive.druid.rollup", "bool", "true", "Whether Druid tables without the property druid.rollup roll up."),
+        Setting("hive.local.time.zone", "zone", "LOCAL", "Time zone of `timestamp with local time zone`; LOCAL: the time zone of this machine."),
+        Setting("hive.druid.rollup", "bool", "true", "Whether Druid tables without the property druid.rollup use rollup."),
         Setting(
             "hive.druid.indexer.segments.granularity", "enum", "DAY",
             "Segment granularity of Druid tables without the property druid.segment.granularity.", _SEGMENT_GRANULARITIES,
         ),
-        Setting("hive.druid.indexer.partition.size.max", "int", "5000000", "Most rows in one segment when writing."),
-        Setting("hive.druid.indexer.memory.rownum.max", "int", "75000", "Most rows held in memory by a task that writes segments."),
-        Setting("hive.druid.bitmap.type", "enum", "roaring", "Bitmap index of written segments.", ("ROARING", "CONCISE")),
-        Setting("hive.druid.broker.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
-        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
-        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for old scripts; druid.url says where Druid is."),
-        Setting("hive.druid.basePersistDirectory", "text", "", "Accepted for old scripts; Druid's own tasks write segments."),
-        Setting("hive.druid.storage.storageDirectory", "text", "", "Accepted for old scripts; Druid knows its deep storage."),
-        Setting("hive.druid.working.directory", "text", "", "Accepted for old scripts; staging is below the home folder."),
-        Setting("hive.druid.metadata.db.type", "text", "", "Accepted for old scripts; the metadata database is never used."),
-        Setting("hive.druid.metadata.uri", "text", "", "Accepted for old scripts; the metadata database is never used."),
-        Setting("hive.druid.metadata.username", "text", "", "Accepted for old scripts; the metadata database is never used."),
-        Setting("hive.druid.metadata.password", "text", "", "Accepted for old scripts; the metadata database is never used."),
-        Setting("hive.druid.metadata.base", "text", "", "Accepted for old scripts; the metadata database is never used."),
-        Setting("hive.druid.maxTries", "int", "5", "Tries of an HTTP call to Druid that may be repeated."),
-        Setting("hive.druid.passiveWaitTimeMs", "int", "30000", "Accepted for old scripts; waiting is by polling the task."),
-        Setting("hive.druid.sleep.time", "text", "PT10S", "Accepted for old scripts; Hive does not use it any more."),
-        Setting("hive.druid.http.numConnection", "int", "20", "Accepted for old scripts; one connection is enough."),
-        Setting("hive.druid.http.read.timeout", "period", "PT1M", "How long an HTTP call to Druid may be silent (ISO 8601 period)."),
-        Setting("hive.druid.select.threshold", "int", "10000", "Accepted for old scripts; `select` queries are gone from Druid."),
+        Setting("hive.druid.indexer.partition.size.max", "int", "5000000", "Maximum number of rows in a written segment."),
+        Setting("hive.druid.indexer.memory.rownum.max", "int", "75000", "Maximum number of rows that a writing task keeps in memory."),
+        Setting("hive.druid.bitmap.type", "enum", "roaring", "Bitmap index type of written segments.", ("ROARING", "CONCISE")),
+        Setting("hive.druid.broker.address.default", "text", "", "Accepted for old scripts; use druid.url."),
+        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for old scripts; use druid.url."),
+        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for old scripts; use druid.url."),
+        Setting("hive.druid.basePersistDirectory", "text", "", "Accepted for old scripts; Druid tasks write segments."),
+        Setting("hive.druid.storage.storageDirectory", "text", "", "Accepted for old scripts; deep storage is configured in Druid."),
+        Setting("hive.druid.working.directory", "text", "", "Accepted for old scripts; use hivedruid.staging.root."),
+        Setting("hive.druid.metadata.db.type", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.uri", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.username", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.password", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.base", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.maxTries", "int", "5", "Maximum attempts of an HTTP request to Druid that can be retried."),
+        Setting("hive.druid.passiveWaitTimeMs", "int", "30000", "Accepted for old scripts; task status is polled."),
+        Setting("hive.druid.sleep.time", "text", "PT10S", "Accepted for old scripts; Hive no longer uses it."),
+        Setting("hive.druid.http.numConnection", "int", "20", "Accepted for old scripts; one connection is used."),
+        Setting("hive.druid.http.read.timeout", "period", "PT1M", "Read timeout of an HTTP request to Druid (ISO 8601 period)."),
+        Setting("hive.druid.select.threshold", "int", "10000", "Accepted for old scripts; Druid no longer has `select` queries."),
         Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for old scripts; Kerberos is not supported."),
-        Setting("hive.exec.drop.ignorenonexistent", "bool", "true", "Whether DROP TABLE of a table that is not there is no error, even without IF EXISTS."),
-        Setting("hive.external.table.purge.default", "bool", "false", "Value of external.table.purge for new external tables that do not give it."),
+        Setting("hive.exec.drop.ignorenonexistent", "bool", "true", "Whether DROP TABLE without IF EXISTS ignores a table that does not exist."),
+        Setting("hive.external.table.purge.default", "bool", "false", "Default of external.table.purge for new external tables."),
         Setting("hive.groupby.position.alias", "bool", "false", "Whether a number in GROUP BY is a position in the SELECT list."),
         Setting("hive.orderby.position.alias", "bool", "true", "Whether a number in ORDER BY is a position in the SELECT list."),
-        Setting("hive.default.nulls.last", "bool", "true", "Where ORDER BY puts nulls: last ascending, first descending."),
-        Setting("hive.materializedview.rewriting", "bool", "true", "Whether queries may be answered from materialized views instead of the tables they name."),
-        Setting("hive.materializedview.rewriting.time.window", "span", "0min", "How long after its last build a materialized view may be used although its tables have changed (10min, 2h, 1d; below 0: always), for views without the property rewriting.time.window."),
-        Setting("hive.cli.print.header", "bool", "true", "Whether table, csv, tsv and markdown output begins with the column names."),
-        Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is replaced."),
-        Setting("hive.variable.substitute.depth", "int", "40", "How often a value put in for `${…}` is looked into again."),
+        Setting("hive.default.nulls.last", "bool", "true", "Whether ORDER BY puts nulls last in ascending and first in descending order."),
+        Setting("hive.materializedview.rewriting", "bool", "true", "Whether queries can be rewritten to use materialized views."),
+        Setting("hive.materializedview.rewriting.time.window", "span", "0min", "How long after its last rebuild a materialized view may be used although its source tables have changed (10min, 2h, 1d; negative: always), for views without the property rewriting.time.window."),
+        Setting("hive.cli.print.header", "bool", "true", "Whether table, csv, tsv and markdown output starts with the column names."),
+        Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is substituted."),
+        Setting("hive.variable.substitute.depth", "int", "40", "Maximum rounds of substitution of `${…}` in values of `${…}`."),
         Setting("hive.explain.user", "bool", "true", "Whether EXPLAIN prints the user-level plan."),
-        Setting("druid.url", "druid", EMBEDDED, "Where Druid is: embedded: (below the home folder), local (of `hivedruid local up`), or the http(s) URL of a router or broker."),
-        Setting("druid.coordinator.url", "url", "", "Where the coordinator is, if druid.url is a broker's."),
-        Setting("druid.overlord.url", "url", "", "Where the overlord is, if it is not with the coordinator."),
-        Setting("druid.auth.username", "text", "", "User for basic authentication at Druid."),
-        Setting("druid.auth.password", "reference", "", "Password of that user: env:NAME or file:PATH."),
+        Setting("druid.url", "druid", EMBEDDED, "Druid to use: embedded: (in the home folder), local (started by `hivedruid local up`), or the http(s) URL of a router or broker."),
+        Setting("druid.coordinator.url", "url", "", "URL of the coordinator, if druid.url is a broker."),
+        Setting("druid.overlord.url", "url", "", "URL of the overlord, if it does not run in the coordinator."),
+        Setting("druid.auth.username", "text", "", "User name for basic authentication with Druid."),
+        Setting("druid.auth.password", "reference", "", "Password for basic authentication with Druid: env:NAME or file:PATH."),
         Setting("druid.auth.token", "reference", "", "Bearer token for Druid: env:NAME or file:PATH."),
-        Setting("druid.tls.ca.file", "text", "", "Certificates (PEM) to trust at https addresses of Druid, instead of the system's."),
-        Setting("druid.tls.certificate.file", "text", "", "Client certificate (PEM) to show to Druid."),
-        Setting("druid.tls.key.file", "text", "", "Private key (PEM) of the client certificate, where it is not in the same file."),
-        Setting("druid.query.timeout", "period", "PT5M", "How long one native query may take (ISO 8601 period)."),
-        Setting("druid.query.priority", "int", "0", "Priority of native queries, higher first; 0: Druid's own default."),
-        Setting("druid.query.tags", "tags", "", "What native queries carry in their context as `tags` (key=value, …), for Druid's request log and metrics."),
-        Setting("druid.query.id.prefix", "prefix", "hivedruid", "What the ids of native queries begin with."),
-        Setting("druid.query.context", "context", "", "Druid's query context for every native query, as JSON: priority, lane, limits and caches."),
-        Setting("spark.master", "text", "local[*]", "Where Spark runs: local[*] is this home's own warm server, else a cluster (spark://…, yarn, k8s://…)."),
-        Setting("spark.remote", "text", "", "A Spark Connect server to use instead (sc://host:port)."),
-        Setting("spark.remote.token", "reference", "", "Token for that server: env:NAME or file:PATH."),
-        Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "How long the warm Spark server waits for the next job before it ends (ISO 8601 period)."),
-        Setting("hivedruid.ingestion.timeout", "period", "PT5M", "How long START, STOP and their kind wait until Druid has done it (ISO 8601 period)."),
-        Setting("hivedruid.now", "clock", "", "Pins the clock: CURRENT_TIMESTAMP as `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the real time."),
-        Setting("hivedruid.pushdown", "enum", "all", "What Druid computes: all that it computes exactly, or scans, with Spark for everything above them.", ("ALL", "SCANS")),
-        Setting("hivedruid.join.max.rows", "int", "50000", "Most rows, by estimate, of the side of a join that travels into a native query; 0: joins run on Spark. Druid refuses more than its maxSubqueryRows (100000)."),
-        Setting("hivedruid.semijoin.max.keys", "int", "10000", "Most keys of the small side of a join that become a filter of the other side; 0: none do."),
-        Setting("hivedruid.local.evaluation.max.rows", "int", "10000", "Most rows of each native query that hivedruid itself, without Spark, computes the rest of a query from; 0: Spark always does."),
-        Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE of a table fed from Kafka does where its ingestion could not start, for tables without druid.kafka.ingestion.check; off: it does not look.", ("WARN", "REFUSE", "OFF")),
-        Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in clear: they are kept in the memory of the session alone, and sent to Druid."),
-        Setting("hivedruid.log.statements", "bool", "true", "Whether logs/queries.jsonl keeps the texts of statements, and of messages, which may quote them."),
-        Setting("hivedruid.staging.root", "text", "", "Folder, or URI of remote storage, that rows are staged below for Druid's tasks, which have to see it; empty: `staging` below the home folder."),
-        Setting("hivedruid.staging.keep", "bool", "false", "Whether staged rows stay when the job is done, for a look."),
-        Setting("hivedruid.overwrite.mode", "enum", "static", "What INSERT OVERWRITE of a Druid table replaces: all its rows, or (dynamic) those of the segment intervals that the new rows are in.", ("STATIC", "DYNAMIC")),
-        Setting("hivedruid.null.time", "enum", "fail", "What a row without a __time does to a statement that writes to Druid; skip leaves it out, and says how many.", ("FAIL", "SKIP")),
-        Setting("hivedruid.task.subtasks", "int", "1", "Most subtasks that an ingestion task of Druid's may run at a time (maxNumConcurrentSubTasks)."),
-        Setting("hivedruid.task.slot.timeout", "period", "PT10M", "How long a submitted task may wait for a free slot of Druid's (ISO 8601 period)."),
-        Setting("hivedruid.segment.load.timeout", "period", "PT5M", "How long to wait until new segments can be queried (ISO 8601 period)."),
-        Setting("hivedruid.job.repeat.within", "period", "PT1H", "How long after its interruption a job goes on when its statement is said again; later the statement counts as a new one (ISO 8601 period)."),
-        Setting("hivedruid.malformed.rows", "enum", "fail", "What a malformed row in a file does, for tables that do not say.", ("FAIL", "SKIP")),
+        Setting("druid.tls.ca.file", "text", "", "CA certificates (PEM) for https connections to Druid, instead of the system's."),
+        Setting("druid.tls.certificate.file", "text", "", "Client certificate (PEM) for connections to Druid."),
+        Setting("druid.tls.key.file", "text", "", "Private key (PEM) of the client certificate, if it is in a separate file."),
+        Setting("druid.query.timeout", "period", "PT5M", "Timeout of a native query (ISO 8601 period)."),
+        Setting("druid.query.priority", "int", "0", "Priority of native queries, higher first; 0: Druid's default."),
+        Setting("druid.query.tags", "tags", "", "Value of `tags` in the context of native queries (key=value, …), for Druid's request log and metrics."),
+        Setting("druid.query.id.prefix", "prefix", "hivedruid", "Prefix of the ids of native queries."),
+        Setting("druid.query.context", "context", "", "Query context for every native query, as JSON: priority, lane, limits and caches."),
+        Setting("spark.master", "text", "local[*]", "Spark master: local[*] (the home's shared Spark server) or a cluster (spark://…, yarn, k8s://…)."),
+        Setting("spark.remote", "text", "", "Spark Connect server to use instead (sc://host:port)."),
+        Setting("spark.remote.token", "reference", "", "Token for the Spark Connect server: env:NAME or file:PATH."),
+        Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "Idle time after which the shared Spark server stops (ISO 8601 period)."),
+        Setting("hivedruid.ingestion.timeout", "period", "PT5M", "How long START, STOP and other ingestion statements wait for Druid (ISO 8601 period)."),
+        Setting("hivedruid.now", "clock", "", "Fixed value of CURRENT_TIMESTAMP, `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the current time."),
+        Setting("hivedruid.pushdown", "enum", "all", "What is pushed down to Druid: everything that Druid computes exactly (all), or only scans.", ("ALL", "SCANS")),
+        Setting("hivedruid.join.max.rows", "int", "50000", "Maximum estimated rows of the smaller side of a join that is pushed down to Druid; 0: joins run on Spark. Druid rejects more than its maxSubqueryRows (100000)."),
+        Setting("hivedruid.semijoin.max.keys", "int", "10000", "Maximum keys of the smaller side of a join that are turned into a filter on the other side; 0: none."),
+        Setting("hivedruid.local.evaluation.max.rows", "int", "10000", "Maximum rows of each native query for which hivedruid computes the rest of a query itself instead of on Spark; 0: always on Spark."),
+        Setting("hivedruid.kafka.check", "enum", "warn", "What CREATE TABLE of a Kafka ingestion table does if its ingestion could not start, for tables without druid.kafka.ingestion.check; off: no check.", ("WARN", "REFUSE", "OFF")),
+        Setting("hivedruid.clear.text.secrets", "bool", "false", "Whether secrets of Kafka consumers may be given in plain text; they are only kept in the session's memory and sent to Druid."),
+        Setting("hivedruid.log.statements", "bool", "true", "Whether logs/queries.jsonl contains the texts of statements and messages."),
+        Setting("hivedruid.staging.root", "text", "", "Staging folder or URI, which must be readable by Druid tasks; empty: `staging` in the home folder."),
+        Setting("hivedruid.staging.keep", "bool", "false", "Whether staged files are kept after the job has finished, for debugging."),
+        Setting("hivedruid.overwrite.mode", "enum", "static", "What INSERT OVERWRITE of a Druid table replaces: all rows (static), or only the segment intervals of the new rows (dynamic).", ("STATIC", "DYNAMIC")),
+        Setting("hivedruid.null.time", "enum", "fail", "How writes to Druid handle rows without a __time: fail, or skip them with a note.", ("FAIL", "SKIP")),
+        Setting("hivedruid.task.subtasks", "int", "1", "Maximum number of concurrent subtasks of a Druid ingestion task (maxNumConcurrentSubTasks)."),
+        Setting("hivedruid.task.slot.timeout", "period", "PT10M", "How long a submitted task may wait for a free task slot (ISO 8601 period)."),
+        Setting("hivedruid.segment.load.timeout", "period", "PT5M", "How long to wait until new segments are loaded (ISO 8601 period)."),
+        Setting("hivedruid.job.repeat.within", "period", "PT1H", "How long after its interruption a job is resumed by rerunning its statement; later, the statement starts a new job (ISO 8601 period)."),
+        Setting("hivedruid.malformed.rows", "enum", "fail", "How malformed rows in files are handled, for tables without this property.", ("FAIL", "SKIP")),
     )
 }  # fmt: skip
 """Every key with a meaning. Others are kept and answered as in Hive, but for `OWN_PREFIXES`, which must be here."""
 
-_DRUID = "druid.url, druid.coordinator.url and druid.overlord.url say where Druid is"
-_METADATA = "Druid's metadata database is reached through Druid"
+_DRUID = "use druid.url, druid.coordinator.url and druid.overlord.url"
+_METADATA = "Druid's metadata database is not accessed directly"
 ELSEWHERE: dict[str, str] = {
     "hive.druid.broker.address.default": _DRUID,
     "hive.druid.coordinator.address.default": _DRUID,
     "hive.druid.overlord.address.default": _DRUID,
-    "hive.druid.storage.storageDirectory": "Druid knows its deep storage",
-    "hive.druid.working.directory": "hivedruid.staging.root says where rows are staged",
+    "hive.druid.storage.storageDirectory": "deep storage is configured in Druid",
+    "hive.druid.working.directory": "use hivedruid.staging.root",
     "hive.druid.metadata.uri": _METADATA,
     "hive.druid.metadata.base": _METADATA,
-    "hive.metastore.uris": "the tables of this session are those of its home folder (--home)",
+    "hive.metastore.uris": "tables are stored in the home folder (--home)",
     "hive.metastore.warehouse.dir": "managed tables are in the home folder (--home)",
     "javax.jdo.option.ConnectionURL": "the catalog is in the home folder (--home)",
-    "fs.defaultFS": "give LOCATION a whole URI",
-    "fs.default.name": "give LOCATION a whole URI",
+    "fs.defaultFS": "use a full URI as LOCATION",
+    "fs.default.name": "use a full URI as LOCATION",
 }
 """Keys by which scripts of Hive say where to read and write, and what says it here: SET of one is noted."""
 
@@ -213,7 +213,7 @@ def check(key: str, value: str, span: Span | None = None) -> str:
     setting = SETTINGS.get(key)
     if setting is None:
         if key.startswith(OWN_PREFIXES):
-            hint = did_you_mean(key, SETTINGS) or "SET -v lists every key"
+            hint = did_you_mean(key, SETTINGS) or "run SET -v to list all settings"
             raise SemanticError(f"unknown setting '{key}'", span=span, hint=hint)
         return value
     try:
@@ -306,13 +306,13 @@ def _is_zone(name: str) -> bool:
 
 def _bool(setting: Setting, value: str) -> str:
     if value.lower() not in ("true", "false"):
-        raise SemanticError(f"'{setting.key}' takes true or false, not '{value}'")
+        raise SemanticError(f"'{setting.key}' must be true or false, not '{value}'")
     return value.lower()
 
 
 def _int(setting: Setting, value: str) -> str:
     if not re.fullmatch(r"-?\d{1,18}", value, re.ASCII):
-        raise SemanticError(f"'{setting.key}' takes a whole number, not '{value}'")
+        raise SemanticError(f"'{setting.key}' must be an integer, not '{value}'")
     return value
 
 
@@ -322,20 +322,20 @@ def _text(_: Setting, value: str) -> str:
 
 def _period(setting: Setting, value: str) -> str:
     if not PERIOD.fullmatch(value):
-        raise SemanticError(f"'{setting.key}' takes an ISO 8601 period such as PT10M, not '{value}'")
+        raise SemanticError(f"'{setting.key}' must be an ISO 8601 period such as PT10M, not '{value}'")
     return value
 
 
 def _span(setting: Setting, value: str) -> str:
     if not is_span(value):
-        raise SemanticError(f"'{setting.key}' takes a time such as 10min, 2h or 1d, not '{value}'")
+        raise SemanticError(f"'{setting.key}' must be a duration such as 10min, 2h or 1d, not '{value}'")
     return value
 
 
 def _enum(setting: Setting, value: str) -> str:
     if value.upper() not in setting.values:
         raise SemanticError(
-            f"'{setting.key}' takes one of {', '.join(setting.values)}, not '{value}'",
+            f"'{setting.key}' must be one of {', '.join(setting.values)}, not '{value}'",
             hint=did_you_mean(value.upper(), setting.values),
         )
     return value.lower() if setting.default.islower() else value.upper()
@@ -348,7 +348,7 @@ def _zone(setting: Setting, value: str) -> str:
         from zoneinfo import available_timezones
 
         hint = did_you_mean(value, available_timezones()) or "use an IANA name such as US/Pacific, or LOCAL"
-        raise SemanticError(f"'{setting.key}' takes a time zone, not '{value}'", hint=hint)
+        raise SemanticError(f"'{setting.key}' must be a time zone, not '{value}'", hint=hint)
     return value
 
 
@@ -361,8 +361,8 @@ def _clock(setting: Setting, value: str) -> str:
         moment = datetime.strptime(value, "%Y-%m-%d %H:%M:%S.%f" if "." in value else "%Y-%m-%d %H:%M:%S")
     except ValueError:
         raise SemanticError(
-            f"'{setting.key}' takes a timestamp, not '{value}'",
-            hint="write yyyy-MM-dd HH:mm:ss[.fff], or leave it empty",
+            f"'{setting.key}' must be a timestamp, not '{value}'",
+            hint="use yyyy-MM-dd HH:mm:ss[.fff], or leave it empty",
         ) from None
     return moment.isoformat(" ")
 
@@ -374,7 +374,7 @@ def _druid(setting: Setting, value: str) -> str:
     if value in (EMBEDDED, "local") or re.fullmatch(_URL, value):
         return value.rstrip("/")
     raise SemanticError(
-        f"'{setting.key}' takes embedded:, local, or the http(s) URL of a Druid router or broker, not '{masked(setting.key, value)}'",
+        f"'{setting.key}' must be embedded:, local, or the http(s) URL of a Druid router or broker, not '{masked(setting.key, value)}'",
         hint="for example http://localhost:8888",
     )
 
@@ -382,7 +382,7 @@ def _druid(setting: Setting, value: str) -> str:
 def _url(setting: Setting, value: str) -> str:
     if not value or re.fullmatch(_URL, value):
         return value.rstrip("/")
-    raise SemanticError(f"'{setting.key}' takes an http(s) URL, not '{masked(setting.key, value)}'")
+    raise SemanticError(f"'{setting.key}' must be an http(s) URL, not '{masked(setting.key, value)}'")
 
 
 def _reference(setting: Setting, value: str) -> str:
@@ -390,8 +390,8 @@ def _reference(setting: Setting, value: str) -> str:
     if not value or re.fullmatch(r"env:\w+|file:.+", value):
         return value
     raise SemanticError(
-        f"'{setting.key}' takes env:NAME or file:PATH, not the secret itself",
-        hint="put it into an environment variable or a file that only you can read",
+        f"'{setting.key}' must be env:NAME or file:PATH, not the secret itself",
+        hint="store it in an environment variable or in a file that only you can read",
     )
 
 
@@ -418,13 +418,16 @@ def _context(setting: Setting, value: str) -> str:
     except ValueError:
         keys = None
     if not isinstance(keys, dict):
-        raise SemanticError(f"'{setting.key}' takes a JSON object, not '{value}'", hint='for example {"priority": 10}')
+        raise SemanticError(
+            f"'{setting.key}' must be a JSON object, not '{value}'", hint='for example {"priority": 10}'
+        )
     for key in keys:
         if key not in _CONTEXT_KEYS:
             hint = (
-                did_you_mean(key, _CONTEXT_KEYS) or "it takes what does not change answers; docs/druid.md has the list"
+                did_you_mean(key, _CONTEXT_KEYS)
+                or "only keys that do not affect results are allowed; see docs/druid.md"
             )
-            raise SemanticError(f"'{setting.key}' does not take '{key}'", hint=hint)
+            raise SemanticError(f"'{setting.key}' does not allow the key '{key}'", hint=hint)
     return json.dumps(keys)
 
 
@@ -433,14 +436,14 @@ def _tags(setting: Setting, value: str) -> str:
     for part in parts:
         if not re.fullmatch(r"[\w.-]+\s*=[^=]*", part):
             raise SemanticError(
-                f"'{setting.key}' takes key=value, …, not '{value}'", hint="for example team=web,job=daily"
+                f"'{setting.key}' must be key=value, …, not '{value}'", hint="for example team=web,job=daily"
             )
     return ",".join("=".join(side.strip() for side in part.split("=")) for part in parts)
 
 
 def _prefix(setting: Setting, value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", value):
-        raise SemanticError(f"'{setting.key}' takes up to 64 letters, digits, '.', '_' and '-', not '{value}'")
+        raise SemanticError(f"'{setting.key}' must be at most 64 letters, digits, '.', '_' and '-', not '{value}'")
     return value
 
 

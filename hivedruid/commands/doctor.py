@@ -37,14 +37,17 @@ class Check:
 
 @click.command()
 @click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder (catalog and data). [~/.hivedruid]",
 )
-@click.option("--druid", metavar="URL", help="Look at this Druid. [the home's own]")
+@click.option("--druid", metavar="URL", help="Druid to check. [the home's druid.url]")
 @click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
 def doctor(*, home: Path | None, druid: str | None, layout: str) -> int:
-    """Look at this machine and at Druid: what is there for each feature, what is missing, what to do next.
+    """Check that this machine and Druid have what each feature needs, and suggest a fix for what is missing.
 
-    Exit codes: 0 nothing is missing, 1 something is.
+    Exit codes: 0 nothing is missing, 1 something is missing.
     """
     from hivedruid.cli import default_home, guarded
     from hivedruid.diagnostics import FAILED, Diagnostics
@@ -88,7 +91,7 @@ def _home(feature: str, home: Path, _: Settings) -> Iterator[Check]:
 
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        yield Check(feature, MISSING, f"{there} cannot be written", "choose another folder with --home")
+        yield Check(feature, MISSING, f"{there} is not writable", "specify another folder with --home")
         return
     copy_database(home).close()
     free = shutil.disk_usage(there).free
@@ -111,15 +114,15 @@ def _spark(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     try:
         packages = f"pyspark {version('pyspark')}, grpcio {version('grpcio')}, pyarrow {version('pyarrow')}"
     except PackageNotFoundError as error:
-        yield Check(feature, MISSING, f"the package {error.name} is not installed", "install hivedruid again with pip")
+        yield Check(feature, MISSING, f"the package {error.name} is not installed", "reinstall hivedruid with pip")
         return
     yield Check(feature, OK, packages)
     if settings["spark.remote"]:
-        yield Check("Spark server", OK, f"another one: {settings['spark.remote']}")
+        yield Check("Spark server", OK, f"external: {settings['spark.remote']}")
         return
     where = server.shared_home(home)
     running = server.find(where)
-    detail = f"runs on port {running.port}, process {running.jvm}" if running else "starts with the first Spark job"
+    detail = f"running on port {running.port}, process {running.jvm}" if running else "starts with the first Spark job"
     yield Check("Spark server", OK if running else LATER, detail)
 
 
@@ -130,7 +133,9 @@ def _artifacts(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
     for name, group in groups.items():
         missing = [artifact for artifact in group if cached(artifact) is None]
         size = sum(artifact.size for artifact in missing) / 1e6
-        detail = f"{len(missing)} of {len(group)} files to fetch, {size:.0f} MB" if missing else f"in {cache_folder()}"
+        detail = (
+            f"{len(missing)} of {len(group)} files to download, {size:.0f} MB" if missing else f"in {cache_folder()}"
+        )
         yield Check(f"{feature}: {name}", LATER if missing else OK, detail)
 
 
@@ -143,23 +148,23 @@ def _local_cluster(feature: str, home: Path, _: Settings) -> Iterator[Check]:
     started = {name: state for name, state in states.items() if state != "stopped"}
     bad = sorted(name for name, state in started.items() if state != "up")
     if bad:
-        yield Check(feature, MISSING, f"not up: {', '.join(bad)}", "hivedruid local up starts them again")
+        yield Check(feature, MISSING, f"not up: {', '.join(bad)}", "run hivedruid local up to restart them")
     elif started:
         yield Check(feature, OK, f"up: {', '.join(started)}")
     else:
-        yield Check(feature, LATER, "not running", "hivedruid local up")
+        yield Check(feature, LATER, "not running", "run: hivedruid local up")
         available = _available_memory()
         enough = available >= MEMORY_FOR_CLUSTER
         yield Check(
-            f"{feature}: memory", OK if enough else MISSING, f"{available / 1e9:.1f} GB available, 3.5 GB are needed",
+            f"{feature}: memory", OK if enough else MISSING, f"{available / 1e9:.1f} GB available, 3.5 GB required",
             "" if enough else "close other programs",
         )  # fmt: skip
         there = next(folder for folder in (home, *home.parents) if folder.exists())
         free = shutil.disk_usage(there).free
         roomy = free >= DISK_FOR_CLUSTER
         yield Check(
-            f"{feature}: disk", OK if roomy else MISSING, f"{free / 1e9:.1f} GB free, 2 GB are needed",
-            "" if roomy else "free some space",
+            f"{feature}: disk", OK if roomy else MISSING, f"{free / 1e9:.1f} GB free, 2 GB required",
+            "" if roomy else "free up disk space",
         )  # fmt: skip
 
 
@@ -177,7 +182,7 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
     url = settings["druid.url"]
     if is_embedded(url):
-        yield Check(feature, OK, "the embedded store, below the home folder")
+        yield Check(feature, OK, "embedded store in the home folder")
         return
     from hivedruid.clients.address import address
     from hivedruid.clients.cluster import OLDEST_VERSION, DruidCluster
@@ -192,7 +197,9 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         name = f"{feature}: {service.service}"
         where = masked("druid.url", service.url)
         if service.problem:
-            yield Check(name, MISSING, service.problem, f"start it, or SET druid.url; now {masked('druid.url', url)}")
+            yield Check(
+                name, MISSING, service.problem, f"start it, or change druid.url, currently {masked('druid.url', url)}"
+            )
             continue
         major = service.version.partition(".")[0]
         old = major.isdecimal() and int(major) < OLDEST_VERSION
@@ -203,8 +210,8 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         )  # fmt: skip
         if service.service == "overlord" and KAFKA_EXTENSION not in service.extensions:
             yield Check(
-                f"{feature}: Kafka ingestion", LATER, f"the overlord has not loaded {KAFKA_EXTENSION}",
-                "add it to druid.extensions.loadList, if tables are to be fed from Kafka",
+                f"{feature}: Kafka ingestion", LATER, f"extension {KAFKA_EXTENSION} is not loaded on the overlord",
+                "add it to druid.extensions.loadList to ingest from Kafka",
             )  # fmt: skip
 
 
@@ -225,20 +232,25 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         connection.close()
     fed = [table for table in tables if table.kind == "druid" and is_fed(table.properties)]
     if not fed:
-        yield Check(feature, OK, "no table is fed from it")
+        yield Check(feature, OK, "no table ingests from Kafka")
         return
     names = ", ".join(table.full_name for table in fed)
     if not session_can(settings, "ingestion"):
-        yield Check(feature, LATER, f"feeds {names}, but not into the embedded store", "SET druid.url to a cluster")
+        yield Check(
+            feature,
+            LATER,
+            f"source of {names}; the embedded store does not ingest from Kafka",
+            "set druid.url to a Druid cluster",
+        )
         return
-    yield Check(feature, OK, f"feeds {names}")
+    yield Check(feature, OK, f"source of {names}")
     feeds = [feed_of(supervisor_spec(table, settings)) for table in fed]
     for bootstrap, properties in dict.fromkeys(feed.kafka for feed in feeds):
         same = [feed for feed in feeds if feed.kafka == (bootstrap, properties)]
         yield from _topics(f"{feature}: {masked('kafka.bootstrap.servers', bootstrap)}", same)
     variables = {name for feed in feeds for name in feed.variables}
     if variables:
-        yield from _variables(f"{feature}: environment of Druid", home, settings, variables)
+        yield from _variables(f"{feature}: Druid environment", home, settings, variables)
 
 
 def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
@@ -256,7 +268,7 @@ def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     for one in found:
         yield Check(f"{feature}: {one.subject}", MISSING, f"{one.problem}: {one.cause}", one.repair)
     if not found:
-        yield Check(feature, OK, "none was interrupted")
+        yield Check(feature, OK, "no interrupted jobs")
 
 
 def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
@@ -271,20 +283,22 @@ def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
             wanted = {feed.topic for feed in feeds if not feed.is_pattern}.union(*matched.values())
             found = kafka.offsets(wanted)
     except OnlyDruidError as error:
-        yield Check(feature, LATER, f"not asked from here: {error.message}", error.hint or "")
+        yield Check(feature, LATER, f"not checked: {error.message}", error.hint or "")
         return
     except (KafkaError, ConnectError) as error:
         yield Check(feature, MISSING, error.message, error.hint or "")
         return
     good = sorted(name for name, item in found.items() if not isinstance(item, KafkaError))
     if good:
-        yield Check(feature, OK, f"topics that can be read: {', '.join(good)}")
+        yield Check(feature, OK, f"readable topics: {', '.join(good)}")
     for name, item in sorted(found.items()):
         if isinstance(item, KafkaError):
             yield Check(f"{feature}: {name}", MISSING, item.message, item.hint or "")
     for pattern, names in matched.items():
         if not names:
-            yield Check(f"{feature}: {pattern}", MISSING, "no topic matches it", "create one, or set another pattern")
+            yield Check(
+                f"{feature}: {pattern}", MISSING, "no matching topic", "create a matching topic or change the pattern"
+            )
 
 
 def _variables(feature: str, home: Path, settings: Settings, variables: set[str]) -> Iterator[Check]:
@@ -300,11 +314,11 @@ def _variables(feature: str, home: Path, settings: Settings, variables: set[str]
         client.close()
     given = sorted(variables - set(unset))
     if given:
-        yield Check(feature, OK, f"set for the overlord: {', '.join(given)}")
+        yield Check(feature, OK, f"set on the overlord: {', '.join(given)}")
     for name in unset:
         yield Check(
-            f"{feature}: {name}", MISSING, f"{name} is not set for the overlord",
-            "set it on all hosts of Druid, and start its services again",
+            f"{feature}: {name}", MISSING, f"{name} is not set on the overlord",
+            "set it on all Druid hosts and restart the Druid services",
         )  # fmt: skip
 
 

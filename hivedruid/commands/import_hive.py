@@ -17,10 +17,10 @@ _OUTCOMES = ("as it is", "rewritten", "left out", "cannot be mapped")
 
 @click.command("import-hive")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--check", is_flag=True, help="Only report; print no statements.")
-@click.option("-q", "--quiet", is_flag=True, help="Only errors on standard error.")
+@click.option("--check", is_flag=True, help="Print only the report, not the statements.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors to standard error.")
 def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:
-    """Rewrite scripts for Hive's Druid and Kafka handlers as hivedruid takes them.
+    """Convert scripts for Hive's Druid and Kafka handlers to hivedruid.
 
     FILEs are scripts, or what SHOW CREATE TABLE printed; - is standard input. Standard output is a script: each statement
     corrected, with comments above it that say what has changed. What cannot be mapped is a comment as well.

@@ -26,15 +26,15 @@ def _home_option(command: _Command) -> _Command:
         "--home",
         type=click.Path(path_type=Path, file_okay=False),
         envvar="HIVEDRUID_HOME",
-        help="The home whose cluster it is. [~/.hivedruid]",
+        help="Home folder of the cluster. [~/.hivedruid]",
     )(command)
 
 
 @click.group()
 def local() -> None:
-    """A real Druid and a real Kafka on this machine, for one home.
+    """Run a local Druid and Kafka cluster for one home folder.
 
-    They are Java programs, fetched once, that listen on this machine only and run until `down`.
+    The services are downloaded once, listen on this machine only, and run until `down`.
     """
 
 
@@ -44,15 +44,15 @@ def local() -> None:
 @click.option(
     "--heap",
     type=click.Choice(HEAPS),
-    help="small: all fits in 3.5 GB; default: room and full JIT, for benchmarks. [as before, else default]",
+    help="small: fits in 3.5 GB; default: larger heaps and full JIT, for benchmarks. [last used, else default]",
 )
 @_home_option
 def up(*, druid: bool, kafka: bool, heap: str | None, home: Path | None) -> int:
-    """Start what does not run yet, wait until it can be used, print where it is.
+    """Start the services that are not running, wait until they are ready, and print their addresses.
 
-    From then on the statements of this home go to this Druid (the setting druid.url).
+    Afterwards, statements in this home use this Druid (the setting druid.url).
 
-    Exit codes: 0 ok, 1 failed, 2 usage error, 3 no Java or nothing to download from, 130 interrupted.
+    Exit codes: 0 success, 1 failure, 2 usage error, 3 Java or download unavailable, 130 interrupted.
     """
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import Diagnostics
@@ -67,17 +67,17 @@ def up(*, druid: bool, kafka: bool, heap: str | None, home: Path | None) -> int:
             sys.stdout.write(f"{name:<12} {address}\n" if address else "")
         if druid or both:
             sys.stdout.flush()
-            diagnostics.tell(f"The statements of this home go to this Druid now; {_this('sql', home)} opens a prompt.")
+            diagnostics.tell(f"Statements in this home now use this Druid; run {_this('sql', home)} to open a prompt.")
         return 0
 
     return guarded(run, diagnostics)
 
 
 @local.command()
-@click.option("--clean", is_flag=True, help="Delete their data, too.")
+@click.option("--clean", is_flag=True, help="Also delete the data.")
 @_home_option
 def down(*, clean: bool, home: Path | None) -> int:
-    """Stop what `up` started. Data stays for the next `up`, unless --clean is given."""
+    """Stop the services that `up` started. Data is kept for the next `up` unless --clean is given."""
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import Diagnostics
 
@@ -85,7 +85,7 @@ def down(*, clean: bool, home: Path | None) -> int:
 
     def run() -> int:
         stopped = _cluster(home, None, diagnostics.progress).down(clean=clean)
-        diagnostics.tell(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+        diagnostics.tell(f"stopped: {', '.join(stopped)}" if stopped else "no services were running")
         return 0
 
     return guarded(run, diagnostics)
@@ -95,9 +95,9 @@ def down(*, clean: bool, home: Path | None) -> int:
 @click.option("--format", "layout", type=click.Choice(("table", "json")), default="table", show_default=True)
 @_home_option
 def status(*, layout: str, home: Path | None) -> int:
-    """One row for each process.
+    """Print one row per process.
 
-    Exit codes: 0 all that was started is up, 3 something is not, or nothing was started.
+    Exit codes: 0 all started services are up, 3 a service is down or none was started.
     """
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import UNREACHABLE, Diagnostics
@@ -113,10 +113,10 @@ def status(*, layout: str, home: Path | None) -> int:
 
 @local.command()
 @click.argument("name", type=click.Choice(NAMES))
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now, until Ctrl-C.")
+@click.option("-f", "--follow", is_flag=True, help="Follow the log until Ctrl-C.")
 @_home_option
 def logs(*, name: str, follow: bool, home: Path | None) -> int:
-    """Print the log of a process since its last start; the one of the run before lies beside it, with .1."""
+    """Print the log of a process since its last start; the log of the previous run has the suffix .1."""
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import Diagnostics
 
@@ -127,7 +127,9 @@ def logs(*, name: str, follow: bool, home: Path | None) -> int:
 
         log = log_file(_home(home), name)
         if not log.exists():
-            raise UsageError(f"{name} has no log: it was never started in {_home(home)}", hint=_this("local up", home))
+            raise UsageError(
+                f"{name} has no log: it was never started for home {_home(home)}", hint=_this("local up", home)
+            )
         shown = printable_lines if sys.stdout.isatty() else str
         for text in tail(log, follow=follow):  # a terminal acts on control characters; a file gets what is there
             sys.stdout.write(shown(text))

@@ -13,14 +13,19 @@ NAMES = ("wikiticker", "flights", "foodmart")
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, type=click.Choice(NAMES), metavar="NAME...")
-@click.option("--topic", help="Write the lines of the file into this new Kafka topic, and print Kafka's address.")
-@click.option("--partitions", type=click.IntRange(min=1), default=2, show_default=True, help="Of that topic.")
-@click.option("--kafka", metavar="HOST:PORT", help="Where that topic is. [the local cluster]")
+@click.option("--topic", help="Write the lines of the file to this new Kafka topic and print Kafka's address.")
 @click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Whose local cluster. [~/.hivedruid]"
+    "--partitions", type=click.IntRange(min=1), default=2, show_default=True, help="Number of partitions of the topic."
+)
+@click.option("--kafka", metavar="HOST:PORT", help="Kafka bootstrap server. [the local cluster]")
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder of the local cluster. [~/.hivedruid]",
 )
 def sample(names: tuple[str, ...], *, topic: str | None, partitions: int, kafka: str | None, home: Path | None) -> int:
-    """Fetch real data sets, once, and print where they are: a file or a folder of files, one path per line.
+    """Download sample data sets, once, and print their paths, one per line.
 
     \b
     wikiticker  39,244 edits of Wikipedia on one day of 2015: a JSON lines file
@@ -29,7 +34,7 @@ def sample(names: tuple[str, ...], *, topic: str | None, partitions: int, kafka:
     foodmart    the supermarkets of Calcite's tests, sales and dimensions:
                 a folder of JSON lines files
 
-    Exit codes: 0 ok, 1 failed, 2 usage error, 3 nothing to download from, 130 interrupted.
+    Exit codes: 0 success, 1 failure, 2 usage error, 3 download unavailable, 130 interrupted.
     """
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import Diagnostics
@@ -41,13 +46,13 @@ def sample(names: tuple[str, ...], *, topic: str | None, partitions: int, kafka:
 
         if topic is not None:
             if names != ("wikiticker",):
-                raise click.UsageError("--topic takes wikiticker alone: the others are folders of files")
+                raise click.UsageError("--topic is only supported for wikiticker: the other data sets are folders")
             address = kafka or _local_kafka(home)
             from hivedruid.clients.produce import produce_lines
 
             path = fetch("wikiticker", diagnostics.progress)
             count = produce_lines(path, address, topic, partitions=partitions, progress=diagnostics.progress)
-            diagnostics.tell(f"{count} records are in topic {topic}, {partitions} partition(s)")
+            diagnostics.tell(f"wrote {count} records to topic {topic}, {partitions} partition(s)")
             sys.stdout.write(f"{address}\n")
             return 0
         for name in names:
@@ -65,5 +70,5 @@ def _local_kafka(home: Path | None) -> str:
 
     services = running(home or default_home())
     if services is None or not services.kafka:
-        raise ConnectError("the local cluster's Kafka is not running", hint="start it: hivedruid local up")
+        raise ConnectError("the local cluster's Kafka is not running", hint="run: hivedruid local up")
     return services.kafka

@@ -13,24 +13,27 @@ if TYPE_CHECKING:
     from hivedruid.spark.server import Server
 
 _HOME = click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder (catalog and data). [~/.hivedruid]",
 )
 
 
 @click.group()
 def spark() -> None:
-    """The warm Spark server of this home.
+    """Manage the shared Spark server of this home folder.
 
-    The first Spark job starts it, later commands find it warm, and it ends by itself when it has been idle for
+    The first Spark job starts it and later commands reuse it. It stops after being idle for
     hivedruid.spark.idle.timeout.
     """
 
 
 @spark.command()
 @_HOME
-@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", help="Set a setting, as SET.")
+@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", help="Set a configuration setting, like SET.")
 def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
-    """Start the server, if none runs that suits."""
+    """Start the server, unless one with these settings is running."""
 
     def run(diagnostics: Diagnostics) -> int:
         from hivedruid.errors import UsageError
@@ -39,7 +42,9 @@ def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
         folder = _folder(home)
         settings = _settings(hiveconf)
         if settings["spark.remote"] or not launch.is_local(settings):
-            raise UsageError("a warm server runs on this machine: leave spark.remote and spark.master alone")
+            raise UsageError(
+                "a local Spark server cannot be started when spark.remote or spark.master names another one"
+            )
         try:
             known = session.start(settings, folder, diagnostics.progress)
         finally:
@@ -53,7 +58,7 @@ def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
 @spark.command()
 @_HOME
 def status(home: Path | None) -> int:
-    """Tell whether the server runs, since when, and for how long yet."""
+    """Show the server's state, address, process and idle time."""
 
     def run(_: Diagnostics) -> int:
         from hivedruid.spark import server
@@ -61,7 +66,7 @@ def status(home: Path | None) -> int:
         where = server.shared_home(_folder(home))
         known = server.find(where)
         if known is None:
-            click.echo(f"no Spark server runs for {where}")
+            click.echo(f"no Spark server is running for {where}")
         else:
             _show(where, known)
         return 0
@@ -72,7 +77,7 @@ def status(home: Path | None) -> int:
 @spark.command()
 @_HOME
 def stop(home: Path | None) -> int:
-    """End the server, and with it the jobs that run on it."""
+    """Stop the server and the jobs running on it."""
 
     def run(diagnostics: Diagnostics) -> int:
         from hivedruid.spark import server
@@ -82,7 +87,7 @@ def stop(home: Path | None) -> int:
             stopped = server.stop(where, diagnostics.progress)
         finally:
             diagnostics.progress("")
-        click.echo("stopped" if stopped else f"no Spark server runs for {where}")
+        click.echo("stopped" if stopped else f"no Spark server is running for {where}")
         return 0
 
     return _guarded(run)
@@ -111,7 +116,7 @@ def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
     for text in assignments:
         key, equals, value = text.partition("=")
         if not key.strip() or not equals:
-            raise UsageError(f"--hiveconf takes KEY=VALUE, not '{key}'")
+            raise UsageError(f"--hiveconf '{key}' must have the form KEY=VALUE")
         pairs[key.strip()] = value
     try:
         return Settings(pairs)
@@ -129,13 +134,13 @@ def _show(where: Path, known: Server) -> None:
     idle = server.idle_for(where)
     busy = server.is_busy(where)
     facts: dict[str, Any] = {
-        "state": "running a job" if busy else f"idle for {idle:.0f} s, ends after {known.idle:.0f} s",
-        "address": f"127.0.0.1:{known.port} (asks for a token)",
-        "process": f"{known.jvm}, kept by {known.keeper}",
+        "state": "running a job" if busy else f"idle for {idle:.0f} s, stops after {known.idle:.0f} s",
+        "address": f"127.0.0.1:{known.port} (requires a token)",
+        "process": f"{known.jvm}, supervised by {known.keeper}",
         "memory": _memory(known.jvm),
         "since": datetime.fromtimestamp(known.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
         "version": known.version,
-        "iceberg": "yes" if known.iceberg else "joins with the first job that needs it",
+        "iceberg": "yes" if known.iceberg else "loaded by the first job that needs it",
         "log": files.log,
     }
     click.echo("".join(f"{name:8} {value}\n" for name, value in facts.items()), nl=False)

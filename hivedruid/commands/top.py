@@ -41,19 +41,22 @@ HEADINGS = {
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Print it once and end.")
+@click.option("--once", is_flag=True, help="Print once and exit.")
 @click.option("--interval", type=click.FloatRange(min=0.2), default=2.0, show_default=True, help="Seconds.")
 @click.option("--format", "layout", type=click.Choice(("table", "json")), default="table", show_default=True)
 @click.option(
-    "--home", type=click.Path(path_type=Path), envvar="HIVEDRUID_HOME", help="Where tables live. [~/.hivedruid]"
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder (catalog and data). [~/.hivedruid]",
 )
-@click.option("--druid", metavar="URL", help="Look at this Druid. [the home's own]")
+@click.option("--druid", metavar="URL", help="Druid to check. [the home's druid.url]")
 def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: str | None) -> int:
-    """Show the ingestions of a Druid as they run, and their problems; q ends it.
+    """Monitor Kafka ingestion and its problems live; press q to quit.
 
-    Without a terminal, and with --format json, it prints: with json one document a line for each look.
+    Without a terminal, or with --format json, it prints repeatedly; json prints one document per line.
 
-    Exit codes: 0 ok, 1 not possible, 3 with --once: Druid cannot be reached.
+    Exit codes: 0 success, 1 failure, 3 with --once: Druid cannot be reached.
     """
     from hivedruid.cli import default_home, guarded
     from hivedruid.diagnostics import Diagnostics
@@ -300,7 +303,7 @@ def _screen(seen: Look | None, url: str, console: Console) -> RenderableType:
     from rich.text import Text
 
     if seen is None:
-        return Text(f"asking {url} …", style="dim")
+        return Text(f"querying {url} …", style="dim")
     problems = _problem_lines(seen)
     room = max(1, console.height - 3 - len(problems))
     parts: list[RenderableType] = [_heading(seen, url), _table(seen, console, room), *problems]

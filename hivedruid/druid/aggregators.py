@@ -28,7 +28,7 @@ class Aggregators:
     def call(self, name: str, call: Agg) -> str:
         """The field that holds a call: `name`, or that of the same aggregator. NotExact where there is none."""
         if call.distinct:
-            raise NotExact(f"{call.op}(DISTINCT …) of or beside what Druid cannot group by or take together")
+            raise NotExact(f"{call.op}(DISTINCT …) of, or combined with, expressions that Druid cannot group by")
         if call.op == "avg":
             return self._average(name, call)
         if call.op == "count":
@@ -43,7 +43,7 @@ class Aggregators:
             return self._distinct(name, call)
         kind = AGGREGATORS.get((call.op, call.args[0].type.name))
         if kind is None:
-            raise NotExact(f"Druid has no {call.op}() of {call.args[0].type}")
+            raise NotExact(f"Druid does not support {call.op}() of {call.args[0].type}")
         if call.op == "min" and _may_be_nan(call.args[0]):
             return self._least(name, call, kind)
         return self.add(self._simple(name, call, kind))
@@ -62,7 +62,7 @@ class Aggregators:
         GroupingAggregatorFactory looks for the dimensions by the names they have in the source.
         """
         if len(set(dimensions)) != len(dimensions):
-            raise NotExact("grouping sets over the same dimension twice")
+            raise NotExact("grouping sets with a repeated dimension")
         return self.add({"type": "grouping", "name": name, "groupings": dimensions})
 
     def _average(self, name: str, call: Agg) -> str:
@@ -106,7 +106,7 @@ class Aggregators:
     def _extreme(self, name: str, call: Agg) -> str:
         """The least or greatest text, in the order of Hive."""
         if call.args[0].type.name == "char":
-            raise NotExact("Druid has no char")
+            raise NotExact("Druid does not support char")
         text = self.inputs.expressions.text(call.args[0])
         field = self.inputs.computed(folds.utf8_ordered(text), "STRING").name
         native = folds.extreme(f"{name}:{call.op}", call.op, field)
@@ -126,7 +126,7 @@ class Aggregators:
 
     def _simple(self, name: str, call: Agg, kind: str) -> Json:
         if call.args[0].type.name not in _NUMBERS and kind.startswith("double"):
-            raise NotExact(f"Druid has no {call.op}() of {call.args[0].type}")
+            raise NotExact(f"Druid does not support {call.op}() of {call.args[0].type}")
         native: Json = {"type": kind, "name": name, "fieldName": self.inputs.column(call.args[0]).name}
         return self._filtered(native, call.condition)
 

@@ -25,10 +25,10 @@ def array(d: DruidExpressions, rex: Rex) -> str:
 def array_column(d: DruidExpressions, rex: Rex) -> str:
     """The column that holds an array; NotExact for other arrays than a column of strings."""
     if not isinstance(rex, Ref) or rex.type != array_of(STRING):
-        raise NotExact(f"{rex.type} is no column of strings with several values")
+        raise NotExact(f"{rex.type} is not a multi-value string column")
     column = d.columns.get(rex.id)
     if column is None or not column.type.startswith("ARRAY"):
-        raise NotExact(f"column {rex.id} is no array of this Druid query")
+        raise NotExact(f"column {rex.id} is not an array of this Druid query")
     return column.name
 
 

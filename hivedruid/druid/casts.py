@@ -45,7 +45,7 @@ def cast(d: DruidExpressions, rex: Call) -> str:
         return _to_boolean(d, value)
     if to.name == "decimal":
         return _to_decimal(d, value, to)
-    raise NotExact(f"CAST of {value.type} to {to}")
+    raise NotExact(f"CAST from {value.type} to {to}")
 
 
 def whole_text(pattern: str) -> str:
@@ -67,7 +67,7 @@ def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
         return whole if bits == 64 else d.fit(to, whole)
     if source.is_timestamp and bits == 64:
         return d.seconds(value)
-    raise NotExact(f"CAST of {source} to {to}")
+    raise NotExact(f"CAST from {source} to {to}")
 
 
 def _text_to_int(text: str, bits: int) -> str:
@@ -101,7 +101,7 @@ def _to_double(d: DruidExpressions, value: Rex) -> str:
         return text
     if source.is_integer or source.name == "boolean":
         return f"CAST({text},'DOUBLE')"
-    raise NotExact(f"CAST of {source} to double")
+    raise NotExact(f"CAST from {source} to double")
 
 
 def text_to_double(text: str) -> str:
@@ -116,7 +116,7 @@ def _to_boolean(d: DruidExpressions, value: Rex) -> str:
         return "(" + " && ".join(f"lower({text}) != '{false}'" for false in _FALSE_TEXTS) + ")"
     if value.type.is_integer or value.type.is_approximate or value.type.name == "decimal":
         return f"({text} != 0)"
-    raise NotExact(f"CAST of {value.type} to boolean")
+    raise NotExact(f"CAST from {value.type} to boolean")
 
 
 def _to_decimal(d: DruidExpressions, value: Rex, to: HiveType) -> str:
@@ -131,7 +131,7 @@ def _to_decimal(d: DruidExpressions, value: Rex, to: HiveType) -> str:
         return f"case_searched({text} < {bound} && {text} > {-bound},{number})"
     if value.type.name in ("double", "decimal"):
         return f"case_searched(abs({text}) <= {_largest(precision, scale)!r},round({text},{scale}))".replace("e+", "e")
-    raise NotExact(f"CAST of {value.type} to {to}")
+    raise NotExact(f"CAST from {value.type} to {to}")
 
 
 def _largest(precision: int, scale: int) -> float:
@@ -160,7 +160,7 @@ def _to_string(d: DruidExpressions, value: Rex, to: HiveType) -> str:
     elif source.is_timestamp:
         text = d.timestamp_text(value)
     else:
-        raise NotExact(f"CAST of {source} to {to}")
+        raise NotExact(f"CAST from {source} to {to}")
     if to.name == "varchar" and to.params:
         return characters_left(text, to.params[0]) if source.is_string else f"left({text},{to.params[0]})"
     if to.name == "char":
@@ -175,9 +175,9 @@ def _to_time(d: DruidExpressions, value: Rex, to: HiveType) -> str:
             return day_of_trunc(d, value)
         return text_to_date(d.text(value))
     if source.is_string and to.is_timestamp:
-        raise NotExact("Druid keeps milliseconds, a text may spell microseconds")
+        raise NotExact("Druid has millisecond precision, strings may contain microseconds")
     if not source.is_time:
-        raise NotExact(f"CAST of {source} to {to}")
+        raise NotExact(f"CAST from {source} to {to}")
     if to.name == "date":
         return d.day(value)
     if source.name.endswith("zone") == to.name.endswith("zone") or d.is_utc:
@@ -191,7 +191,7 @@ def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
     """The date whose text trunc() gives, of a time in UTC."""
     value, unit = rex.args[0], trunc_unit(str_constant(rex.args[1], "the unit of trunc()"))
     if unit is None or not value.type.is_time:
-        raise NotExact(f"trunc() of {value.type} to other than months, quarters and years")
+        raise NotExact(f"trunc() of {value.type} to a unit other than month, quarter or year")
     return f"timestamp_floor({d.moment(value)},'{PERIODS[unit]}',null,'{d.zone(value)}')"
 
 

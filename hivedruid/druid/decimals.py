@@ -48,7 +48,7 @@ def _units(d: DruidExpressions, rex: Rex, scale: int) -> str:
         raise NotExact(f"decimal arithmetic with {rex.type}")
     precision, own = rex.type.params
     if precision + scale - own > 18:
-        raise NotExact(f"a LONG holds 18 digits of {rex.type} in its smallest unit")
+        raise NotExact(f"{rex.type} exceeds the 18 digits of a LONG")
     if isinstance(rex, Call) and rex.op in _COMPUTED:
         units = _computed(d, rex, own)
     else:
@@ -65,7 +65,7 @@ def _computed(d: DruidExpressions, rex: Call, scale: int) -> str:
     if rex.op == "/":
         return _quotient(d, rex, scale - scales[0] + scales[1])
     if sum(scales) != scale:
-        raise NotExact(f"a product that is rounded to {rex.type}")
+        raise NotExact(f"a product rounded to {rex.type}")
     return f"({_units(d, a, scales[0])} * {_units(d, b, scales[1])})"
 
 
@@ -73,10 +73,10 @@ def _quotient(d: DruidExpressions, rex: Call, exponent: int) -> str:
     """The quotient of two numbers in units, the first times 10^exponent, to the nearest LONG, halves away from zero."""
     a, b = rex.args
     if not any(isinstance(part, Ref) for part in walk(rex)):
-        raise NotExact("Druid divides constants at once, also by zero, before it looks at what guards them")
+        raise NotExact("Druid evaluates a division of constants, even by zero, before its enclosing condition")
     sizes = [_DIGITS[x.type.name] if x.type.name in _DIGITS else x.type.params[0] for x in (a, b)]
     if exponent < 0 or max(sizes[0] + exponent, sizes[1]) > 17:
-        raise NotExact(f"a LONG holds 18 digits of {a.type} / {b.type} in its smallest unit")
+        raise NotExact(f"{a.type} / {b.type} exceeds the 18 digits of a LONG")
     top = _units(d, a, exponent + (a.type.params[1] if a.type.name == "decimal" else 0))
     bottom = _units(d, b, b.type.params[1] if b.type.name == "decimal" else 0)
     if isinstance(b, Literal) and b.value:

@@ -86,7 +86,7 @@ class DruidExpressions:
         if column is None:
             raise NotExact(f"column {ref.id} is not a column of this Druid query")
         if column.type.startswith("ARRAY"):
-            raise NotExact(f"{column.name} is a multi-value dimension, which Druid would expand")
+            raise NotExact(f"{column.name} is a multi-value dimension, which Druid would unnest")
         return column
 
     def _literal(self, rex: Literal) -> str:
@@ -106,7 +106,7 @@ class DruidExpressions:
         if isinstance(value, Decimal):
             decimal_digits(rex.type)
             return repr(float(value)).replace("e+", "e")
-        raise NotExact(f"Druid has no constant of type {rex.type}")
+        raise NotExact(f"Druid does not support constants of type {rex.type}")
 
     def _call(self, rex: Call) -> str:
         op = rex.op
@@ -125,7 +125,7 @@ class DruidExpressions:
 
         translate = DRUID.get(op)
         if translate is None:
-            raise NotExact(f"Druid has no {op}() that answers as Hive's")
+            raise NotExact(f"Druid has no equivalent of Hive's {op}()")
         return translate(self, rex)
 
     # --- comparisons and arithmetic ----------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class DruidExpressions:
         if rex.type.name == "decimal":
             return decimal_arithmetic(self, rex)
         if rex.type.name not in ("tinyint", "smallint", "int", "bigint", "double"):
-            raise NotExact(f"arithmetic in {rex.type}")
+            raise NotExact(f"{rex.type} arithmetic")
         a, b = self.text(as_double(left, rex)), self.text(as_double(right, rex))
         if rex.op in ("+", "-", "*"):
             return self.fit(rex.type, f"({a} {rex.op} {b})")
@@ -207,7 +207,7 @@ class DruidExpressions:
         if isinstance(right, Literal):
             return text if right.value else "null"
         if not any(isinstance(part, Ref) for part in walk(rex)):
-            raise NotExact("Druid divides constants at once, also by zero, before it looks at what guards them")
+            raise NotExact("Druid evaluates a division of constants, even by zero, before its enclosing condition")
         return f"if({b} == 0,null,{text})"  # Hive: NULL; Druid: an error for longs, Infinity for doubles
 
     def double(self, rex: Rex) -> str:
@@ -227,7 +227,7 @@ class DruidExpressions:
         months, micros = interval.value
         sign = -1 if rex.op == "-" else 1
         if micros % 1000:
-            raise NotExact("Druid keeps milliseconds, the interval has microseconds")
+            raise NotExact("Druid has millisecond precision, the interval has microseconds")
         text = self.text(moment)
         if months:
             text = f"timestamp_shift({text},'P1M',{sign * months},'{self.zone(moment)}')"
@@ -333,7 +333,7 @@ _EXTRACT = {
 def check_order(rex: Rex) -> None:
     """NotExact for a constant that Hive and Druid order differently: by characters, or by UTF-16 units."""
     if isinstance(rex, Literal) and isinstance(rex.value, str) and max(rex.value, default="") >= "\ud800":
-        raise NotExact("the order of characters behind U+D7FF, which Druid compares as UTF-16 units")
+        raise NotExact("the order of characters after U+D7FF, which Druid compares as UTF-16 code units")
 
 
 def _refuse_rounding(left: Rex, right: Rex) -> None:

@@ -48,7 +48,7 @@ class _Filters:
     def filter(self, rex: Rex) -> Filter:
         if isinstance(rex, Literal):
             if rex.value is None:
-                raise NotExact("a condition that is NULL")
+                raise NotExact("a NULL condition")
             return TRUE if rex.value else FALSE
         if isinstance(rex, Ref):
             return _equals(self.expressions.column(rex)._replace(type="LONG"), 1)

@@ -46,7 +46,7 @@ def _any_null(d: DruidExpressions, rex: Call) -> str:
     if rex.type.name == "boolean":
         raise NotExact(f"{rex.op}() of {rex.type}")
     if rex.op == "least" and any(may_be_nan(a) for a in rex.args):
-        raise NotExact("least() of numbers that may be NaN, which is Hive's greatest")
+        raise NotExact("least() of numbers that may be NaN, which Hive orders last")
     args = [d.text(a) for a in rex.args]
     return f"if({' && '.join(f'notnull({a})' for a in args)},{rex.op}({','.join(args)}),null)"
 
@@ -54,7 +54,7 @@ def _any_null(d: DruidExpressions, rex: Call) -> str:
 def _in(d: DruidExpressions, rex: Call) -> str:
     value, *items = rex.args
     if not all(isinstance(i, Literal) and i.value is not None for i in items):
-        raise NotExact("IN with NULL among its values")
+        raise NotExact("IN with NULL in its list")
     return "(" + " || ".join(d.comparison(Call(rex.type, "=", (value, item))) for item in items) + ")"
 
 

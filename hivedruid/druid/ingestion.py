@@ -189,8 +189,8 @@ def input_source(root: str) -> Json:
     if scheme not in _OBJECT_STORES:
         known = ", ".join(["file", "hdfs", *_OBJECT_STORES])
         raise SemanticError(
-            f"Druid cannot read rows that are staged at {root}: it has no input source for '{scheme}'",
-            hint=f"SET hivedruid.staging.root to a folder, or to a URI with one of {known}",
+            f"Druid cannot read the staging folder {root}: it has no input source for '{scheme}'",
+            hint=f"set hivedruid.staging.root to a folder, or to a URI with one of {known}",
         )
     return {"type": _OBJECT_STORES[scheme], "prefixes": [f"{STAGING}/"], "objectGlob": "**.json.gz"}
 

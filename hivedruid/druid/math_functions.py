@@ -28,7 +28,7 @@ def _math(name: str, domain: str = "") -> Translate:
 
 def _round(d: DruidExpressions, rex: Call) -> str:
     """HALF_UP as Hive; beyond 2^52 nothing is behind the point, and Druid would answer 0 for NaN."""
-    digits = int_constant(rex.args[1], "the digits of round()") if len(rex.args) > 1 else 0
+    digits = int_constant(rex.args[1], "the number of digits in round()") if len(rex.args) > 1 else 0
     value = rex.args[0]
     if value.type.name in ("decimal", "float"):
         raise NotExact(f"round() of {value.type} to {digits} digits")
@@ -41,7 +41,7 @@ def _round(d: DruidExpressions, rex: Call) -> str:
 def _round_whole(d: DruidExpressions, rex: Call, text: str, zeros: int) -> str:
     """A whole number to a power of ten, halves away from zero; beyond its type it wraps, as in Hive."""
     if zeros > 18:
-        raise NotExact(f"round() of {rex.type} to more digits than it has")
+        raise NotExact(f"round() of {rex.type} to more digits than the type has")
     unit = 10**zeros
     rest = f"({text} % {unit})"
     nearest = f"({text} - {rest} + case_searched({rest} >= {unit // 2},{unit},{rest} <= {-unit // 2},{-unit},0))"
@@ -63,7 +63,7 @@ def _log(d: DruidExpressions, rex: Call) -> str:
         return _math("log", "> 0")(d, rex)
     base = rex.args[0]
     if not isinstance(base, Literal) or not isinstance(base.value, int | float) or base.value <= 1:
-        raise NotExact("log() to a base that is not a constant above 1")
+        raise NotExact("log() with a base that is not a constant greater than 1")
     value = _math("log", "> 0")(d, Call(rex.type, "ln", (rex.args[1],)))
     return f"({value} / log({float(base.value)!r}))"
 
@@ -76,7 +76,7 @@ def _arc(d: DruidExpressions, rex: Call) -> str:
 def _bround(d: DruidExpressions, rex: Call) -> str:
     """HALF_EVEN."""
     if len(rex.args) > 1 or rex.args[0].type.name != "double":
-        raise NotExact(f"bround() of {rex.args[0].type} to digits")
+        raise NotExact(f"bround() of {rex.args[0].type} to a number of digits")
     return f"rint({d.text(rex.args[0])})"
 
 
@@ -84,9 +84,9 @@ def _pmod(d: DruidExpressions, rex: Call) -> str:
     """((a % b) + b) % b, with the rounding of the sum where it is of doubles."""
     value, by = rex.args
     if not isinstance(by, Literal) or not isinstance(by.value, int | float) or not 0 < by.value < 1 << 31:
-        raise NotExact("pmod() by other than a positive constant")
+        raise NotExact("pmod() by an expression that is not a positive constant")
     if rex.type.name not in ("tinyint", "smallint", "int", "bigint", "double"):
-        raise NotExact(f"pmod() in {rex.type}")
+        raise NotExact(f"pmod() of {rex.type}")
     if rex.type.is_integer:
         a, b = d.text(value), d.text(by)
         return d.fit(rex.type, f"((({a} % {b}) + {b}) % {b})")
@@ -97,7 +97,7 @@ def _pmod(d: DruidExpressions, rex: Call) -> str:
 def _bitwise(name: str) -> Translate:
     def translate(d: DruidExpressions, rex: Call) -> str:
         if not all(a.type.is_integer for a in rex.args):
-            raise NotExact(f"{rex.op} of other than whole numbers")
+            raise NotExact(f"{rex.op} of non-integers")
         return f"{name}({','.join(d.text(a) for a in rex.args)})"
 
     return translate

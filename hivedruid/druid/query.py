@@ -106,7 +106,7 @@ def _scan_order(query: DruidQuery, inputs: Inputs) -> str | None:
         return None
     key = query.sort[0]
     if not _rises_with_time(key.rex, inputs) or len(query.sort) > 1:
-        raise NotExact("Druid sorts scanned rows by __time only")
+        raise NotExact("Druid sorts scan results only by __time")
     return "descending" if key.descending else "ascending"
 
 
@@ -298,7 +298,7 @@ def _metric(query: DruidQuery, outputs: Outputs, dimension: Json) -> Json:
 
 def _group_by(query: DruidQuery, inputs: Inputs) -> DruidRead:
     if isinstance(query.source, DruidQuery) and _loses_join(inputs.data_source["query"]):
-        raise NotExact("Druid leaves out a join of two inner queries below a groupBy over a groupBy")
+        raise NotExact("Druid ignores a join of two subqueries below nested groupBy queries")
     outputs = Outputs(query, inputs)
     dimensions = outputs.dimensions()
     outputs.aggregate()

@@ -69,7 +69,7 @@ def _union(union: DruidUnion) -> Source:
 def _query(query: DruidQuery, render: Render) -> Source:
     read = render(query)
     if read.over_nothing is not None:
-        raise NotExact("a query over grouping sets whose total is a row over no rows, too")
+        raise NotExact("a query over grouping sets with a grand total, which is a row even for no rows")
     inner = _timeless(read)
     columns: dict[str, DruidColumn] = {}
     for column, field in zip(query.columns, inner.fields, strict=True):
@@ -205,12 +205,12 @@ def _condition(
     texts = []
     for term in conjuncts(condition):
         if not isinstance(term, Call) or term.op not in ("=", "<=>"):
-            raise NotExact("a join on something else than equal columns")
+            raise NotExact("a join on a condition other than column equality")
         a, b = term.args
         if not isinstance(b, Ref) or b.id not in right:
             a, b = b, a
         if not isinstance(b, Ref) or b.id not in right or refs(a) & set(right):
-            raise NotExact("a join on an expression over both sides")
+            raise NotExact("a join on an expression that uses both sides")
         comparable(a.type, b.type)
         sides = mine.text(a), theirs.text(b)
         texts.append(f"({sides[0]} == {sides[1]})" if term.op == "=" else f"notdistinctfrom({','.join(sides)})")
@@ -240,7 +240,7 @@ def _inline(values: Values) -> Source:
 def _plain(rex: Rex) -> object:
     """A constant as Druid stores it."""
     if not isinstance(rex, Literal):
-        raise NotExact("rows that are not constants")
+        raise NotExact("rows with non-constant values")
     value = rex.value
     if isinstance(value, bool):
         return int(value)
@@ -248,4 +248,4 @@ def _plain(rex: Rex) -> object:
         return millis(value)
     if value is None or isinstance(value, str | int | float):
         return value
-    raise NotExact(f"constants of type {rex.type} as rows")
+    raise NotExact(f"constant rows of type {rex.type}")

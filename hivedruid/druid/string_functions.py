@@ -19,7 +19,7 @@ def _strings(name: str, most: int = 1) -> Translate:
 
     def translate(d: DruidExpressions, rex: Call) -> str:
         if len(rex.args) > most or not all(a.type.is_string for a in rex.args):
-            raise NotExact(f"this form of {rex.op}()")
+            raise NotExact(f"{rex.op}() with these arguments")
         return f"{name}({','.join(d.text(a) for a in rex.args)})"
 
     return translate
@@ -61,7 +61,7 @@ def characters_left(text: str, count: int) -> str:
 def _substring(d: DruidExpressions, rex: Call) -> str:
     """1-based, or from the end; behind either end Hive answers '', Druid null or an error."""
     if not refs(rex.args[0]):
-        raise NotExact("Druid cuts a constant text at once, before it looks at what guards that")
+        raise NotExact("Druid evaluates substring() of a constant before its enclosing condition")
     if not all(isinstance(a, Literal) and isinstance(a.value, int) for a in rex.args[1:]):
         return _computed_substring(d, rex)
     start = int_constant(rex.args[1], "the start of substring()")
@@ -80,7 +80,7 @@ def _substring(d: DruidExpressions, rex: Call) -> str:
 def _computed_substring(d: DruidExpressions, rex: Call) -> str:
     """Where start or length are values of the row: each part is asked for only where it lies within the text."""
     if not all(a.type.is_integer for a in rex.args[1:]):
-        raise NotExact("substring() at other than whole numbers")
+        raise NotExact("substring() with non-integer positions")
     text, start = d.text(rex.args[0]), d.text(rex.args[1])
     length = d.text(rex.args[2]) if len(rex.args) > 2 else ""
     known = " && ".join(f"notnull({x})" for x in (text, start, length) if x)
@@ -98,7 +98,7 @@ def _pad(d: DruidExpressions, rex: Call) -> str:
         str_constant(rex.args[2], f"the padding of {rex.op}()") if len(rex.args) > 2 else " ",
     )
     if not fill:
-        raise NotExact(f"{rex.op}() with nothing")
+        raise NotExact(f"{rex.op}() with an empty string")
     text = d.text(rex.args[0])
     if length <= 0:
         return _empty(text)
@@ -113,24 +113,24 @@ def _repeat(d: DruidExpressions, rex: Call) -> str:
 
 
 def _replace(d: DruidExpressions, rex: Call) -> str:
-    if not str_constant(rex.args[1], "the text searched by replace()"):
-        raise NotExact("replace() of the empty text")
+    if not str_constant(rex.args[1], "the search string of replace()"):
+        raise NotExact("replace() of the empty string")
     return f"replace({','.join(d.text(a) for a in rex.args)})"
 
 
 def _instr(d: DruidExpressions, rex: Call) -> str:
-    if len(rex.args) > 2 or not str_constant(rex.args[1], "what instr() seeks"):
-        raise NotExact("instr() of the empty text, or from a position")
+    if len(rex.args) > 2 or not str_constant(rex.args[1], "the search string of instr()"):
+        raise NotExact("instr() of the empty string, or with a start position")
     return f"(strpos({d.text(rex.args[0])},{d.text(rex.args[1])}) + 1)"
 
 
 def _locate(d: DruidExpressions, rex: Call) -> str:
     """locate(sought, text, from): `from` counts units, the answer characters (seen on Hive 4.0.1)."""
-    sought, start = str_constant(rex.args[0], "what locate() seeks"), 1
+    sought, start = str_constant(rex.args[0], "the search string of locate()"), 1
     if len(rex.args) > 2:
         start = int_constant(rex.args[2], "the start of locate()")
     if not sought or start < 1:
-        raise NotExact("locate() of the empty text, or from before the text")
+        raise NotExact("locate() of the empty string, or with a start below 1")
     text = d.text(rex.args[1])
     if start == 1 and max(sought) < "\ud800":  # what it seeks is as far from the start in characters of one unit
         return f"(strpos(regexp_replace({text},{_ASTRAL},{string_literal(chr(0xFFFF))}),{string_literal(sought)}) + 1)"
@@ -142,7 +142,7 @@ def _concat_ws(d: DruidExpressions, rex: Call) -> str:
     """Without the nulls: each text with the separator before it, then without the first separator."""
     separator = str_constant(rex.args[0], "the separator of concat_ws()")
     if not all(a.type.is_string for a in rex.args) or len(rex.args) == 1:
-        raise NotExact("concat_ws() of other than strings")
+        raise NotExact("concat_ws() of non-strings")
     before = string_literal(separator)
     parts = [f"concat({before},{d.text(a)})" if separator else d.text(a) for a in rex.args[1:]]
     joined = "concat(" + ",".join(f"nvl({part},'')" for part in parts) + ")"
@@ -154,10 +154,10 @@ def _concat_ws(d: DruidExpressions, rex: Call) -> str:
 
 def _translate(d: DruidExpressions, rex: Call) -> str:
     """One replacement after the other, where none makes what a later one looks for."""
-    old, new = (str_constant(a, "what translate() changes") for a in rex.args[1:])
+    old, new = (str_constant(a, "the characters of translate()") for a in rex.args[1:])
     pairs = {char: new[place : place + 1] for place, char in reversed(list(enumerate(old)))}
     if set(pairs) & set(pairs.values()):
-        raise NotExact("translate() to characters that it changes, too")
+        raise NotExact("translate() to characters that it also replaces")
     text = d.text(rex.args[0])
     for char in dict.fromkeys(old):
         text = f"replace({text},{string_literal(char)},{string_literal(pairs[char])})"
@@ -166,7 +166,7 @@ def _translate(d: DruidExpressions, rex: Call) -> str:
 
 def _delimiter(text: str) -> str:
     if len(text) != 1 or not text.isascii():
-        raise NotExact("a delimiter of other than one character")
+        raise NotExact("a delimiter that is not a single character")
     return re.escape(text)
 
 
@@ -183,15 +183,15 @@ def _substring_index(d: DruidExpressions, rex: Call) -> str:
 
 def _element(d: DruidExpressions, rex: Call) -> str:
     """split(text, 'delimiter')[n], or an element of an array column; NULL where there are fewer."""
-    parts, n = rex.args[0], int_constant(rex.args[1], "the position of an element")
+    parts, n = rex.args[0], int_constant(rex.args[1], "the array index")
     if n < 0:
-        raise NotExact("an element before the first one")
+        raise NotExact("an array index below 0")
     if not isinstance(parts, Call) or parts.op != "split":
         return f"array_offset({array(d, parts)},{n})"
     pattern = str_constant(parts.args[1], "the delimiter of split()")
     escaped = re.fullmatch(r"\\([^a-zA-Z0-9])|\[([^\]^\\])\]|([^.$|()\[{^?*+\\])", pattern)
     if escaped is None:
-        raise NotExact("split() at other than one character")
+        raise NotExact("split() by a delimiter that is not a single character")
     c = _delimiter(next(group for group in escaped.groups() if group))
     text = d.text(parts.args[0])
     behind = rf"^(?:[^{c}]*{c}){{{n}}}"
@@ -206,9 +206,9 @@ def regex_of(rex: Rex) -> str:
     """A constant regular expression in the subset that all regular expression engines agree on."""
     pattern = str_constant(rex, "the regular expression")
     if not pattern:
-        raise NotExact("the empty regular expression")
+        raise NotExact("an empty regular expression")
     if not _SAFE_REGEX.fullmatch(pattern) or re.search(r"[*+?}]\+|&&|\[\[|\[:", pattern):
-        raise NotExact("a regular expression with look-around, back references or possessive parts")
+        raise NotExact("a regular expression with lookaround, backreferences or possessive quantifiers")
     return pattern
 
 
@@ -231,9 +231,9 @@ def _regexp_replace(d: DruidExpressions, rex: Call) -> str:
     replacement = str_constant(rex.args[2], "the replacement of regexp_replace()")
     groups = len(re.findall(r"\((?!\?)", re.sub(r"\\.|\[[^\]]*\]", "x", regex_of(rex.args[1]))))
     if not re.fullmatch(r"(?:[^\\$]|\$\d(?!\d))*", replacement):
-        raise NotExact("escapes in a replacement")
+        raise NotExact("escapes in the replacement of regexp_replace()")
     if any(int(number) > groups for number in re.findall(r"\$(\d)", replacement)):
-        raise NotExact("references to groups that are not there")
+        raise NotExact("a replacement that refers to a missing group")
     return f"regexp_replace({d.text(rex.args[0])},{regex_literal(rex.args[1])},{string_literal(replacement)})"
 
 

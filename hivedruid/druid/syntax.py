@@ -46,7 +46,7 @@ def druid_type(type_: HiveType) -> str:
         return "DOUBLE"
     names = TYPES.get(type_.name)
     if names is None or names.druid is None:
-        raise NotExact(f"Druid has no type for {type_}")
+        raise NotExact(f"Druid does not support type {type_}")
     return names.druid
 
 
@@ -54,7 +54,7 @@ def decimal_digits(type_: HiveType) -> tuple[int, int]:
     """Precision and scale of a decimal that a DOUBLE tells from every other one; NotExact for longer ones."""
     precision, scale = type_.params or (10, 0)
     if precision > MAX_DECIMAL_DIGITS:
-        raise NotExact(f"a DOUBLE holds {MAX_DECIMAL_DIGITS} digits of {type_}")
+        raise NotExact(f"{type_} exceeds the {MAX_DECIMAL_DIGITS} digits of a DOUBLE")
     return precision, scale
 
 
@@ -79,7 +79,7 @@ def millis(value: date | datetime) -> int:
     """A time constant in milliseconds; NotExact where it has microseconds (callers round bounds before)."""
     micros = to_micros(value)
     if micros % 1000:
-        raise NotExact("Druid keeps milliseconds, the constant has microseconds")
+        raise NotExact("Druid has millisecond precision, the constant has microseconds")
     return micros // 1000
 
 

@@ -52,17 +52,17 @@ def _last_day(d: DruidExpressions, rex: Call) -> str:
 def _add_months(d: DruidExpressions, rex: Call) -> str:
     """A month's last day stays one (GenericUDFAddMonths)."""
     if rex.args[0].type.name != "date" or len(rex.args) > 2:
-        raise NotExact(f"add_months() of {rex.args[0].type} as another text than a date")
+        raise NotExact(f"add_months() of {rex.args[0].type} with a result format")
     day = d.text(rex.args[0])
-    moved = f"timestamp_shift({day},'P1M',{int_constant(rex.args[1], 'the months of add_months()')},'UTC')"
+    moved = f"timestamp_shift({day},'P1M',{int_constant(rex.args[1], 'the number of months in add_months()')},'UTC')"
     is_last = f"timestamp_extract(({day} + {DAY_MILLIS}),'DAY','UTC') == 1"
     return _text(f"case_searched({is_last},{_last_of_month(moved)},{moved})")
 
 
 def _next_day(d: DruidExpressions, rex: Call) -> str:
-    number = literals.day_number(str_constant(rex.args[1], "the day of next_day()"))
+    number = literals.day_number(str_constant(rex.args[1], "the weekday of next_day()"))
     if number is None or not rex.args[0].type.is_time:
-        raise NotExact(f"next_day() of {rex.args[0].type}, or with an unknown day")
+        raise NotExact(f"next_day() of {rex.args[0].type}, or with an unknown weekday")
     day = d.text(rex.args[0]) if rex.args[0].type.name == "date" else d.day(rex.args[0])
     ahead = f"(({number + 6} - timestamp_extract({day},'DOW','UTC')) % 7 + 1)"
     return _text(f"({day} + {ahead} * {DAY_MILLIS})")
@@ -72,18 +72,18 @@ def _zone_shift(d: DruidExpressions, rex: Call) -> str:
     """What the clocks of a zone show at a time that is taken for UTC, or the other way."""
     value, zone = rex.args[0], str_constant(rex.args[1], "the zone")
     if not value.type.is_time or not re.fullmatch(r"[A-Za-z_/+\-]+", zone) or literals.zone_of(zone) is None:
-        raise NotExact(f"{rex.op}() of {value.type}, or an unknown zone")
+        raise NotExact(f"{rex.op}() of {value.type}, or with an unknown time zone")
     return d.wall_clock(value, zone) if rex.op == "from_utc_timestamp" else d.instant(d.text(value), zone)
 
 
 def _text_to_seconds(d: DruidExpressions, rex: Call) -> str:
     """A text in exactly this pattern as a time of the session's zone."""
     if len(rex.args) < 2:
-        raise NotExact("unix_timestamp() of a text without a pattern reads many forms")
+        raise NotExact("unix_timestamp() of a string without a pattern")
     pattern = str_constant(rex.args[1], "the pattern of unix_timestamp()")
     shape = unix_shape(pattern)
     if shape is None:
-        raise NotExact("unix_timestamp() of a text with other letters")
+        raise NotExact("unix_timestamp() with unsupported pattern letters")
     text = d.text(rex.args[0])
     fitting = f"case_searched(regexp_like({text},{whole_text(shape)}),{text})"
     wall = f"timestamp_parse({fitting},{string_literal(pattern)},'UTC')"
@@ -93,7 +93,7 @@ def _text_to_seconds(d: DruidExpressions, rex: Call) -> str:
 def _date_format(d: DruidExpressions, rex: Call) -> str:
     value, pattern = rex.args[0], str_constant(rex.args[1], "the pattern of date_format()")
     if not value.type.is_time or not _is_safe(pattern):
-        raise NotExact("date_format() with letters whose meaning differs in Druid")
+        raise NotExact("date_format() with pattern letters that differ in Druid")
     return f"timestamp_format({d.moment(value)},{string_literal(pattern)},'{d.zone(value)}')"
 
 
@@ -102,7 +102,7 @@ def _from_unixtime(d: DruidExpressions, rex: Call) -> str:
         str_constant(rex.args[1], "the pattern of from_unixtime()") if len(rex.args) > 1 else "yyyy-MM-dd HH:mm:ss"
     )
     if not rex.args[0].type.is_integer or not _is_safe(pattern):
-        raise NotExact("from_unixtime() with letters whose meaning differs in Druid")
+        raise NotExact("from_unixtime() with pattern letters that differ in Druid")
     return f"timestamp_format({d.text(rex.args[0])} * 1000,{string_literal(pattern)},'{d.session_zone}')"
 
 
@@ -124,7 +124,7 @@ def _date_add(d: DruidExpressions, rex: Call) -> str:
 
 def _datediff(d: DruidExpressions, rex: Call) -> str:
     if not all(a.type.name == "date" for a in rex.args):
-        raise NotExact("datediff() of other than dates")
+        raise NotExact("datediff() of non-dates")
     return f"div({d.text(rex.args[0])} - {d.text(rex.args[1])},{DAY_MILLIS})"
 
 

@@ -35,9 +35,9 @@ def aggregate(agg: Agg) -> Fold:
     """The function of the table. Raises NotLocal."""
     build = AGGREGATES.get(agg.op)
     if build is None:
-        raise NotLocal(f"{agg.op}() is not evaluated in this process")
+        raise NotLocal(f"{agg.op}() is not evaluated locally")
     if agg.op != "count" and len(agg.args) != 1:
-        raise NotLocal(f"{agg.op}() of several arguments")
+        raise NotLocal(f"{agg.op}() with several arguments")
     return build(agg.args[0].type if agg.args else agg.type, agg.type)
 
 
@@ -89,7 +89,7 @@ def _mean(total: Decimal, count: int, type_: HiveType) -> Decimal | None:
 def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType], Fold]:
     def build(source: HiveType, _type: HiveType) -> Fold:
         if source.name in ("char", "float", "unknown") or source.children:
-            raise NotLocal(f"the greatest or least of {source}")
+            raise NotLocal(f"min() or max() of {source}")
         return Fold(
             lambda state, value: key(value) if state is None else choose(state, key(value)), lambda state: state
         )
@@ -100,7 +100,7 @@ def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType
 def key(value: Any) -> Any:
     """A value that may be compared or be a key of groups as it is: the two zeros of doubles are not one for everybody."""
     if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
-        raise Unsure("a negative zero, or a double that is no finite number, among the values to compare")
+        raise Unsure("negative zero or a non-finite double in the values to compare")
     return value
 
 

@@ -46,7 +46,7 @@ def _to_time(source: HiveType, to: HiveType, zone_name: str) -> Cast:
         if isinstance(value, str) and not re.fullmatch(
             r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", value, re.ASCII
         ):
-            raise Unsure("a text that is read as a time and is not in the usual form")
+            raise Unsure("a string in an unusual time format")
         known, result = fold.cast_value(value, source, to, zone_name)
         if not known or (result is not None and modern(result) is None):
             raise Unsure(f"a cast of {source} to {to}")
@@ -63,7 +63,7 @@ def _double_to_integer(_source: HiveType, to: HiveType) -> Cast:
     def convert(value: float) -> int:
         number = int(real(value))
         if fold.wrap(number, to) != number:
-            raise Unsure(f"a double beyond {to}")
+            raise Unsure(f"a double out of range for {to}")
         return number
 
     return convert
@@ -98,7 +98,7 @@ def _string_to_number(_source: HiveType, to: HiveType) -> Cast:
                 return int(number) if fold.wrap(int(number), to) == int(number) else None
         elif not text or (_WORD.fullmatch(text) and text.lower().strip() not in _NUMBER_WORDS):
             return None
-        raise Unsure("a text that is read as a number and is not in the usual form")
+        raise Unsure("a string in an unusual number format")
 
     return convert
 
@@ -122,7 +122,7 @@ def _nonzero(_source: HiveType, _to: HiveType) -> Cast:
 
 def _double_text(value: float) -> str:
     if 0 < abs(value) < sys.float_info.min:
-        raise Unsure("the text of a double next to zero")
+        raise Unsure("the string of a double close to zero")
     return cells.double_text(real(value))
 
 

@@ -48,12 +48,12 @@ def compiled(rex: Rex, scope: Scope) -> Compiled:
     check_type(rex.type)
     if isinstance(rex, Ref):
         if rex.id not in scope.slots:
-            raise NotLocal("it reads a column of the query around it")
+            raise NotLocal("it is correlated with an outer query")
         return itemgetter(scope.slots[rex.id])
     if isinstance(rex, Subquery):
         return scope.subquery(rex, scope)
     if isinstance(rex, Over | Agg):
-        raise NotLocal(f"{rex.call.op if isinstance(rex, Over) else rex.op}() in this place")  # type: ignore[attr-defined]
+        raise NotLocal(f"{rex.call.op if isinstance(rex, Over) else rex.op}() in this position")  # type: ignore[attr-defined]
     assert isinstance(rex, Call)
     return _call(rex, scope)
 
@@ -71,7 +71,7 @@ def _call(rex: Call, scope: Scope) -> Compiled:
         return special(rex, scope)
     build = FUNCTIONS.get(rex.op)
     if build is None:
-        raise NotLocal(f"{rex.op}() is not evaluated in this process")
+        raise NotLocal(f"{rex.op}() is not evaluated locally")
     function = build(rex, scope.given)
     _check_count(function, rex)
     args = [compiled(arg, scope) for arg in rex.args]
@@ -114,7 +114,7 @@ def _check_count(function: Callable[..., Any], rex: Call) -> None:
     try:
         signature(function).bind(*rex.args)
     except TypeError:
-        raise NotLocal(f"{rex.op}() of {len(rex.args)} arguments") from None
+        raise NotLocal(f"{rex.op}() with {len(rex.args)} arguments") from None
 
 
 def _strict_one(function: Callable[..., Any], arg: Compiled) -> Compiled:

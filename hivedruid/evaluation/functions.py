@@ -91,7 +91,7 @@ def _extremum(choose: Callable[..., Any]) -> Build:
 
     def build(call: Call, _given: Given) -> Function:
         if any(a.type != call.type and not (a.type.is_integer and call.type.is_integer) for a in call.args):
-            raise NotLocal(f"{call.op}() of different types")
+            raise NotLocal(f"{call.op}() of mixed types")
         if call.type.name in ("float", "double"):
             raise NotLocal(f"{call.op}() of doubles")
         return lambda *values: choose(values)
@@ -114,7 +114,7 @@ def _is_null(negate: bool) -> Build:
 
 def _array(call: Call, _given: Given) -> Function:
     if any((a.type,) != call.type.children for a in call.args):
-        raise NotLocal("an array of different types")
+        raise NotLocal("an array of mixed types")
     return lambda *items: items
 
 

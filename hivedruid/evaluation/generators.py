@@ -27,25 +27,25 @@ def _array(rex: Rex, scope: Scope) -> Array:
     if isinstance(rex, Call) and rex.op == "array":
         element = rex.type.children[0] if rex.type.children else None
         if any(a.type != element for a in rex.args):
-            raise NotLocal("an array of different types")
+            raise NotLocal("an array of mixed types")
         items = [compiled(a, scope) for a in rex.args]
         return lambda row: [item(row) for item in items]
     if isinstance(rex, Call) and rex.op == "split":
         return _split(rex, scope)
     if isinstance(rex, Ref):
         return compiled(rex, scope)
-    raise NotLocal("explode() of other arrays than columns, array(…) and split(…)")
+    raise NotLocal("explode() of an array that is not a column, array(…) or split(…)")
 
 
 def _split(rex: Call, scope: Scope) -> Array:
     pattern = rex.args[1]
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str) or "(" in pattern.value:
-        raise NotLocal("split() by a pattern that is not constant, or has groups")
+        raise NotLocal("split() by a non-constant pattern, or one with groups")
     if not pattern.value or rex.args[0].type.name not in ("string", "varchar"):
-        raise NotLocal("split() by nothing, or of other types than strings")
+        raise NotLocal("split() by the empty string, or of non-strings")
     matcher, text = texts.java_pattern(pattern.value), compiled(rex.args[0], scope)
     if matcher.match(""):
-        raise NotLocal("split() by a pattern that matches nothing")
+        raise NotLocal("split() by a pattern that matches the empty string")
 
     def parts(row: Row) -> list[str] | None:
         value = text(row)

@@ -59,7 +59,7 @@ def local_plan(plan: QueryPlan) -> LocalPlan:
 
 
 def why_not(plan: QueryPlan) -> str | None:
-    """Why a plan is not evaluated in this process; None where it is."""
+    """Why a plan is not evaluated locally; None where it is."""
     try:
         local_plan(plan)
     except NotLocal as no:
@@ -73,7 +73,7 @@ def evaluated(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Rows:
     try:
         rows = relation()
     except ArithmeticError as error:  # of a time beyond the year 9999, for example
-        raise Unsure(f"a value out of range: {error}") from error
+        raise Unsure(f"a value is out of range: {error}") from error
     return _shown(rows, plan)
 
 

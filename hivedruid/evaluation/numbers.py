@@ -27,7 +27,7 @@ Two = Callable[[Any, Any], Any]
 def real(value: float) -> float:
     """A double that every engine has alike."""
     if not math.isfinite(value):
-        raise Unsure("a double that is no finite number")
+        raise Unsure("a non-finite double")
     return value
 
 
@@ -36,11 +36,11 @@ def single(value: Any) -> float:
     number = real(float(value))
     (bits,) = struct.unpack("<q", struct.pack("<d", number))
     if bits & _BEHIND_SINGLE == _HALFWAY and number != value:
-        raise Unsure("a number next to the middle of two floats")
+        raise Unsure("a number close to the midpoint of two floats")
     try:
         (nearest,) = struct.unpack("<f", struct.pack("<f", number))
     except OverflowError:
-        raise Unsure("a float that is no finite number") from None
+        raise Unsure("a non-finite float") from None
     return float(nearest)
 
 
@@ -140,20 +140,20 @@ _EXACT: dict[str, Callable[[Decimal, Decimal], Decimal | None]] = {
 
 def integer_division(call: Call) -> Two:
     if not all(a.type.is_integer for a in call.args):
-        raise NotLocal("DIV of other numbers than integers")
+        raise NotLocal("DIV of non-integers")
     return _INTEGERS["div"](call.type)
 
 
 def positive_modulo(call: Call) -> Two:
     if not call.type.is_integer or not all(a.type.is_integer for a in call.args):
-        raise NotLocal("pmod() of other numbers than integers")
+        raise NotLocal("pmod() of non-integers")
     rest, type_ = _INTEGERS["%"](call.type), call.type
     return lambda a, b: rest(wrap(rest(a, b) + b, type_), b) if b else None
 
 
 def bits(call: Call) -> Two:
     if not all(a.type.is_integer for a in call.args):
-        raise NotLocal(f"{call.op} of other numbers than integers")
+        raise NotLocal(f"{call.op} of non-integers")
     compute: Two = {"&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b}[call.op]
     return compute
 
@@ -211,7 +211,7 @@ def whole(call: Call) -> Callable[[Any], Any]:
     def cut(value: float) -> int:
         result = round_(value)
         if wrap(result, type_) != result:
-            raise Unsure(f"{call.op}() of a double beyond bigint")
+            raise Unsure(f"{call.op}() of a double out of range for bigint")
         return result
 
     return cut
@@ -224,7 +224,7 @@ def round_half_up(call: Call) -> Callable[[Any], Any]:
     if len(call.args) > 1:
         given = call.args[1]
         if not isinstance(given, Literal) or not isinstance(given.value, int):
-            raise NotLocal("round() to a number of digits that is not constant")
+            raise NotLocal("round() to a non-constant number of digits")
         digits = given.value
     if abs(digits) > 30:
         raise NotLocal("round() to more than 30 digits")
@@ -243,7 +243,7 @@ def round_half_up(call: Call) -> Callable[[Any], Any]:
 def _rounded_integer(value: int, digits: int, type_: HiveType) -> int:
     number = int(rounded(Decimal(value), digits))
     if wrap(number, type_) != number:
-        raise Unsure("round() beyond the integer's type")
+        raise Unsure("round() with a result out of range for the integer type")
     return number
 
 

@@ -16,7 +16,7 @@ def ordered(keys: tuple[SortKey, ...], scope: Scope) -> Callable[[list[int], Seq
     steps = []
     for item in reversed(keys):
         if item.rex.type.name in ("char", "float", "unknown") or item.rex.type.children:
-            raise NotLocal(f"an order by {item.rex.type}")
+            raise NotLocal(f"ORDER BY {item.rex.type}")
         steps.append((compiled(item.rex, scope), item))
 
     def sort(numbers: list[int], rows: Sequence[Row]) -> list[int]:

@@ -54,7 +54,7 @@ class Evaluator:
     def _subquery(self, rex: Subquery, outer: Scope) -> Compiled:
         """A subquery that reads nothing of the query around it; its rows are computed once."""
         if rex.plan.outer_refs():
-            raise NotLocal("a subquery that reads the query around it")
+            raise NotLocal("a correlated subquery")
         rows = self.relation(rex.plan)
         kept = self._subqueries
         if rex.kind == "in":
@@ -64,7 +64,7 @@ class Evaluator:
             if id(rex) not in kept:
                 found = rows()
                 if rex.kind == "scalar" and len(found) > 1:
-                    raise Unsure("a subquery with more than one row as a value")
+                    raise Unsure("a scalar subquery with more than one row")
                 kept[id(rex)] = bool(found) if rex.kind == "exists" else found[0][0] if found else None
             return kept[id(rex)]
 
@@ -73,7 +73,7 @@ class Evaluator:
     def _in(self, rex: Subquery, rows: Relation, outer: Scope) -> Compiled:
         made = rex.plan.columns
         if len(rex.args) != 1 or rex.args[0].type != made[0].type or made[0].type.name in ("char", "float"):
-            raise NotLocal("IN (SELECT …) of several values, or of different types")
+            raise NotLocal("IN (SELECT …) with several columns or mixed types")
         kept = self._subqueries
 
         def values() -> set[Any]:
@@ -155,7 +155,7 @@ class Evaluator:
         scope = self.scope(node.input.columns)
         for rex in node.keys:
             if rex.type.name in ("char", "float", "unknown") or rex.type.children:
-                raise NotLocal(f"groups by {rex.type}")
+                raise NotLocal(f"GROUP BY {rex.type}")
         keys = [compiled(k, scope) for k in node.keys]
         calls = [_Call.of(agg, scope) for agg in node.calls]
         sets = node.grouping_sets if node.grouping_sets is not None else (tuple(range(len(keys))),)
@@ -184,7 +184,7 @@ class Evaluator:
         plan = _JoinPlan(node.kind, left_keys, right_keys, conditions, len(node.left.columns), len(node.right.columns))
         columns = node.left.columns if node.kind in ("semi", "anti") else (*node.left.columns, *node.right.columns)
         if [c.id for c in node.columns] != [c.id for c in columns]:
-            raise NotLocal("a join of other columns than its inputs'")
+            raise NotLocal("a join whose columns are not those of its inputs")
         return lambda: plan.rows(left(), right())
 
 
@@ -214,7 +214,7 @@ def _windows(rex: Rex) -> list[Over]:
 
 def _bounded(rows: Rows) -> Rows:
     if len(rows) > MOST_ROWS:
-        raise Unsure(f"more than {MOST_ROWS} rows in between")
+        raise Unsure(f"more than {MOST_ROWS} intermediate rows")
     return rows
 
 
@@ -345,7 +345,7 @@ class _JoinPlan:
             candidates = table.get(keys, ()) if None not in keys else ()
             work += len(candidates)
             if work > MOST_ROWS * 10:
-                raise Unsure("a join that compares very many rows")
+                raise Unsure("a join with too many comparisons")
             found = [n for n in candidates if self._holds((*row, *right[n]))]
             if self.kind in ("semi", "anti"):
                 result += [row] if bool(found) == (self.kind == "semi") else []

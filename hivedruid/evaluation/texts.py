@@ -34,7 +34,7 @@ def strings(function: Function, *numbers: int) -> Callable[[Call], Function]:
 def plain(text: str) -> str:
     """The text, if each of its characters is one for Java, too."""
     if not text.isascii() and max(text) > "\uffff":
-        raise Unsure("a text with characters beyond the basic plane")
+        raise Unsure("a string with characters outside the Basic Multilingual Plane")
     return text
 
 
@@ -43,7 +43,7 @@ def _cased(change: Callable[[str], str]) -> Function:
         if text.isascii():
             return change(text)
         if any(c >= "\u0530" or c in _ODD_CASE or len(change(c)) != 1 for c in text if c > "\x7f"):
-            raise Unsure("letters whose case is not the same everywhere")
+            raise Unsure("letters whose case mapping depends on the implementation")
         return "".join(map(change, text))
 
     return apply
@@ -84,9 +84,9 @@ def substring(text: str, start: int, length: int | None = None) -> str:
 def pad(left: bool) -> Function:
     def padded(text: str, length: int, filling: str) -> str | None:
         if length < 0 or not filling:
-            raise Unsure("padding with nothing")
+            raise Unsure("padding with an empty string")
         if length > MAX_LENGTH:
-            raise Unsure("a very long text")
+            raise Unsure("a very long string")
         plain(filling)
         missing = length - len(plain(text))
         if missing <= 0:
@@ -99,7 +99,7 @@ def pad(left: bool) -> Function:
 
 def repeat(text: str, times: int) -> str:
     if len(text) * max(0, times) > MAX_LENGTH:
-        raise Unsure("a very long text")
+        raise Unsure("a very long string")
     return text * max(0, times)
 
 
@@ -119,13 +119,13 @@ def instr(text: str, part: str) -> int:
 
 def locate(part: str, text: str, start: int) -> int:
     if start < 1:
-        raise Unsure("locate() from before the text")
+        raise Unsure("locate() with a start below 1")
     return plain(text).find(_part(part), start - 1) + 1
 
 
 def _part(part: str) -> str:
     if not part:
-        raise Unsure("the position of an empty text")
+        raise Unsure("the position of an empty string")
     return plain(part)
 
 
@@ -137,7 +137,7 @@ def format_number(call: Call) -> Function:
     """Thousands apart by commas and a constant number of decimals, rounded half even (java.text.DecimalFormat)."""
     digits = call.args[1]
     if not isinstance(digits, Literal) or not isinstance(digits.value, int) or not 0 <= digits.value <= 20:
-        raise NotLocal("format_number() with decimals that are not constant")
+        raise NotLocal("format_number() with a non-constant number of decimals")
     if not call.args[0].type.is_numeric or call.args[0].type.name == "float":
         raise NotLocal(f"format_number() of {call.args[0].type}")
     unit = Decimal(1).scaleb(-digits.value)
@@ -150,7 +150,7 @@ def format_number(call: Call) -> Function:
 def like(call: Call) -> Function:
     """LIKE with a constant pattern: `%`, `_`, and a backslash before either."""
     if len(call.args) > 2 or not all(a.type.name in ("string", "varchar") for a in call.args):
-        raise NotLocal("LIKE with an escape character, or of other types than strings")
+        raise NotLocal("LIKE with an escape character, or of non-strings")
     matcher = re.compile(_like_pattern(_constant(call)), re.DOTALL)
     return lambda text, _pattern: matcher.fullmatch(plain(text)) is not None
 
@@ -171,7 +171,7 @@ def _like_pattern(pattern: str) -> str:
 
 def rlike(call: Call) -> Function:
     if not all(a.type.name in ("string", "varchar") for a in call.args):
-        raise NotLocal("RLIKE of other types than strings")
+        raise NotLocal("RLIKE of non-strings")
     pattern = _constant(call)
     if not pattern:
         raise NotLocal("RLIKE of an empty pattern")
@@ -182,7 +182,7 @@ def rlike(call: Call) -> Function:
 def regexp_replace(call: Call) -> Function:
     by = call.args[2]
     if not isinstance(by, Literal) or not isinstance(by.value, str) or re.search(r"[\\$]", by.value):
-        raise NotLocal("regexp_replace() by a text that refers to groups")
+        raise NotLocal("regexp_replace() with a replacement that refers to groups")
     matcher, text_by = java_pattern(_constant(call)), by.value
     return lambda text, _pattern, _by: matcher.sub(text_by, one_line(text))
 
@@ -190,13 +190,13 @@ def regexp_replace(call: Call) -> Function:
 def _constant(call: Call) -> str:
     pattern = call.args[1]
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise NotLocal(f"{call.op} with a pattern that is not constant")
+        raise NotLocal(f"{call.op} with a non-constant pattern")
     return pattern.value
 
 
 def one_line(text: str) -> str:
     if any(mark in text for mark in "\n\r\x85\u2028\u2029"):
-        raise Unsure("a pattern over a text of several lines")
+        raise Unsure("a pattern on a multi-line string")
     return plain(text)
 
 
@@ -209,8 +209,8 @@ _SAME_AS_JAVA = re.compile(
 def java_pattern(pattern: str) -> re.Pattern[str]:
     """The pattern for Python, if it means the same there as for Java."""
     if not _SAME_AS_JAVA.fullmatch(pattern):
-        raise NotLocal("a regular expression that Java and Python may read differently")
+        raise NotLocal("a regular expression that Java and Python may interpret differently")
     try:
         return re.compile(pattern)
     except re.error:
-        raise NotLocal("a regular expression with an error") from None
+        raise NotLocal("an invalid regular expression") from None

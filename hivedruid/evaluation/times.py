@@ -114,12 +114,12 @@ def _moved(move: Callable[[], Any]) -> Any:
     try:
         return modern(move())
     except (OverflowError, ValueError):
-        raise Unsure("a time beyond the year 9999") from None
+        raise Unsure("a time after the year 9999") from None
 
 
 def days_between(call: Call) -> Function:
     if any(a.type != DATE for a in call.args):
-        raise NotLocal("datediff() of other types than dates")
+        raise NotLocal("datediff() of non-dates")
     return lambda a, b: (modern(a) - modern(b)).days
 
 
@@ -127,7 +127,7 @@ def add_months(call: Call, zone: tzinfo) -> Function:
     """The last day of a month stays a last day; the answer is a text."""
     day = _day(call, zone)
     if len(call.args) != 2 or not call.args[1].type.is_integer or call.args[0].type != DATE:
-        raise NotLocal("add_months() with a pattern, or of other types than dates")
+        raise NotLocal("add_months() with a pattern, or of non-dates")
     if call.type.name != "string":
         raise NotLocal(f"add_months() of type {call.type}")
 
@@ -161,7 +161,7 @@ def trunc(call: Call, zone: tzinfo) -> Function:
     """trunc(date, 'MM'): a text."""
     unit = call.args[1] if len(call.args) == 2 else None
     if not isinstance(unit, Literal) or not isinstance(unit.value, str) or unit.value.upper() not in _TRUNC:
-        raise NotLocal("trunc() to a unit that is not constant, or of a number")
+        raise NotLocal("trunc() to a non-constant unit, or of a number")
     if call.type.name != "string" or not call.args[0].type.is_time:
         raise NotLocal(f"trunc() of {call.args[0].type}")
     cut, day = _FLOORS[_TRUNC[unit.value.upper()]], _day(call, zone)
@@ -173,11 +173,11 @@ def plus_interval(call: Call, zone: tzinfo) -> Function:
     a, b = call.args
     interval, moment = (a, b) if a.type.name.startswith("interval") else (b, a)
     if not isinstance(interval, Literal) or not isinstance(interval.value, tuple):
-        raise NotLocal("an interval that is not constant")
+        raise NotLocal("a non-constant interval")
     if not moment.type.is_time or call.type not in (moment.type, TIMESTAMP):
-        raise NotLocal(f"an interval and {moment.type}")
+        raise NotLocal(f"interval arithmetic with {moment.type}")
     if moment.type.name.endswith("zone") != call.type.name.endswith("zone"):
-        raise NotLocal(f"an interval and {moment.type}")
+        raise NotLocal(f"interval arithmetic with {moment.type}")
     sign = -1 if call.op == "-" else 1
     months, micros = sign * interval.value[0], timedelta(microseconds=sign * interval.value[1])
     widen = moment.type == DATE and call.type == TIMESTAMP
@@ -251,7 +251,7 @@ def writer(pattern: str) -> Callable[[datetime], str]:
 def date_format(call: Call, zone: tzinfo) -> Function:
     pattern = call.args[1]
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise NotLocal("date_format() with a pattern that is not constant")
+        raise NotLocal("date_format() with a non-constant pattern")
     read, write = local(call.args[0].type, zone), writer(pattern.value)
     if call.args[0].type == DATE:
         return lambda v, _p: write(datetime.combine(read(v), datetime.min.time()))
@@ -263,7 +263,7 @@ def from_unixtime(call: Call, zone: tzinfo) -> Function:
         raise NotLocal(f"from_unixtime() of {call.args[0].type}")
     pattern = call.args[1] if len(call.args) > 1 else Literal(call.type, literals.UNIX_PATTERN)
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise NotLocal("from_unixtime() with a pattern that is not constant")
+        raise NotLocal("from_unixtime() with a non-constant pattern")
     write = writer(pattern.value)
 
     def text(seconds: int, *_pattern: str) -> str:

@@ -59,7 +59,7 @@ def _peers(rows: Partition, order: list[Compiled]) -> list[int]:
 def _values(over: Over, scope: Scope) -> Values:
     nulls, _, frame_text = over.frame.partition("|")
     if nulls:
-        raise NotLocal("a window function that ignores nulls")
+        raise NotLocal("a window function with IGNORE NULLS")
     call = over.call
     if isinstance(call, Agg) and call.op not in _OF_FRAME:
         return _aggregated(call, _frame(frame_text, is_ordered=bool(over.order)), scope)
@@ -69,9 +69,9 @@ def _values(over: Over, scope: Scope) -> Values:
         return _neighbour(call, scope)
     ranking = _RANKINGS.get(call.op) if isinstance(call, Call) else None
     if ranking is None or not isinstance(call, Call):
-        raise NotLocal("a window function that is not evaluated in this process")
+        raise NotLocal("a window function that is not evaluated locally")
     if not over.order:
-        raise NotLocal(f"{call.op}() without an order")
+        raise NotLocal(f"{call.op}() without ORDER BY")
     return ranking(call)
 
 
@@ -98,11 +98,11 @@ def _frame(text: str, *, is_ordered: bool) -> Frame:
 def _bound(unit: str, amount: str, side: str, *, is_end: bool) -> Callable[[int, Peers], int]:
     if amount == "UNBOUNDED":
         if (side == "FOLLOWING") != is_end:
-            raise NotLocal("a window frame without rows")
+            raise NotLocal("an empty window frame")
         return (lambda _i, peers: len(peers)) if is_end else (lambda _i, _peers: 0)
     offset = 0 if amount == "CURRENT" else int(amount) if amount.isdigit() else None
     if offset is None or (unit == "RANGE" and amount != "CURRENT"):
-        raise NotLocal("a window frame whose bounds are distances of values")
+        raise NotLocal("a window frame with value offsets")
     if unit == "RANGE":
         return _last_peer if is_end else _first_peer
     offset = -offset if side == "PRECEDING" else offset
@@ -122,7 +122,7 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
         raise NotLocal(f"{call.op}(DISTINCT) or FILTER in a window")
     fold = aggregate(call)
     if len(call.args) > 1:
-        raise NotLocal(f"{call.op}() of several arguments in a window")
+        raise NotLocal(f"{call.op}() with several arguments in a window")
     arg = compiled(call.args[0], scope) if call.args else None
 
     def values(rows: Partition, peers: Peers) -> list[Any]:
@@ -135,7 +135,7 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
                 state, begin, end = fold.start, first, first
             work += last - end
             if work > MOST_WORK:
-                raise Unsure("window frames of very many rows")
+                raise Unsure("window frames with too many rows")
             for value in inputs[end:last]:
                 if value is not None:
                     state = fold.step(state, value)
@@ -153,7 +153,7 @@ def _edge(call: Agg | Call, frame: Frame, scope: Scope) -> Values:
     """first_value() and last_value(); a second argument tells whether nulls are skipped."""
     skip = len(call.args) > 1
     if skip and not (isinstance(call.args[1], Literal) and call.args[1].value is False):
-        raise NotLocal(f"{call.op}() that skips nulls")
+        raise NotLocal(f"{call.op}() with IGNORE NULLS")
     arg, is_first = compiled(call.args[0], scope), call.op == "first_value"
 
     def values(rows: Partition, peers: Peers) -> list[Any]:
@@ -170,7 +170,7 @@ def _neighbour(call: Call, scope: Scope) -> Values:
     if len(call.args) > 1:
         given = call.args[1]
         if not isinstance(given, Literal) or not isinstance(given.value, int) or given.value < 0:
-            raise NotLocal(f"{call.op}() over a distance that is not constant")
+            raise NotLocal(f"{call.op}() with a non-constant offset")
         distance = given.value
     default = call.args[2] if len(call.args) > 2 else Literal(call.type, None)
     same = default.type == call.type or (default.type.is_integer and call.type.is_integer)
@@ -219,7 +219,7 @@ def _cume_dist(_call: Call) -> Values:
 def _ntile(call: Call) -> Values:
     given = call.args[0] if len(call.args) == 1 else None
     if not isinstance(given, Literal) or not isinstance(given.value, int) or given.value < 1:
-        raise NotLocal("ntile() of a number that is not constant")
+        raise NotLocal("ntile() with a non-constant argument")
     buckets = given.value
 
     def values(rows: Partition, _peers: Peers) -> list[int]:

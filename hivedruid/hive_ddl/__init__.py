@@ -50,10 +50,10 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
         return Imported(source, "", tuple(findings))
     changed = source if text == source.text else SourceStatement(text, source.line, source.column, source.file)
     if (key := _secret_in(changed)) is not None:
-        why = f"the value of '{key}' is a secret, and stands there in clear; give the name of an environment variable, env:NAME"
+        why = f"the value of '{key}' is a secret in plain text; use env:NAME, the name of an environment variable"
         return Imported(source, None, (*findings, Finding("refused", why)))
     if _shows_secret(changed):
-        why = "it holds what looks like a secret; refer to it: env:NAME, the name of an environment variable"
+        why = "the statement appears to contain a secret; use env:NAME, the name of an environment variable"
         return Imported(source, None, (*findings, Finding("refused", why)))
     try:
         table = tables.take(parse(changed))
@@ -62,7 +62,7 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
             return Imported(source, "", (*findings, Finding("dropped", _told(error, hint=False))))
         if "${" in text:
             return Imported(
-                source, text, (*findings, Finding("note", f"not checked, for it holds variables: {_told(error)}"))
+                source, text, (*findings, Finding("note", f"not checked because it contains variables: {_told(error)}"))
             )
         return Imported(source, None, (*findings, _refused(error)))
     return Imported(source, text, tuple(findings), _summary(table) if table else "")
@@ -121,7 +121,7 @@ def _without_database_clauses(draft: Draft) -> None:
         cursor = draft.cursor(index)
         if cursor.accept_one("LOCATION", "MANAGEDLOCATION") or cursor.accept("WITH", "DBPROPERTIES"):
             draft.remove(draft.tokens[index].start, draft.tokens[-1].end + 1)
-            draft.say("dropped", "LOCATION and DBPROPERTIES (databases are names alone)")
+            draft.say("dropped", "LOCATION and DBPROPERTIES (not supported for databases)")
             return
 
 
@@ -157,7 +157,7 @@ def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
     word = next_word(source.text)[0]
     if not isinstance(error, UnsupportedError) or word in _KEPT:
         return False
-    return word in _NEEDLESS or (error.hint or "").startswith("leave it out")
+    return word in _NEEDLESS or (error.hint or "").startswith("remove it")
 
 
 def _refused(error: HiveDruidError) -> Finding:
@@ -169,4 +169,6 @@ def _told(error: HiveDruidError, *, hint: bool = True) -> str:
 
 
 def _summary(table: Table) -> str:
-    return KIND_NAMES[table.kind] + (" fed from Kafka" if table.kind == "druid" and is_fed(table.properties) else "")
+    return KIND_NAMES[table.kind] + (
+        " with Kafka ingestion" if table.kind == "druid" and is_fed(table.properties) else ""
+    )

@@ -154,7 +154,9 @@ def _handler(shape: Shape) -> None:
         return
     token = shape.draft.tokens[shape.clauses["STORED BY"].index]
     shape.draft.replace(token.start, token.end + 1, f"'{DRUID_STORAGE_HANDLER}'")
-    shape.draft.say("changed", f"STORED BY '{found}' is '{DRUID_STORAGE_HANDLER}': Hive's tests put the former over it")
+    shape.draft.say(
+        "changed", f"STORED BY '{found}' is now '{DRUID_STORAGE_HANDLER}': the former is a wrapper in Hive's own tests"
+    )
 
 
 def _external(shape: Shape) -> None:
@@ -163,11 +165,11 @@ def _external(shape: Shape) -> None:
     if shape.external:
         return
     if (flag.upper() == "TRUE" and (shape.kind == "druid" or "LOCATION" in shape.clauses)) or shape.kind == "kafka":
-        why = "the property EXTERNAL said so" if flag else "a topic is never Hive's own"
+        why = "it has the property EXTERNAL" if flag else "Kafka tables are always external"
         _make_external(shape, why)
     elif shape.kind == "druid":
         shape.draft.say(
-            "note", "without EXTERNAL, DROP TABLE removes the data source; Hive 3 and later know EXTERNAL alone"
+            "note", "without EXTERNAL, DROP TABLE deletes the data source; Hive 3 and later only allow EXTERNAL"
         )
 
 
@@ -190,7 +192,7 @@ def _kafka_columns(shape: Shape) -> None:
     text = ", ".join(shape.draft.source.text[tokens[first].start : tokens[last].end + 1] for first, last in kept)
     start, end = tokens[shape.columns[0][0]].start, tokens[shape.columns[-1][1]].end + 1
     shape.draft.replace(start, end, text)
-    shape.draft.say("dropped", "columns __key, __partition, __offset and __timestamp (every Kafka table has them)")
+    shape.draft.say("dropped", "columns __key, __partition, __offset and __timestamp (added to every Kafka table)")
 
 
 def _avro_columns(shape: Shape) -> None:
@@ -200,18 +202,21 @@ def _avro_columns(shape: Shape) -> None:
         end = shape.draft.tokens[shape.name].end + 1
         text = ", ".join(f"`{name}` {kind}" for name, kind in columns)
         shape.draft.replace(end, end, f" ({text})")
-        shape.draft.say("changed", "the columns are those of avro.schema.literal")
+        shape.draft.say("changed", "the columns are taken from avro.schema.literal")
 
 
 def _handler_clauses(shape: Shape) -> None:
     """What SHOW CREATE TABLE prints of tables behind a handler, and CREATE TABLE does not take."""
     if shape.kind in ("druid", "kafka"):
-        shape.drop("ROW FORMAT", "the storage handler has its own SerDe")
-        shape.drop("LOCATION", "Druid knows its deep storage" if shape.kind == "druid" else "a topic is no folder")
+        shape.drop("ROW FORMAT", "the storage handler defines the SerDe")
+        shape.drop(
+            "LOCATION",
+            "deep storage is configured in Druid" if shape.kind == "druid" else "a Kafka topic has no LOCATION",
+        )
         found = shape.clauses.get("WITH SERDEPROPERTIES")
         read = shape.draft.pairs(found.index) if found else None
         if read and all(pair.key == "serialization.format" for pair in read[0]):
-            shape.drop("WITH SERDEPROPERTIES", "the storage handler has its own SerDe")
+            shape.drop("WITH SERDEPROPERTIES", "the storage handler defines the SerDe")
 
 
 def _file_format(shape: Shape) -> None:
@@ -221,7 +226,7 @@ def _file_format(shape: Shape) -> None:
         return
     name = _format_name(shape)
     if shape.kind == "iceberg":
-        why = "managed tables are Iceberg tables of ORC files; declare EXTERNAL and LOCATION to read existing files"
+        why = "managed tables are Iceberg tables with ORC files; use EXTERNAL and LOCATION to read existing files"
         shape.drop("ROW FORMAT", why)
         shape.drop("WITH SERDEPROPERTIES", why)
         if name not in ("ORC", "ORCFILE", ""):
@@ -229,7 +234,7 @@ def _file_format(shape: Shape) -> None:
             return
     if found is not None and shape.value("STORED AS").upper() == "INPUTFORMAT" and name != "INPUTFORMAT":
         shape.draft.replace(found.start, found.end, f"STORED AS {name}")
-        shape.draft.say("changed", f"STORED AS INPUTFORMAT … OUTPUTFORMAT … is STORED AS {name}")
+        shape.draft.say("changed", f"STORED AS INPUTFORMAT … OUTPUTFORMAT … is now STORED AS {name}")
 
 
 def _format_name(shape: Shape) -> str:
@@ -252,20 +257,24 @@ def _where_files_are(shape: Shape) -> None:
     transactional = any(pair.key == "transactional" and pair.value.lower() == "true" for pair in shape.properties)
     if shape.kind == "iceberg" and "LOCATION" in shape.clauses:
         if transactional:
-            shape.drop("LOCATION", "the table begins empty: files of Hive's ACID tables cannot be read; copy the rows")
+            shape.drop(
+                "LOCATION", "the table starts empty because files of Hive's ACID tables cannot be read; copy the rows"
+            )
         else:
-            _make_external(shape, "the files at its LOCATION stay where they are; DROP TABLE leaves them")
+            _make_external(shape, "it reads the existing files at its LOCATION; DROP TABLE keeps them")
     elif shape.kind == "files" and not {"LOCATION", "LIKE"} & set(shape.clauses):
         token = shape.draft.tokens[shape.table - 1]
         shape.draft.replace(token.start, shape.draft.tokens[shape.table].start, "")
-        shape.draft.say("changed", "the table is managed: EXTERNAL needs a LOCATION here; DROP TABLE removes its rows")
+        shape.draft.say(
+            "changed", "the table is managed because EXTERNAL requires a LOCATION; DROP TABLE deletes its rows"
+        )
         shape.external = False
 
 
 def _buckets(shape: Shape) -> None:
     if shape.kind in ("files", "iceberg"):
-        shape.drop("CLUSTERED BY", "tables of files have no buckets")
-        shape.drop("SKEWED BY", "tables of files have no skewed values")
+        shape.drop("CLUSTERED BY", "bucketing is not supported for file tables")
+        shape.drop("SKEWED BY", "SKEWED BY is not supported for file tables")
 
 
 def _time_alias(shape: Shape) -> None:
@@ -274,7 +283,7 @@ def _time_alias(shape: Shape) -> None:
         for token in shape.draft.tokens[found.index :]:
             if token.text == "___time" and token.token_type != TokenType.STRING:
                 shape.draft.replace(token.start, token.end + 1, "`__time`")
-                shape.draft.say("changed", "`___time` is `__time`, the name of Druid's time column")
+                shape.draft.say("changed", "`___time` is now `__time`, the name of Druid's time column")
 
 
 def _properties(shape: Shape) -> None:
@@ -286,7 +295,7 @@ def _properties(shape: Shape) -> None:
     rest = [pair for pair in pairs if pair.key.upper() != "EXTERNAL"]
     kept, findings = revised(rest, shape.kind)
     if len(rest) < len(pairs):
-        shape.draft.say("dropped", "'EXTERNAL' (CREATE EXTERNAL TABLE says it)")
+        shape.draft.say("dropped", "'EXTERNAL' (use CREATE EXTERNAL TABLE)")
     shape.draft.findings += findings
     if not kept:
         shape.draft.remove(found.start, found.end)
@@ -304,8 +313,8 @@ def _field_names(shape: Shape) -> None:
     if mapping and "druid.columns.mapping" not in given:
         shape.draft.say(
             "note",
-            "column names are lower case, fields of records are not; Hive never found a field with capitals:"
-            f" add 'druid.columns.mapping' = '{mapping}' if the records have them",
+            "column names are lower case, JSON fields are case-sensitive, so Hive never matched a field with capitals:"
+            f" add 'druid.columns.mapping' = '{mapping}' if the records have such fields",
         )
 
 

@@ -63,7 +63,7 @@ def revised(
     noted = [pair.key for pair in pairs if pair.key in BOOKKEEPING]
     last = {pair.key: pair for pair in pairs if pair.key not in BOOKKEEPING}
     findings = [
-        Finding("dropped", f"'{key}' is given more than once (the last one counts, as in Hive)")
+        Finding("dropped", f"'{key}' is specified more than once (the last value is used, as in Hive)")
         for key in last
         if sum(pair.key == key for pair in pairs) > 1
     ]
@@ -86,9 +86,9 @@ def revised(
 def _internal(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     if pair.key not in INTERNAL:
         return None
-    why = "what Hive's planner made for its own tasks; queries are planned anew"
+    why = "written by Hive's planner for its own tasks; queries are planned again"
     if pair.key == "druid.query.json" and _query_type(pair.value) == "select":
-        why += "; `select` queries are gone from Druid, they are scans now"
+        why += "; Druid replaced `select` queries with scans"
     return Outcome("dropped", f"'{pair.key}' ({why})", None)
 
 
@@ -107,8 +107,8 @@ def _misspelt(pair: Pair, _kind: TableKind | None, given: Mapping[str, str]) -> 
     if name is None:
         return None
     if name in given:
-        return Outcome("dropped", f"'{pair.key}' ('{name}' is given as well, and Hive knew that one alone)", None)
-    text = f"'{pair.key}' is written '{name}': Hive did not know the former and ignored it"
+        return Outcome("dropped", f"'{pair.key}' ('{name}' is also specified, and Hive only used that one)", None)
+    text = f"'{pair.key}' is now '{name}': Hive ignored the former"
     return Outcome("changed", text, Pair(name, pair.value))
 
 
@@ -118,7 +118,7 @@ def _unknown(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> 
     prefix = p.INGESTION_PREFIX if pair.key.startswith(p.INGESTION_PREFIX) else ""
     names = [key.removeprefix(prefix) for key in p.PROPERTIES if key.startswith(prefix)]
     close = did_you_mean(pair.key.removeprefix(prefix), names)
-    return Outcome("dropped", f"'{pair.key}' (Hive ignored it, too{f'; {close}' if close else ''})", None)
+    return Outcome("dropped", f"'{pair.key}' (unknown, and ignored by Hive{f'; {close}' if close else ''})", None)
 
 
 def _without_effect(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
@@ -134,44 +134,46 @@ def _of_another_kind(pair: Pair, kind: TableKind | None, _given: Mapping[str, st
         return None
     instead = ""
     if kind == "druid" and pair.key.startswith("kafka.consumer."):
-        instead = f"; '{p.CONSUMER_PREFIX}{pair.key.removeprefix('kafka.consumer.')}' would count"
+        instead = f"; '{p.CONSUMER_PREFIX}{pair.key.removeprefix('kafka.consumer.')}' applies"
     return Outcome(
-        "dropped", f"'{pair.key}' (it means nothing for {p.KIND_NAMES[kind]}, and Hive ignored it{instead})", None
+        "dropped", f"'{pair.key}' (does not apply to {p.KIND_NAMES[kind]}, and was ignored by Hive{instead})", None
     )
 
 
 def _brokers_again(pair: Pair, _kind: TableKind | None, given: Mapping[str, str]) -> Outcome | None:
     if pair.key != p.CONSUMER_PREFIX + "bootstrap.servers" or "kafka.bootstrap.servers" not in given:
         return None
-    return Outcome("dropped", f"'{pair.key}' (kafka.bootstrap.servers says it already; Hive failed at both)", None)
+    return Outcome("dropped", f"'{pair.key}' (kafka.bootstrap.servers is used; Hive failed if both were set)", None)
 
 
 def _boolean(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     known = p.find(pair.key)
     if known is None or known.type != "bool" or pair.value.lower() in ("true", "false") or _has_variable(pair):
         return None
-    text = f"'{pair.key}' = '{pair.value}' is 'false': Hive read everything but true as false"
+    text = f"'{pair.key}' = '{pair.value}' is now 'false': Hive read every value other than true as false"
     return Outcome("changed", text, Pair(pair.key, "false"))
 
 
 def _task_duration(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     if pair.key != p.TASK_DURATION or not PERIOD.fullmatch(pair.value) or seconds(pair.value) >= 60:
         return None
-    text = f"'{pair.key}' = '{pair.value}' is 'PT1M': with less than a minute every task of Druid fails, for ever"
+    text = f"'{pair.key}' = '{pair.value}' is now 'PT1M': Druid tasks fail with less than a minute"
     return Outcome("changed", text, Pair(pair.key, "PT1M"))
 
 
 def _rollup(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     if pair.key != "druid.rollup" or pair.value.lower() != "true":
         return None
-    text = "'druid.rollup' = 'true' counts here; Hive took the property, whatever its value, for false: say 'false' to keep that"
+    text = (
+        "'druid.rollup' = 'true' takes effect; Hive read every value of the property as false: use 'false' to keep that"
+    )
     return Outcome("note", text, pair)
 
 
 def _format(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     notes = {
-        "tsv": "'tsv' is the same as 'delimited' here; Hive refused it although its message named it",
-        "avro": "Avro needs the extension druid-avro-extensions in Druid",
+        "tsv": "'tsv' is the same as 'delimited'; Hive rejected it although its error message listed it",
+        "avro": "Avro requires the Druid extension druid-avro-extensions",
     }
     if pair.key != "druid.parseSpec.format" or (note := notes.get(pair.value.lower())) is None:
         return None
@@ -181,7 +183,7 @@ def _format(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> O
 def _reset(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     if pair.key != p.KAFKA_INGESTION or pair.value.upper() != "RESET":
         return None
-    text = "RESET says which records are lost or repeated, and asks first: in a script it needs --yes; Hive did not ask"
+    text = "RESET reports which records are lost or repeated and asks for confirmation: scripts need --yes; Hive did not ask"
     return Outcome("note", text, pair)
 
 
@@ -189,8 +191,10 @@ def _secret(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> O
     if not is_secret(pair.key) or not pair.value or referenced(pair.value) is not None:
         return None
     name = variable_name(pair.key)
-    where = " of the hosts on which Druid's tasks and overlord run" if pair.key.startswith(p.INGESTION_PREFIX) else ""
-    text = f"'{pair.key}' is '{ENVIRONMENT_PREFIX}{name}'; put the secret into the environment variable {name}{where}"
+    where = " on the hosts of Druid's tasks and overlord" if pair.key.startswith(p.INGESTION_PREFIX) else ""
+    text = (
+        f"'{pair.key}' is now '{ENVIRONMENT_PREFIX}{name}'; store the secret in the environment variable {name}{where}"
+    )
     if pair.key.endswith("sasl.jaas.config") and (problem := _jaas_problem(pair.value)):
         text += f"; {problem}"
     return Outcome("changed", text, Pair(pair.key, ENVIRONMENT_PREFIX + name))

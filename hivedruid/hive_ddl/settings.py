@@ -27,13 +27,13 @@ def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
         try:
             check(_ADDRESSES[key], url)
         except HiveDruidError:
-            return "", [Finding("dropped", f"{key} (its value is no address; {_ADDRESSES[key]} says where Druid is)")]
-        return f"SET {_ADDRESSES[key]}={url}", [Finding("changed", f"{key} is {_ADDRESSES[key]}, which takes a URL")]
+            return "", [Finding("dropped", f"{key} (its value is not a valid address; use {_ADDRESSES[key]})")]
+        return f"SET {_ADDRESSES[key]}={url}", [Finding("changed", f"{key} is now {_ADDRESSES[key]}, which is a URL")]
     if setting is not None and setting.doc.startswith(_OLD):
         return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(_OLD).rstrip('.')})")]
     if is_secret(key) and (setting is None or setting.type != "reference"):
-        return "", [Finding("dropped", f"{key} (it has no effect here, and its value is a secret)")]
+        return "", [Finding("dropped", f"{key} (no effect, and its value is a secret)")]
     if setting is None and key.startswith(OWN_PREFIXES):
         close = did_you_mean(key, SETTINGS)
-        return "", [Finding("dropped", f"{key} (there is no such setting{f'; {close}' if close else ''})")]
+        return "", [Finding("dropped", f"{key} (unknown setting{f'; {close}' if close else ''})")]
     return None, []

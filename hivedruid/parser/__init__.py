@@ -29,9 +29,9 @@ def parse(source: SourceStatement) -> Statement:
     """
     if not source.text.isascii() and (broken := _SURROGATE.search(source.text)):
         raise ParseError(
-            "the statement holds half a character, which no text in UTF-8 can",
+            "the statement contains a lone surrogate, which is not valid in UTF-8",
             span=source.span(*broken.span()),
-            hint="save the script as UTF-8, and write characters beyond U+FFFF as they are",
+            hint="save the script as UTF-8 and write characters beyond U+FFFF directly",
         )
     try:
         return _parse_from(source, 0)
@@ -63,7 +63,9 @@ def _explain(source: SourceStatement, start: int, end: int) -> Statement:
     mode, _, mode_end = next_word(source.text, end)
     if (mode if mode not in _EXPLAIN_MODES else next_word(source.text, mode_end)[0]) == "SOURCE":
         raise UnsupportedError(
-            "a SOURCE has no plan", span=source.span(start, end), hint="EXPLAIN its statements one by one"
+            "EXPLAIN SOURCE is not supported",
+            span=source.span(start, end),
+            hint="run EXPLAIN for each statement of the script",
         )
     if mode in _EXPLAIN_MODES:
         return Explain(source, _parse_from(source, mode_end), cast("ExplainMode", mode.lower()))

@@ -22,12 +22,12 @@ from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 
 _OTHER_ALTERS = {
-    "REPLACE": "create a table with the columns you want, and INSERT INTO it from this one",
-    "CHANGE": "create a table with the columns you want, and INSERT INTO it from this one",
+    "REPLACE": "create a table with the new columns, and INSERT INTO it from this one",
+    "CHANGE": "create a table with the new columns, and INSERT INTO it from this one",
     "DROP": "tables have no partitions, and columns cannot be dropped: create a new table and INSERT INTO it",
     "PARTITION": "tables have no partitions",
-    "CONCATENATE": "leave it out",
-    "EXECUTE": "leave it out",
+    "CONCATENATE": "remove it",
+    "EXECUTE": "remove it",
     "RECOVER": "tables have no partitions",
 }
 
@@ -35,7 +35,7 @@ _OTHER_ALTERS = {
 def _hint(word: str, name: TableName) -> str:
     if word in (*INGESTION_VERBS, "RESET"):
         table = f"{name.database}.{name.name}" if name.database else name.name
-        return f"write {word} INGESTION {table}"
+        return f"use {word} INGESTION {table}"
     words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK", "COMPACT")
     close = did_you_mean(word, words) if word not in words else None
     return _OTHER_ALTERS.get(word) or close or "create a new table, and INSERT INTO it from this one"
@@ -124,9 +124,9 @@ def _keys(cursor: Cursor) -> tuple[Property, ...]:
     cursor.expect("(")
     keys: list[Property] = []
     while True:
-        key, token = cursor.string("a property's name in quotes")
+        key, token = cursor.string("a quoted property name")
         if cursor.accept("="):
-            cursor.string("a property's value in quotes")
+            cursor.string("a quoted property value")
         keys.append(Property(key, "", cursor.span(token)))
         if not cursor.accept(","):
             break

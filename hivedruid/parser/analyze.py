@@ -20,7 +20,7 @@ def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
         raise UnsupportedError(
             "ANALYZE … PARTITION is not supported: tables have no partitions",
             span=cursor.span(),
-            hint="leave it out: the whole table is analysed",
+            hint="remove it: ANALYZE covers the whole table",
         )
     cursor.expect("COMPUTE", "STATISTICS")
     columns = None

@@ -53,9 +53,9 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
             and tokens[i - 1].token_type == TokenType.SELECT
         ):
             raise UnsupportedError(
-                "TRANSFORM … USING is not supported: scripts are not run on rows",
+                "TRANSFORM … USING is not supported: external scripts are not run",
                 span=span_of(source, token),
-                hint="use functions in the SELECT",
+                hint="use functions in SELECT",
             )
 
 
@@ -89,7 +89,7 @@ def _check_foreign(source: SourceStatement, token: Token, before: Token | None, 
         raise ParseError(
             f"variable {variable[0]} is not set",
             span=source.span(variable.start(), variable.end()),
-            hint="give it with --hivevar name=value, or SET hivevar:name=value",
+            hint="set it with --hivevar name=value or SET hivevar:name=value",
         )
     raise ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
 
@@ -99,7 +99,7 @@ def _check_item(source: SourceStatement, tokens: list[Token], i: int, following:
     before = tokens[i - 1].token_type if i else None
     if kind == TokenType.LIMIT:
         if following is not None and following.token_type != TokenType.NUMBER:
-            raise _expected(source, "a whole number", following)
+            raise _expected(source, "an integer", following)
         return
     if kind == TokenType.DOT:
         if following is None or following.token_type == TokenType.FROM:

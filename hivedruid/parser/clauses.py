@@ -11,19 +11,19 @@ from hivedruid.parser.tokens import Cursor
 def like_pattern(cursor: Cursor) -> str | None:
     """`[LIKE] 'pattern'`. Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
     if cursor.accept("LIKE"):
-        return cursor.string("a pattern in quotes")[0]
+        return cursor.string("a quoted pattern")[0]
     if cursor.at_end:
         return None
     if cursor.word():
         return cursor.name("a pattern")[0]
-    return cursor.string("a pattern in quotes")[0]
+    return cursor.string("a quoted pattern")[0]
 
 
 def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
     """An id in quotes, which ends the statement; `listing` is the statement that shows which there are."""
     token = cursor.current
     if token is None or token.token_type != TokenType.STRING or not token.text.strip():
-        cursor.fail(f"{what} in quotes", hint=f"{listing} lists the ids")
+        cursor.fail(f"{what} as a quoted string", hint=f"run {listing} to list the ids")
     cursor.index += 1
     cursor.end()
     return token.text, cursor.span(token)
@@ -32,7 +32,7 @@ def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
 def where_state(cursor: Cursor, things: str, example: str) -> tuple[str, Span]:
     """What follows WHERE: STATE = 'state'."""
     if not cursor.accept("STATE"):
-        cursor.fail("STATE", hint=f"{things} can be chosen by STATE alone: WHERE STATE = '{example}'")
+        cursor.fail("STATE", hint=f"{things} can only be filtered by STATE: WHERE STATE = '{example}'")
     cursor.expect("=")
-    text, token = cursor.string("a state in quotes")
+    text, token = cursor.string("a quoted state")
     return text, cursor.span(token)

@@ -40,8 +40,8 @@ _RAW: dict[str, tuple[str, str]] = {
 }
 _OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
 _INSTEAD = {
-    "PAUSE": "SUSPEND INGESTION table pauses, RESUME INGESTION table goes on",
-    "TERMINATE": "STOP INGESTION table ends an ingestion",
+    "PAUSE": "use SUSPEND INGESTION table and RESUME INGESTION table",
+    "TERMINATE": "use STOP INGESTION table to stop an ingestion",
 }
 
 

@@ -39,9 +39,9 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept("OR", "REPLACE"):
         if cursor.accept("MATERIALIZED", "VIEW"):
             raise UnsupportedError(
-                "CREATE OR REPLACE MATERIALIZED VIEW is not Hive's",
+                "CREATE OR REPLACE MATERIALIZED VIEW is not supported",
                 span=cursor.span_from(0),
-                hint="DROP MATERIALIZED VIEW, then CREATE it; ALTER MATERIALIZED VIEW … REBUILD computes its rows anew",
+                hint="use DROP MATERIALIZED VIEW and CREATE MATERIALIZED VIEW; use ALTER MATERIALIZED VIEW … REBUILD to recompute its rows",
             )
         cursor.expect("VIEW")
         return _view(source, cursor, or_replace=True)
@@ -118,7 +118,7 @@ class TableClauses:
 
     def _once(self, words: str, start: int) -> None:
         if words in self._seen:
-            raise ParseError(f"{words} is given twice", span=self.cursor.span_from(start))
+            raise ParseError(f"{words} is specified twice", span=self.cursor.span_from(start))
         self._seen.add(words)
 
     def _comment(self) -> None:
@@ -146,7 +146,7 @@ class TableClauses:
 
     def _skewed_by(self) -> None:
         raise UnsupportedError(
-            "SKEWED BY is not supported", span=self.cursor.span_from(self.cursor.index - 2), hint="leave it out"
+            "SKEWED BY is not supported", span=self.cursor.span_from(self.cursor.index - 2), hint="remove it"
         )
 
     def _row_format(self) -> None:
@@ -174,9 +174,9 @@ class TableClauses:
         span = cursor.span(token)
         if handler is None:
             close = did_you_mean(name, ("druid", "kafka", DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER))
-            hint = "leave STORED BY out: managed tables are Iceberg tables" if name.lower() == "iceberg" else close
+            hint = "remove STORED BY: managed tables are Iceberg tables" if name.lower() == "iceberg" else close
             raise UnsupportedError(
-                f"storage handler '{name}' is not supported; there are druid and kafka", span=span, hint=hint
+                f"storage handler '{name}' is not supported; use druid or kafka", span=span, hint=hint
             )
         self.found["storage_handler"] = handler
         self.found["storage_handler_span"] = span
@@ -214,7 +214,7 @@ def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
         if cursor.accept(")"):
             break
         if not cursor.accept(","):
-            cursor.fail("a comma or the closing bracket")
+            cursor.fail("a comma or a closing parenthesis")
     if not columns:
         cursor.fail("a column")
     return tuple(columns)
@@ -228,7 +228,7 @@ def _column(cursor: Cursor) -> ColumnDef:
         if cursor.accept("COMMENT"):
             comment = cursor.string("the comment")[0]
         elif not _constraint(cursor):
-            cursor.fail("a comma or the closing bracket")
+            cursor.fail("a comma or a closing parenthesis")
     return ColumnDef(name, hive_type, comment, cursor.span(token))
 
 
@@ -270,7 +270,7 @@ def _constraint(cursor: Cursor, *, table: bool = False) -> bool:
         raise UnsupportedError(
             "constraints are not supported: neither Druid nor files enforce them",
             span=cursor.span_from(start),
-            hint="leave it out, or write DISABLE NOVALIDATE after it",
+            hint="remove it, or add DISABLE NOVALIDATE",
         )
     return True
 
@@ -280,9 +280,9 @@ def property_list(cursor: Cursor) -> tuple[Property, ...]:
     cursor.expect("(")
     properties: list[Property] = []
     while True:
-        key, key_token = cursor.string("a property's name in quotes")
+        key, key_token = cursor.string("a quoted property name")
         cursor.expect("=")
-        value, value_token = cursor.string("a property's value in quotes")
+        value, value_token = cursor.string("a quoted property value")
         properties.append(Property(key, value, cursor.span(key_token), cursor.span(value_token)))
         if not cursor.accept(","):
             break
@@ -290,7 +290,7 @@ def property_list(cursor: Cursor) -> tuple[Property, ...]:
     seen: set[str] = set()
     for item in properties:
         if item.key in seen:
-            raise SemanticError(f"property '{item.key}' is given twice", span=item.key_span)
+            raise SemanticError(f"property '{item.key}' is specified twice", span=item.key_span)
         seen.add(item.key)
     return tuple(properties)
 
@@ -319,7 +319,7 @@ def _delimiters(cursor: Cursor) -> list[Property]:
                 raise UnsupportedError(
                     r"LINES TERMINATED BY only supports newline '\n'",
                     span=properties[-1].value_span,
-                    hint="leave it out",
+                    hint="remove it",
                 )
         elif cursor.accept("NULL", "DEFINED", "AS"):
             read("serialization.null.format", start)
@@ -348,7 +348,7 @@ def _view(source: SourceStatement, cursor: Cursor, *, or_replace: bool) -> Creat
         comment = cursor.string("the comment")[0]
     if cursor.accept("PARTITIONED"):
         raise UnsupportedError(
-            "PARTITIONED ON is not supported: views have no partitions", span=name.span, hint="leave it out"
+            "PARTITIONED ON is not supported: views have no partitions", span=name.span, hint="remove it"
         )
     if cursor.accept("TBLPROPERTIES"):
         properties = property_list(cursor)
@@ -366,13 +366,15 @@ def _database(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
     name, token = cursor.name("a database name")
     if not name.isidentifier() or not name.isascii():
         raise ParseError(
-            f"'{name}' is not a database name", span=cursor.span(token), hint="use letters, digits and underscores"
+            f"'{name}' is not a valid database name",
+            span=cursor.span(token),
+            hint="use letters, digits and underscores",
         )
     comment = cursor.string("the comment")[0] if cursor.accept("COMMENT") else ""
     start = cursor.current
     if cursor.accept_one("LOCATION", "MANAGEDLOCATION") or cursor.accept("WITH", "DBPROPERTIES"):
         raise UnsupportedError(
-            "LOCATION and DBPROPERTIES of a database are not supported", span=cursor.span(start), hint="leave them out"
+            "LOCATION and DBPROPERTIES of a database are not supported", span=cursor.span(start), hint="remove them"
         )
     cursor.end()
     return CreateDatabase(source, name, exists, comment, cursor.span(token))

@@ -31,13 +31,13 @@ def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
     verb = cast("IngestionVerb", cursor.word())
     cursor.index += 1
     if not cursor.accept("INGESTION"):
-        cursor.fail("INGESTION", hint=did_you_mean(cursor.word(), ("INGESTION",)) or f"write {verb} INGESTION table")
+        cursor.fail("INGESTION", hint=did_you_mean(cursor.word(), ("INGESTION",)) or f"use {verb} INGESTION table")
     name = cursor.table_name()
     span = cursor.span_from(0)
     target = None
     if verb == "RESET" and not cursor.at_end:
         if not cursor.accept("TO"):
-            cursor.fail("TO", hint=f"write TO {cursor.word()}" if cursor.word() in _TARGETS else None)
+            cursor.fail("TO", hint=f"use TO {cursor.word()}" if cursor.word() in _TARGETS else None)
         target = _target(cursor)
     cursor.end()
     return AlterIngestion(source, name, verb, target, span)
@@ -69,9 +69,9 @@ def _offsets(cursor: Cursor) -> tuple[tuple[int, int], ...]:
     cursor.expect("(")
     while True:
         token = cursor.current
-        partition = _number(cursor, "a partition's number", _MAX_PARTITION)
+        partition = _number(cursor, "a partition number", _MAX_PARTITION)
         if partition in offsets:
-            raise ParseError(f"partition {partition} is given twice", span=cursor.span(token))
+            raise ParseError(f"partition {partition} is specified twice", span=cursor.span(token))
         cursor.expect(":")
         offsets[partition] = _number(cursor, "an offset", _MAX_OFFSET)
         if not cursor.accept(","):
@@ -84,22 +84,24 @@ def _number(cursor: Cursor, what: str, most: int) -> int:
     token = cursor.current
     if cursor.word() == "-" and cursor.word(1).isdecimal():
         span = cursor.span(token, cursor.tokens[cursor.index + 1])
-        raise ParseError(f"{what} is 0 or more", span=span, hint="TO EARLIEST begins at the first record there is")
+        raise ParseError(
+            f"{what} must be 0 or more", span=span, hint="use TO EARLIEST to start at the first available record"
+        )
     if token is None or token.token_type != TokenType.NUMBER or not re.fullmatch(r"\d+", token.text, re.ASCII):
         cursor.fail(what)
     if len(token.text) > len(str(most)) or int(token.text) > most:
-        raise ParseError(f"{what} is at most {most}", span=cursor.span(token))
+        raise ParseError(f"{what} must be at most {most}", span=cursor.span(token))
     cursor.index += 1
     return int(token.text)
 
 
 def _timestamp(cursor: Cursor) -> str:
-    text, token = cursor.string("a time in quotes")
+    text, token = cursor.string("a quoted timestamp")
     if not _is_timestamp(text):
         raise ParseError(
-            f"'{text}' is not a time" if len(text) <= 40 else "the text is not a time",
+            f"'{text}' is not a valid timestamp" if len(text) <= 40 else "not a valid timestamp",
             span=cursor.span(token),
-            hint="write 'yyyy-MM-dd HH:mm:ss'; it is read in hive.local.time.zone",
+            hint="use 'yyyy-MM-dd HH:mm:ss', in hive.local.time.zone",
         )
     return text.strip()
 
@@ -149,9 +151,9 @@ def _task_state(cursor: Cursor) -> tuple[str, Span]:
     state = text.upper()
     if state not in TASK_STATES:
         raise SemanticError(
-            f"'{text}' is not a state of tasks" if len(text) <= 40 else "the text is not a state of tasks",
+            f"'{text}' is not a valid task state" if len(text) <= 40 else "not a valid task state",
             span=span,
-            hint=did_you_mean(state, TASK_STATES) or f"there are {', '.join(TASK_STATES)}",
+            hint=did_you_mean(state, TASK_STATES) or f"valid states: {', '.join(TASK_STATES)}",
         )
     return state, span
 
@@ -159,10 +161,10 @@ def _task_state(cursor: Cursor) -> tuple[str, Span]:
 def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
     """KILL TASK 'id'."""
     if not cursor.accept("TASK"):
-        instead = "write CANCEL JOB 'id'" if cursor.word() == "JOB" else None
-        cursor.fail("TASK", hint=instead or did_you_mean(cursor.word(), ("TASK",)) or "write KILL TASK 'id'")
+        instead = "use CANCEL JOB 'id'" if cursor.word() == "JOB" else None
+        cursor.fail("TASK", hint=instead or did_you_mean(cursor.word(), ("TASK",)) or "use KILL TASK 'id'")
     return KillTask(source, *_task(cursor))
 
 
 def _task(cursor: Cursor) -> tuple[str, Span]:
-    return quoted_id(cursor, "a task's id", "SHOW TASKS")
+    return quoted_id(cursor, "a task id", "SHOW TASKS")

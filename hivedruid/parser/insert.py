@@ -40,7 +40,7 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
         raise UnsupportedError(
             "INSERT OVERWRITE DIRECTORY is not supported",
             span=cursor.span(),
-            hint="write to an external table with a LOCATION, or use --format csv",
+            hint="use an external table with a LOCATION, or --format csv",
         )
     cursor.accept("TABLE")
     table = cursor.table_name()
@@ -48,7 +48,7 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
         raise UnsupportedError(
             "INSERT … PARTITION is not supported: tables have no partitions",
             span=cursor.span(),
-            hint="Druid partitions by __time by itself; leave PARTITION out",
+            hint="remove PARTITION; Druid partitions by __time",
         )
     cursor.accept("IF", "NOT", "EXISTS")
     columns, tokens = _columns(cursor)
@@ -69,7 +69,7 @@ def _columns(cursor: Cursor) -> tuple[tuple[str, ...], list[Token]]:
     while True:
         name, token = cursor.name("a column name")
         if name in names:
-            raise SemanticError(f"column '{name}' is given twice", span=cursor.span(token))
+            raise SemanticError(f"column '{name}' is specified twice", span=cursor.span(token))
         names.append(name)
         tokens.append(token)
         if not cursor.accept(","):

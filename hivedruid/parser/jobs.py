@@ -50,8 +50,8 @@ def parse_describe_job(source: SourceStatement, cursor: Cursor) -> Statement:
 def parse_cancel(source: SourceStatement, cursor: Cursor) -> Statement:
     """CANCEL JOB 'id'."""
     if not cursor.accept("JOB"):
-        instead = "KILL TASK 'id' ends a task of Druid" if cursor.word() == "TASK" else None
-        cursor.fail("JOB", hint=instead or did_you_mean(cursor.word(), ("JOB",)) or "write CANCEL JOB 'id'")
+        instead = "use KILL TASK 'id' to stop a Druid task" if cursor.word() == "TASK" else None
+        cursor.fail("JOB", hint=instead or did_you_mean(cursor.word(), ("JOB",)) or "use CANCEL JOB 'id'")
     return CancelJob(source, *_job(cursor))
 
 
@@ -62,19 +62,19 @@ def parse_resume(source: SourceStatement, cursor: Cursor) -> Statement:
     cursor.index += 1
     if not cursor.accept("JOB"):
         close = did_you_mean(cursor.word(), ("JOB", "INGESTION"))
-        cursor.fail("JOB or INGESTION", hint=close or "write RESUME JOB 'id' or RESUME INGESTION table")
+        cursor.fail("JOB or INGESTION", hint=close or "use RESUME JOB 'id' or RESUME INGESTION table")
     return ResumeJob(source, *_job(cursor))
 
 
 def _job(cursor: Cursor) -> tuple[str, Span]:
-    return quoted_id(cursor, "a job's id", "SHOW JOBS")
+    return quoted_id(cursor, "a job id", "SHOW JOBS")
 
 
 def parse_compact(source: SourceStatement, cursor: Cursor, name: TableName) -> CompactTable:
     """What follows ALTER TABLE table COMPACT: 'kind' [AND WAIT]."""
     token = cursor.current
     if token is None or token.token_type != TokenType.STRING:
-        cursor.fail("a kind of compaction in quotes", hint=f"write ALTER TABLE {name.name} COMPACT 'major'")
+        cursor.fail("a quoted compaction type", hint=f"use ALTER TABLE {name.name} COMPACT 'major'")
     cursor.index += 1
     wait = cursor.accept("AND", "WAIT")
     clause = (cursor.word().split() or [""])[0]
@@ -82,8 +82,8 @@ def parse_compact(source: SourceStatement, cursor: Cursor, name: TableName) -> C
         raise UnsupportedError(
             f"COMPACT … {clause} is not supported",
             span=cursor.span(),
-            hint="leave it out: the table's properties decide",
+            hint="remove it: compaction uses the table properties",
         )
     if not wait and clause:
-        cursor.fail("AND WAIT", hint="write AND WAIT, or nothing more")
+        cursor.fail("AND WAIT", hint="use AND WAIT, or end the statement")
     return CompactTable(source, name, token.text.lower(), wait, cursor.span(token))

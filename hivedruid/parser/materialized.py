@@ -58,7 +58,7 @@ def _refuse_layout(cursor: Cursor) -> None:
         raise UnsupportedError(
             f"{what} is not supported: a materialized view has no partitions or buckets",
             span=cursor.span_from(start),
-            hint="leave it out; 'druid.segment.granularity' says how Druid cuts its rows by time",
+            hint="remove it; use 'druid.segment.granularity' to partition rows by time",
         )
 
 

@@ -47,7 +47,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         TypeError,
         ValueError,
     ):  # sqlglot's own, on calls such as map('a')
-        message = "the query cannot be read: a function in it has too few arguments"
+        message = "cannot parse the query: a function has too few arguments"
         raise ParseError(message, span=source.span(tokens[0].start, tokens[0].end + 1)) from None
     except RecursionError:
         raise ParseError("the query is nested too deeply", span=source.span(tokens[0].start)) from None
@@ -55,7 +55,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     if not (isinstance(tree, exp.Query | exp.Values) and isinstance(tree, exp.Expression)):
         message = f"expected a query, found {describe(source, tokens[0])}"
         raise ParseError(
-            message, span=span_of(source, tokens[0]), hint="a query begins with SELECT, WITH, FROM or VALUES"
+            message, span=span_of(source, tokens[0]), hint="a query starts with SELECT, WITH, FROM or VALUES"
         )
     return arrange(tree)
 

@@ -39,7 +39,7 @@ def without_table_functions(source: SourceStatement, tokens: list[Token]) -> lis
             raise UnsupportedError(
                 f"the table function {name.text}(ON …) is not supported",
                 span=source.span(name.start, name.end + 1),
-                hint="write the pattern with window functions such as lag() and lead()",
+                hint="use window functions such as lag() and lead()",
             )
         end = _closing(tokens, position + 1)
         inner = tokens[position + 3 : _input_end(tokens, position + 3, end)]

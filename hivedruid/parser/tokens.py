@@ -53,7 +53,7 @@ def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
     try:
         tokens = HIVE.tokenize(text)
     except TokenError:
-        raise ParseError("the text cannot be read as words and literals", span=source.span(start)) from None
+        raise ParseError("cannot parse the text into tokens", span=source.span(start)) from None
     if _CHARSET.search(text):
         tokens = _with_charset_texts(text, tokens)
     if any(token.token_type == TokenType.STRING for token in tokens) or "timestamplocaltz" in text.lower():
@@ -201,7 +201,7 @@ class Cursor:
         self.index += 1
         return token.text, token
 
-    def integer(self, what: str = "a whole number") -> int:
+    def integer(self, what: str = "an integer") -> int:
         token = self.current
         if token is None or token.token_type != TokenType.NUMBER or not token.text.isdecimal():
             self.fail(what)
@@ -228,7 +228,9 @@ class Cursor:
             database, _, first = first.partition(".")
         if not re.fullmatch(r"\w+", first, re.ASCII) or (database and not re.fullmatch(r"\w+", database, re.ASCII)):
             raise ParseError(
-                f"'{first}' is not a table name", span=self.span(start, end), hint="use letters, digits and underscores"
+                f"'{first}' is not a valid table name",
+                span=self.span(start, end),
+                hint="use letters, digits and underscores",
             )
         return TableName(first, database, self.span(start, end))
 

@@ -59,7 +59,7 @@ def parse_type(cursor: Cursor) -> HiveType:
         return _struct(cursor)
     if word == "UNIONTYPE":
         raise UnsupportedError(
-            "uniontype is not supported", span=cursor.span(), hint="use a struct with one member for each case"
+            "uniontype is not supported", span=cursor.span(), hint="use a struct with one field for each case"
         )
     if not word or not word[0].isalpha():
         cursor.fail("a type")
@@ -75,9 +75,9 @@ def _decimal(cursor: Cursor, start: int) -> HiveType:
         cursor.expect(")")
     if not (1 <= precision <= 38 and scale <= precision):
         raise SemanticError(
-            f"decimal({precision},{scale}) is not a type",
+            f"decimal({precision},{scale}) is not a valid type",
             span=cursor.span_from(start),
-            hint="the precision is 1 to 38, the scale at most the precision",
+            hint="the precision must be 1 to 38, and the scale at most the precision",
         )
     return hive.decimal(precision, scale)
 
@@ -89,9 +89,9 @@ def _text(cursor: Cursor, word: str, start: int) -> HiveType:
     if not 1 <= length <= _MAX_LENGTH[word]:
         name = word.lower()
         raise SemanticError(
-            f"{name}({length}) is not a type",
+            f"{name}({length}) is not a valid type",
             span=cursor.span_from(start),
-            hint=f"the length of a {name} is 1 to {_MAX_LENGTH[word]}",
+            hint=f"the length of {name} must be 1 to {_MAX_LENGTH[word]}",
         )
     return HiveType(word.lower(), (length,))
 
@@ -100,7 +100,7 @@ def _struct(cursor: Cursor) -> HiveType:
     cursor.expect("<")
     names, types = [], []
     while True:
-        names.append(cursor.name("a member's name")[0])
+        names.append(cursor.name("a field name")[0])
         cursor.expect(":")
         types.append(parse_type(cursor))
         if cursor.accept("COMMENT"):

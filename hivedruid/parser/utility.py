@@ -41,7 +41,7 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
             return jobs.parse_describe_job(source, cursor)
     if cursor.accept("FUNCTION"):
         raise UnsupportedError(
-            "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="SHOW FUNCTIONS lists the names"
+            "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="run SHOW FUNCTIONS to list the names"
         )
     mode = "plain"
     if cursor.word() in ("EXTENDED", "FORMATTED") and len(cursor.tokens) > 1:
@@ -52,7 +52,7 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
         raise UnsupportedError(
             "DESCRIBE … PARTITION is not supported: tables have no partitions",
             span=cursor.span(),
-            hint="leave PARTITION out",
+            hint="remove PARTITION",
         )
     column, span = None, None
     if not cursor.at_end:
@@ -91,7 +91,7 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     return cursor.fail(
         "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, TBLPROPERTIES, INGESTIONS, TASKS, TASK, PROBLEMS,"
         " JOBS, COMPACTIONS or SEGMENTS",
-        hint="write DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
+        hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 
 
@@ -109,7 +109,7 @@ def _properties(source: SourceStatement, cursor: Cursor) -> ShowTableProperties:
     name = cursor.table_name()
     key, span = None, None
     if cursor.accept("("):
-        key, token = cursor.string("a property's name in quotes")
+        key, token = cursor.string("a quoted property name")
         span = cursor.span(token)
         cursor.expect(")")
     cursor.end()
@@ -123,7 +123,7 @@ def _columns(source: SourceStatement, cursor: Cursor) -> ShowColumns:
     if name.database is None and cursor.accept_one("IN", "FROM"):
         database, token = cursor.name("a database name")
         name = type(name)(name.name, database, cursor.span(token))
-    like = cursor.string("a pattern in quotes")[0] if cursor.accept("LIKE") or not cursor.at_end else None
+    like = cursor.string("a quoted pattern")[0] if cursor.accept("LIKE") or not cursor.at_end else None
     cursor.end()
     return ShowColumns(source, name, like)
 
@@ -163,16 +163,16 @@ def parse_set(source: SourceStatement, offset: int) -> Statement:
     span = source.span(start, start + max(1, len(key)))
     if not key or re.search(r"\s", key):
         if re.match(r"role\s", key, re.IGNORECASE):
-            raise UnsupportedError("roles are not supported", span=source.span(start, start + 4), hint="leave it out")
-        hint = "write SET key=value"
-        raise ParseError(f"expected the name of a setting, found '{key or text[:1]}'", span=span, hint=hint)
+            raise UnsupportedError("roles are not supported", span=source.span(start, start + 4), hint="remove it")
+        hint = "use SET key=value"
+        raise ParseError(f"expected a setting name, found '{key or text[:1]}'", span=span, hint=hint)
     return SetSetting(source, key, value.strip() if equals else None, span=span)
 
 
 def parse_reset(source: SourceStatement, offset: int) -> Statement:
     text, start = _raw(source, offset)
     if re.search(r"\s", text):
-        raise ParseError("expected the name of one setting", span=source.span(start, start + len(text)))
+        raise ParseError("expected one setting name", span=source.span(start, start + len(text)))
     return ResetSettings(source, text or None, source.span(start, start + len(text)) if text else None)
 
 
@@ -182,7 +182,5 @@ def parse_source(source: SourceStatement, offset: int) -> Statement:
     if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
         text = text[1:-1]
     if not text:
-        raise ParseError(
-            "expected the path of a script, found the end of the statement", span=source.span(len(source.text))
-        )
+        raise ParseError("expected a script path, found the end of the statement", span=source.span(len(source.text)))
     return SourceScript(source, text, source.span(start, start + len(text)))

@@ -104,9 +104,9 @@ DISTRIBUTE BY)."""
 _WORDS = {
     "format": ("FORMAT", "use date_format(), unix_timestamp() with a pattern, or from_unixtime()"),
     "recursive": ("RECURSIVE", None),
-    "except_": ("EXCEPT behind *", "name the columns"),
-    "replace": ("REPLACE behind *", "name the columns"),
-    "rename": ("RENAME behind *", "name the columns"),
+    "except_": ("EXCEPT after *", "list the columns"),
+    "replace": ("REPLACE after *", "list the columns"),
+    "rename": ("RENAME after *", "list the columns"),
 }
 """What an argument is called in a query where that is not its name, and what to write instead."""
 

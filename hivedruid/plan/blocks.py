@@ -85,12 +85,12 @@ def definition_of(node: Node) -> Definition | str:
         mapping = {key: substitute(rex, below) for key, rex in mapping.items()}
         node = node.input
     if not isinstance(node, Aggregate):
-        return f"its query has {_WHAT.get(type(node), 'more')} above the tables"
+        return f"its query has {_WHAT.get(type(node), 'more')} over the tables"
     if node.grouping_sets is not None:
         return "its query has GROUPING SETS, ROLLUP or CUBE"
     block = block_of(node.input)
     if block is None:
-        return "the input of its GROUP BY is more than filtered and inner-joined tables"
+        return "the input of its GROUP BY is not limited to filtered inner joins of tables"
     keys = tuple(substitute(k, dict(block.exprs)) for k in node.keys)
     calls = [substitute(c, dict(block.exprs)) for c in node.calls]
     made = dict(zip((c.id for c in node.columns), (*keys, *calls), strict=True))

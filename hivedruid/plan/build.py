@@ -65,7 +65,7 @@ class Builder:
     def note_cut(self, constant: Literal, span: Span | None) -> None:
         """Say that digits of a timestamp's text are lost."""
         if isinstance(constant.value, str) and literals.is_cut(constant.value):
-            self.note(f"'{constant.value}' is cut to microseconds: timestamps keep six digits of the second", span)
+            self.note(f"'{constant.value}' is truncated to microseconds: timestamps have six fractional digits", span)
 
     def new_column(self, name: str, type_: HiveType) -> PlanColumn:
         """A column with a fresh id made from its name."""
@@ -115,16 +115,16 @@ class Builder:
         left, right = self.query(e.left, outer), self.query(e.right, outer)
         if len(left.columns) != len(right.columns):
             raise SemanticError(
-                f"the two sides of {e.key.upper()} have {len(left.columns)} and {len(right.columns)} columns",
+                f"the two sides of {e.key.upper()} have different numbers of columns: {len(left.columns)} and {len(right.columns)}",
                 span=self.span(e.right),
             )
         types = [common_type([a.type, b.type]) for a, b in zip(left.columns, right.columns, strict=True)]
         for place, (a, b, type_) in enumerate(zip(left.columns, right.columns, types, strict=True), 1):
             if type_ is t.UNKNOWN and a.type.is_known and b.type.is_known:
                 raise SemanticError(
-                    f"column {place} of {e.key.upper()} is {a.type} on one side and {b.type} on the other",
+                    f"column {place} of {e.key.upper()} has incompatible types: {a.type} and {b.type}",
                     span=self.span(e.right),
-                    hint="cast one of them to the type of the other",
+                    hint="CAST one of them to the type of the other",
                 )
         branches = (self._aligned(left, types), self._aligned(right, types))
         columns = tuple(self.new_column(c.name, type_) for c, type_ in zip(left.columns, types, strict=True))
@@ -171,8 +171,10 @@ class Builder:
         if isinstance(value, exp.Literal) and not value.is_string and value.name.isdigit():
             if int(value.name) <= MAX_ROWS:
                 return int(value.name)
-            raise SemanticError(f"{clause.key.upper()} {value.name} is more than {MAX_ROWS}", span=self.span(clause))
-        raise SemanticError(f"{clause.key.upper()} needs a whole number", span=self.span(clause))
+            raise SemanticError(
+                f"{clause.key.upper()} {value.name} exceeds the maximum of {MAX_ROWS}", span=self.span(clause)
+            )
+        raise SemanticError(f"{clause.key.upper()} must be an integer", span=self.span(clause))
 
     def position(self, e: exp.Expr, columns: tuple[PlanColumn, ...]) -> int | None:
         """The column that an integer in ORDER BY means (hive.orderby.position.alias), None for other expressions."""
@@ -196,7 +198,7 @@ class Builder:
             raise UnsupportedError(
                 "a subquery, an aggregate or a window function in VALUES is not supported",
                 span=self.span(e),
-                hint="write SELECT … UNION ALL SELECT …",
+                hint="use SELECT … UNION ALL SELECT …",
             )
         types = [
             converter.common([row[i] for row in rows], f"the values of column {i + 1}") for i in range(len(rows[0]))
@@ -257,7 +259,7 @@ class Builder:
             raise SemanticError(
                 f"Table not found {name if database is None else f'{database}.{name}'}",
                 span=self.span(e.this),
-                hint=did_you_mean(name, known) or "SHOW TABLES lists the tables",
+                hint=did_you_mean(name, known) or "run SHOW TABLES to list the tables",
             )
         node = self._view(table, e) if table.kind == "view" else self._scan(table, e)
         renamed = (
@@ -268,9 +270,9 @@ class Builder:
     def _scan(self, table: Table, e: exp.Expr) -> Node:
         if table.kind == "kafka":
             raise UnsupportedError(
-                f"reading the Kafka table {table.full_name} is not supported in this version",
+                f"queries of Kafka tables are not supported: {table.full_name}",
                 span=self.span(e),
-                hint="ingest the topic into a Druid table and query that",
+                hint="ingest the topic into a Druid table and query that table",
             )
         return nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in table.columns), table)
 
@@ -294,7 +296,7 @@ class Builder:
     def scalar_subquery(self, e: exp.Expr, scope: Scope) -> Rex:
         plan = self.query(e.this if isinstance(e, exp.Subquery) else e, scope)
         if len(plan.columns) != 1:
-            raise SemanticError(f"a subquery used as a value has {len(plan.columns)} columns", span=self.span(e))
+            raise SemanticError(f"a scalar subquery must return one column, not {len(plan.columns)}", span=self.span(e))
         return Subquery(plan.columns[0].type, "scalar", plan)
 
     def exists_subquery(self, e: exp.Expr, scope: Scope) -> Rex:
@@ -314,7 +316,9 @@ class Builder:
         for value, column in zip(values, plan.columns, strict=True):
             compared = converter.compare("=", value, column.ref, e)
             if operands.has_map(column.type) or operands.has_map(value.type):
-                raise UnsupportedError("a subquery of maps is not supported here", hint="compare what is in the maps")
+                raise UnsupportedError(
+                    "a subquery that returns maps is not supported here", hint="compare the keys or values of the maps"
+                )
             a, b = compared.args if isinstance(compared, Call) and len(compared.args) == 2 else (value, column.ref)
             casts.append((a, b) if column.id in refs(b) else (b, a))  # a constant stands last in a comparison
         if any(b != c.ref for (_, b), c in zip(casts, plan.columns, strict=True)):

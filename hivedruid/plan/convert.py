@@ -107,7 +107,7 @@ class Converter:
         raise UnsupportedError(
             f"this form of expression is not supported: {e.sql('hive')[:80]}",
             span=self.span(e),
-            hint="write it with functions that SHOW FUNCTIONS lists",
+            hint="use supported functions; SHOW FUNCTIONS lists them",
         )
 
     def span(self, e: exp.Expr) -> Span | None:
@@ -159,7 +159,7 @@ class Converter:
         result = self.cast(rex, target)
         if isinstance(rex, Literal) and rex.value is not None and isinstance(result, Literal) and result.value is None:
             self.builder.note(
-                f"{rex.value!r} is no {target}, so this comparison is NULL, as in Hive",
+                f"{rex.value!r} is not a valid {target}: the comparison is NULL, as in Hive",
                 self.span(where) if where is not None else None,
             )
         return result
@@ -170,7 +170,8 @@ class Converter:
         op = COMPARISONS[type(e)]
         if not isinstance(query, exp.Query) or op == "<=>":
             raise SemanticError(
-                f"{'ANY' if is_any else 'ALL'} takes a subquery, behind one of = <> < <= > >=", span=self.span(e)
+                f"{'ANY' if is_any else 'ALL'} must be followed by a subquery and preceded by one of = <> < <= > >=",
+                span=self.span(e),
             )
         plan, (value,) = self.builder.compared_subquery((self.convert(e.this),), query, self.scope)
         from hivedruid.plan.quantified import quantified
@@ -189,7 +190,7 @@ class Converter:
             values = tuple(self.convert(v) for v in (e.this.expressions if isinstance(e.this, exp.Tuple) else [e.this]))
             return self.builder.in_subquery(values, query, self.scope)
         if not e.expressions:
-            raise SemanticError("IN needs a list in brackets", span=self.span(e), hint="write x IN (1, 2)")
+            raise SemanticError("IN requires a list in parentheses", span=self.span(e), hint="for example: x IN (1, 2)")
         if isinstance(e.this, exp.Tuple):
             rows = [self._tuple_equals(e.this.expressions, item) for item in e.expressions]
             return fold.fold(Call(t.BOOLEAN, "or", tuple(rows)), self.zone)
@@ -318,9 +319,9 @@ class Converter:
         result = self.cast(value, to)  # a typed literal: DATE '…', TIMESTAMP '…'
         if isinstance(result, Literal) and result.value is None:
             raise SemanticError(
-                f"'{value.value}' is no {to}",
+                f"invalid {to.name.upper()} literal '{value.value}'",
                 span=self.span(e),
-                hint="dates are yyyy-MM-dd, timestamps yyyy-MM-dd HH:mm:ss[.fff]",
+                hint="the format is yyyy-MM-dd for dates and yyyy-MM-dd HH:mm:ss[.fff] for timestamps",
             )
         return result
 
@@ -353,7 +354,7 @@ class Converter:
     def _bracket(self, e: exp.Expr) -> Rex:
         value = self.convert(e.this)
         if value.type.name not in ("array", "map", "unknown"):
-            raise SemanticError(f"[ ] asks for an element of {value.type}, which has none", span=self.span(e))
+            raise SemanticError(f"[ ] requires an array or a map, not {value.type}", span=self.span(e))
         element = value.type.children[-1] if value.type.children else t.UNKNOWN
         return Call(element, "element", (value, self.convert(e.expressions[0])))
 

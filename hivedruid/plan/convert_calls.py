@@ -49,12 +49,14 @@ def anonymous(c: Converter, e: exp.Expr) -> Rex:
     if name in AGGREGATES:
         return _aggregate(c, name, e)
     if name in WINDOW_FUNCTIONS and e is not c.window_call:
-        raise SemanticError(f"{written}() is of a window", span=c.span(e), hint=f"write {written}(…) OVER (ORDER BY …)")
+        raise SemanticError(
+            f"{written}() requires a window", span=c.span(e), hint=f"use {written}(…) OVER (ORDER BY …)"
+        )
     if name in GENERATORS and e is not c.generator_call:
         raise SemanticError(
-            f"{written}() makes rows: it stands by itself in SELECT, and nowhere else",
+            f"{written}() is a table-generating function and must be the whole SELECT item",
             span=c.span(e),
-            hint=f"write LATERAL VIEW {written}(…) t AS x, and x here",
+            hint=f"use LATERAL VIEW {written}(…) t AS x, and x here",
         )
     return function(c, name, [c.convert(arg) for arg in e.expressions], e)
 
@@ -62,7 +64,7 @@ def anonymous(c: Converter, e: exp.Expr) -> Rex:
 def cast_function(c: Converter, to: HiveType, value: Rex, e: exp.Expr) -> Rex:
     takes = value.type.is_string or value.type in (to, t.UNKNOWN, t.VOID)
     if not takes and (to == t.BINARY or to in literals.INTERVAL_TEXTS):
-        raise SemanticError(f"{to}() takes a text, not {value.type}", span=c.span(e))
+        raise SemanticError(f"{to}() takes a string, not {value.type}", span=c.span(e))
     return c.cast(value, to)
 
 
@@ -109,21 +111,21 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
         args = (args[0], c.cast(args[1], t.array_of(t.DOUBLE)), *args[2:])
     if e is not c.window_call and any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
         raise SemanticError(
-            "an aggregate function inside another one",
+            "nested aggregate functions are not supported",
             span=c.span(e),
-            hint="compute the inner one in a subquery",
+            hint="compute the inner aggregate in a subquery",
         )
     if name == "count" and not distinct and all(isinstance(a, Literal) and a.value is not None for a in args):
         return Agg(t.BIGINT, "count", ())
     if not args:
-        raise SemanticError(f"{name}() needs an argument", span=c.span(e))
+        raise SemanticError(f"{name}() requires an argument", span=c.span(e))
     return Agg(function_type(name, args), name, args, distinct and name not in ("min", "max"))
 
 
 def filtered(c: Converter, e: exp.Expr) -> Rex:
     agg = c.convert(e.this)
     if not isinstance(agg, Agg):
-        raise SemanticError("FILTER belongs to an aggregate function", span=c.span(e))
+        raise SemanticError("FILTER is only allowed after an aggregate function", span=c.span(e))
     return Agg(agg.type, agg.op, agg.args, agg.distinct, c.boolean(e.expression.this))
 
 
@@ -139,7 +141,7 @@ def within_group(c: Converter, e: exp.Expr) -> Rex:
         return ordered_sets.hypothetical_rank(name, args, keys, c.compare)
     known = ", ".join(sorted(ordered_sets.PERCENTILES | ordered_sets.RANKS))
     raise SemanticError(
-        "WITHIN GROUP takes a function over an order, with one argument for each key of it",
+        "WITHIN GROUP requires an ordered-set function with one argument for each sort key",
         span=c.span(e),
         hint=f"functions: {known}",
     )
@@ -195,7 +197,9 @@ def window(c: Converter, e: exp.Expr) -> Rex:
     c.window_call = inner
     call = c.convert(inner)
     if not isinstance(call, Agg) and not (isinstance(call, Call) and call.op in WINDOW_FUNCTIONS):
-        raise SemanticError("OVER belongs to an aggregate or a window function", span=c.span(e), hint="leave it out")
+        raise SemanticError(
+            "OVER is only allowed after an aggregate or window function", span=c.span(e), hint="remove it"
+        )
     partition_by, order_by, frame = _window_spec(c, e)
     saved, c.scope.aliases = c.scope.aliases, {**c.aliases, **c.scope.aliases}
     try:
@@ -247,18 +251,18 @@ def trim(c: Converter, e: exp.Expr) -> Rex:
 
 def array(c: Converter, e: exp.Expr) -> Rex:
     items = [c.convert(item) for item in e.expressions]
-    type_ = c.common(items, "the items of an array")
+    type_ = c.common(items, "array elements")
     return c.call("array", *(c.branch(item, t.STRING if type_ is t.VOID else type_) for item in items))
 
 
 def var_map(c: Converter, e: exp.Expr) -> Rex:
     keys, values = e.args["keys"].expressions, e.args["values"].expressions
     if len(keys) != len(values):
-        raise SemanticError("map() takes pairs: a key, then its value", span=c.span(e))
+        raise SemanticError("map() takes pairs of a key and a value", span=c.span(e))
     args = [c.convert(x) for pair in zip(keys, values, strict=True) for x in pair]
     if any(isinstance(key, Literal) and key.value is None for key in args[::2]):
-        raise UnsupportedError("a map with NULL as a key is not supported", span=c.span(e), hint="use another key")
-    types = [c.common(args[::2], "the keys of a map"), c.common(args[1::2], "the values of a map")]
+        raise UnsupportedError("NULL map keys are not supported", span=c.span(e), hint="use another key")
+    types = [c.common(args[::2], "map keys"), c.common(args[1::2], "map values")]
     if operands.has_map(types[0]):
-        raise UnsupportedError("a map with maps as keys is not supported", span=c.span(e), hint="use another key")
+        raise UnsupportedError("maps as map keys are not supported", span=c.span(e), hint="use another key")
     return c.call("map", *(c.branch(arg, types[place % 2]) for place, arg in enumerate(args)))

@@ -43,9 +43,9 @@ def interval(c: Converter, e: exp.Expr) -> Rex:
     unit = e.args.get("unit")
     if unit is None:
         raise SemanticError(
-            f"INTERVAL {e.this.sql('hive')} has no amount or no unit",
+            f"INTERVAL {e.this.sql('hive')} requires an amount and a unit",
             span=c.span(e),
-            hint="write INTERVAL '1' DAY",
+            hint="for example: INTERVAL '1' DAY",
         )
     name = f"{unit.this.name} to {unit.expression.name}" if isinstance(unit, exp.IntervalSpan) else unit.name
     amount = c.convert(e.this)
@@ -59,9 +59,9 @@ def interval(c: Converter, e: exp.Expr) -> Rex:
     value = literals.parse_interval(str(amount.value), name) if isinstance(amount, Literal) else None
     if value is None:
         raise SemanticError(
-            f"INTERVAL {e.this.sql('hive')} {name.upper()} is no interval",
+            f"invalid INTERVAL literal: {e.this.sql('hive')} {name.upper()}",
             span=c.span(e),
-            hint="write INTERVAL '1' DAY, INTERVAL '1-2' YEAR TO MONTH or INTERVAL '1 02:03:04' DAY TO SECOND",
+            hint="use INTERVAL '1' DAY, INTERVAL '1-2' YEAR TO MONTH or INTERVAL '1 02:03:04' DAY TO SECOND",
         )
     return Literal(t.INTERVAL_YEAR_MONTH if value[0] or "year" in name.lower() else t.INTERVAL_DAY_TIME, value)
 

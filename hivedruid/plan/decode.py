@@ -36,9 +36,9 @@ def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> D
         try:
             _ = decode(value) if decode is not None and value is not None else None
         except (ArithmeticError, TypeError, ValueError):
-            hint = "times are of the years 1 to 9999; leave the row out with WHERE" if field.type.is_time else None
-            return DruidError(f"column '{field.name}' has {value!r}, which is no {field.type}", hint=hint)
-    return DruidError(f"a row of Druid is not of the types of its columns: {row!r}")
+            hint = "times must be in the years 1 to 9999; exclude the row with WHERE" if field.type.is_time else None
+            return DruidError(f"column '{field.name}' has {value!r}, which is not a valid {field.type}", hint=hint)
+    return DruidError(f"a row from Druid does not match the column types: {row!r}")
 
 
 def decoder(type_: HiveType, zone: str) -> Decoder | None:

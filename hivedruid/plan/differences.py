@@ -1,4 +1,4 @@
-"""Where hivedruid does not answer as Hive 4.0.1 does, and why. docs/hive-differences.md is made from this table.
+"""Where the results of hivedruid and Hive 4.0.1 differ, and why. docs/hive-differences.md is generated from this table.
 
 `python -m hivedruid.plan.differences` prints the page.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Difference(NamedTuple):
-    """One construct; `hive` and `ours` say what each of the two answers."""
+    """One construct, with the result of Hive (`hive`) and of hivedruid (`ours`)."""
 
     construct: str
     hive: str
@@ -19,211 +19,215 @@ class Difference(NamedTuple):
 
 LIMITS: tuple[Difference, ...] = (
     Difference(
-        "`ORDER BY`, `min`, `max`, `<` of texts with characters from U+E000 on beside others beyond U+FFFF",
-        "orders by characters",
-        "Druid orders by UTF-16 units: `'😀'` before `'ｚ'`; a comparison with a constant of such characters is left to Spark",
-        "Druid's dictionaries, sorts and comparisons are of Java strings",
+        "`ORDER BY`, `min`, `max`, `<` of strings that mix characters from U+E000 to U+FFFF with characters above U+FFFF",
+        "compares code points",
+        "Druid compares UTF-16 code units: `'😀'` before `'ｚ'`; a comparison with a constant of such characters runs on Spark",
+        "Druid's dictionaries, sorting and comparisons use Java strings",
     ),
     Difference(
         "`TIMESTAMP '2020-01-01 00:00:00.123456789'`",
-        "keeps nine digits of the second",
-        "keeps six digits: `….123456`",
-        "Spark's timestamps have microseconds, Druid's milliseconds",
+        "keeps nine fractional digits",
+        "keeps six fractional digits: `….123456`",
+        "Spark's timestamps have microsecond precision, Druid's millisecond precision",
     ),
     Difference(
         "`INTERVAL '1.123456789' SECOND`",
-        "keeps nine digits of the second",
-        "keeps six digits and shows three zeros behind them",
-        "Spark's intervals have microseconds",
+        "keeps nine fractional digits",
+        "keeps six fractional digits and prints three zeros after them",
+        "Spark's intervals have microsecond precision",
     ),
     Difference(
-        "`interval_day_time('106751991 00:00:00')`, `interval_year_month('178956970-0')` and longer ones",
-        "intervals of up to 2147483647 days; more years than 178956970 turn negative",
+        "`interval_day_time('106751991 00:00:00')`, `interval_year_month('178956970-0')` and longer intervals",
+        "intervals of up to 2147483647 days; more years than 178956970 become negative",
         "NULL",
         "Spark's intervals are 64 bits of microseconds and 32 bits of months",
     ),
     Difference(
-        "`mask(date)`, whose year is 0 unless it is told otherwise",
+        "`mask(date)`, whose default year is 0",
         "`0000-01-01`",
         "NULL",
-        "the dates of Python, in which results are handed over, go from the year 1 to 9999",
+        "results use Python dates, which are limited to the years 1 to 9999",
     ),
     Difference(
         "`mask(x, c)`, `trunc(d, n)` of a decimal, where c or n is a column",
-        "the first takes no notice of c; the second is a decimal without fraction",
-        "is refused by name",
-        "the type and the meaning depend on a constant",
+        "the first ignores c; the second returns a decimal without fraction",
+        "is not supported",
+        "the result type depends on the value",
     ),
     Difference(
         "`CAST('0000-01-01' AS DATE)`, dates before the year 1 and after 9999",
         "dates of the year 0, of negative years and of five digits",
         "NULL",
-        "the dates of Python, in which results are handed over, go from the year 1 to 9999",
+        "results use Python dates, which are limited to the years 1 to 9999",
     ),
     Difference(
-        "the text of a FLOAT such as 2147483648",
-        "`2.14748365E9`, as Java 17 and earlier write it",
-        "`2.1474836E9`, the shortest text of the same number",
-        "Java 19 and later write it so, too",
+        "the string form of a FLOAT such as 2147483648",
+        "`2.14748365E9`, as printed by Java 17 and earlier",
+        "`2.1474836E9`, the shortest form of the same number",
+        "Java 19 and later print it in this form",
     ),
     Difference(
         "`SELECT … FROM matchpath(ON …)`",
-        "finds patterns of rows",
-        "is refused by name",
-        "Spark has no such function; `noop`, `noopwithmap` and their streaming forms are done",
+        "matches patterns across rows",
+        "is not supported",
+        "Spark has no such function; `noop`, `noopwithmap` and their streaming forms are supported",
     ),
     Difference(
         "`SELECT TRANSFORM (…) USING 'command'`, `MAP … USING`, `REDUCE … USING`",
-        "sends rows through a program",
-        "is refused by name",
-        "no program is started on the machine that runs the query",
+        "pipes rows through a program",
+        "is not supported",
+        "hivedruid does not start programs on the machine that runs the query",
     ),
     Difference(
         "`date_format(t, 'A')`, also `n N B v p g` and more than six `y`",
-        "writes them",
-        "is refused by name",
-        "Spark does not know these letters",
+        "formats them",
+        "is not supported",
+        "Spark does not support these letters",
     ),
-    Difference("`map(NULL, 1)`", "a map with the key NULL", "is refused by name", "Spark's maps have no such key"),
+    Difference("`map(NULL, 1)`", "a map with the key NULL", "is not supported", "Spark does not allow NULL map keys"),
     Difference(
         "`ds_hll_sketch`, `ds_theta_sketch`, `ds_kll_sketch` and the other `ds_…` functions",
-        "make and read Apache DataSketches",
-        "are refused by name",
-        "Spark's sketches hash and round in another way, so estimates would differ from Hive's",
+        "create and read Apache DataSketches",
+        "are not supported",
+        "Spark's sketches hash and round differently, so estimates would differ from Hive's",
     ),
     Difference(
         "`TABLESAMPLE (BUCKET x OUT OF y ON column)`",
-        "takes the rows whose hash falls into the bucket",
-        "is refused by name, unless y is 1; `ON rand()`, `n ROWS` and `n PERCENT` are done",
+        "selects the rows whose hash falls into the bucket",
+        "is not supported unless y is 1; `ON rand()`, `n ROWS` and `n PERCENT` are supported",
         "tables are not bucketed, and the hash depends on how Hive stored the table",
     ),
     Difference(
         "`rand(seed)`",
         "the numbers of `java.util.Random`",
-        "other numbers, the same at each run",
-        "Spark's generator is another one",
+        "different numbers, the same in each run",
+        "Spark uses a different generator",
     ),
     Difference(
-        "`regexp_extract(text, '(x)?y', 1)` where the group takes no part in the match",
+        "`regexp_extract(text, '(x)?y', 1)` where the group does not participate in the match",
         "NULL",
         "`''`",
-        "Spark does not tell the two apart",
+        "Spark does not distinguish the two",
     ),
     Difference(
         "`get_json_object(json, '$.a.b')` where `a` is an array, `'$.a[*].b'` with one match or where `b` is an array",
-        "the `b` of every element, in one list even if they are lists",
+        "the `b` of every element, flattened into one list",
         "NULL; the value itself; a list of lists",
-        "Spark reads the path otherwise",
+        "Spark interprets the path differently",
     ),
     Difference(
-        "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without an order; `ORDER BY` in a subquery",
-        "the order in which it happens to read, group or join",
-        "another order",
-        "no order is asked for, so there is none; give `ORDER BY` at the end enough columns to tell rows apart",
+        "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without `ORDER BY`; `ORDER BY` in a subquery",
+        "the order in which it reads, groups or joins",
+        "a different order",
+        "SQL defines no order here; use a final `ORDER BY` with enough columns to make the order unique",
     ),
     Difference(
         "`percentile_approx(x, p)`",
-        "interpolates in a histogram of up to 10000 bars",
+        "interpolates in a histogram of up to 10000 bins",
         "a value of the column",
         "both are approximations",
     ),
     Difference(
-        "`hash()` and `murmur_hash()` of doubles, floats, decimals, timestamps, intervals, arrays and maps where Spark lacks Java's hash code",
+        "`hash()` and `murmur_hash()` of doubles, floats, decimals, timestamps, intervals, arrays and maps where Spark cannot compute Java's hash code",
         "the hash code of Java's class",
-        "is refused by name",
-        "Spark SQL has no function that gives the bits of a number",
+        "is not supported",
+        "Spark SQL has no function that returns the bits of a number",
     ),
-    Difference("`sign()` of NaN", "`-1.0`", "NaN", "the sign of what is no number is undefined"),
+    Difference("`sign()` of NaN", "`-1.0`", "NaN", "the sign of NaN is undefined"),
 )
-"""Answers that cannot be Hive's because of what Spark, Druid or the catalog can hold."""
+"""Results that differ because of limits of Spark, Druid or the catalog."""
 
 DOCUMENTED: tuple[Difference, ...] = (
     Difference(
         "`floor_hour(t)`, `floor_minute(t)`, `floor_second(t)` of a TIMESTAMP WITH LOCAL TIME ZONE",
-        "an hour that the clocks repeat is one hour: `floor_second` moves a time of the second one to the first",
-        "two hours: what has passed of the hour is taken off the instant",
-        "the type is an instant, which no rounding to seconds may move by an hour; Druid's buckets are the same",
+        "a repeated hour (end of daylight saving time) counts as one: `floor_second` moves a time in the second hour to the first",
+        "the two hours are distinct: the elapsed part of the hour is subtracted from the instant",
+        "the type is an instant, which rounding to seconds must not move by an hour; Druid's buckets agree",
     ),
     Difference(
         "`x LIKE ANY ('a', NULL)`, `x LIKE ALL ('a', NULL)`",
-        "NULL, whatever x is",
-        "TRUE where a pattern fits ANY, FALSE where one does not fit ALL, else NULL",
+        "NULL for every x",
+        "TRUE if a pattern matches (ANY), FALSE if one does not match (ALL), otherwise NULL",
         "three-valued logic: TRUE OR NULL is TRUE, FALSE AND NULL is FALSE",
     ),
     Difference(
         "`trunc(1e18D, 3)`, `trunc(x, NULL)` of a column x",
-        "cut to 64 bits: `-5.308871597521043E15`; the digits of the row before",
-        "the number itself; cut to a whole number",
-        "what is left of a number after an overflow is no number of digits, and rows do not depend on each other",
+        "truncated to 64 bits: `-5.308871597521043E15`; the number of digits of the previous row",
+        "the number itself; truncated to an integer",
+        "an overflow is not a rounding, and the result of a row must not depend on another row",
     ),
     Difference(
-        "`INTERVAL (text) YEAR TO MONTH` of a column with texts that are no intervals",
-        "ends the query",
+        "`INTERVAL (text) YEAR TO MONTH` of a column with strings that are not valid intervals",
+        "fails the query",
         "NULL, as `interval_year_month(text)`",
-        "one text that does not parse is no reason to end a query",
+        "one invalid string must not fail the query",
     ),
     Difference(
-        "`datediff(s, '2019-09-01')` of a column with texts that are no dates",
-        "1, or the number of the row before (vectorized execution)",
+        "`datediff(s, '2019-09-01')` of a column with strings that are not valid dates",
+        "1, or the result of the previous row (vectorized execution)",
         "NULL",
         "the documentation says NULL, and so does Hive without vectorization",
     ),
     Difference(
-        "`CAST('12:34:56' AS DATE)`, `to_date`, `year`, `datediff` … of a text that is a time of day alone",
-        "the present day; NULL in `date_add`, `date_sub`, `trunc` and `dayofweek`",
+        "`CAST('12:34:56' AS DATE)`, `to_date`, `year`, `datediff` … of a string that contains only a time of day",
+        "the current date; NULL in `date_add`, `date_sub`, `trunc` and `dayofweek`",
         "NULL",
-        "a text without a date has none; as a TIMESTAMP it is of the present day in both",
+        "the string contains no date; cast to TIMESTAMP, both use the current date",
     ),
     Difference(
         "`a JOIN b ON a.x = b.x` of doubles `-0.0` and `0.0`",
         "are not equal in a join, but equal in SELECT and WHERE",
         "are equal",
-        "`=` means one thing",
+        "`=` has one meaning",
     ),
     Difference(
         "`SELECT d … UNION ALL SELECT i …` of a decimal(10,2) and an int",
-        "decimal(10,2): an int of nine digits becomes NULL",
+        "decimal(10,2): an int with nine digits becomes NULL",
         "decimal(12,2)",
-        "the documentation says that both types fit",
+        "the documentation says that the result type holds both types",
     ),
     Difference(
         "`CAST(3000000000BD AS INT)` of a constant",
         "-1294967296 for a constant, NULL for a column",
         "NULL for both",
-        "a number that does not fit is NULL; Hive's optimizer cuts constants another way than its execution",
+        "a number out of range is NULL; Hive's optimizer folds constants differently from its execution",
     ),
     Difference(
         "`split(CAST('a,b' AS CHAR(5)), ',')`, `str_to_map` of a CHAR constant",
-        "blanks behind the text for a constant, none for a column",
-        "no blanks",
-        "the same expression has one answer for constants and columns",
+        "trailing blanks for a constant, none for a column",
+        "no trailing blanks",
+        "an expression has the same result for constants and columns",
     ),
     Difference(
         "`CAST('2019-02-30' AS TIMESTAMP WITH LOCAL TIME ZONE)`, `dayofweek('2019-02-30')`",
         "2019-02-28, and the weekday of March 2",
         "NULL",
-        "CAST to DATE and to TIMESTAMP are NULL for a day that is not there",
+        "CAST to DATE and to TIMESTAMP are NULL for a date that does not exist",
     ),
     Difference(
-        "`p_size NOT IN (SELECT p_type …)`, a number among texts that are no numbers",
-        "rows are found, as if no text were NULL as a number",
+        "`p_size NOT IN (SELECT p_type …)`, a number compared with strings that are not numbers",
+        "returns rows, as if no string were NULL as a number",
         "no rows",
-        "three-valued logic: the texts compare as NULL, and NOT IN with a NULL in its list is never TRUE",
+        "three-valued logic: the strings compare as NULL, and NOT IN with a NULL in its list is never TRUE",
     ),
 )
-"""Answers in which Hive 4.0.1 contradicts its own documentation or three-valued logic: here the documented meaning holds."""
+"""Results where Hive 4.0.1 contradicts its own documentation or three-valued logic: hivedruid follows the documentation."""
 
 _INTRODUCTION = """\
 # Differences from Hive
 
-The meaning of a statement is what Hive 4.0.1 answers. This page lists every known exception. It is generated from
+Statements return what Hive 4.0.1 returns. This page lists every known exception. It is generated from
 `hivedruid/plan/differences.py`; a test compares the two.
 """
 _SECTIONS = (
-    ("Limits", "What Spark, Druid or the catalog cannot hold or compute as Hive does.", LIMITS),
+    (
+        "Limits",
+        "Values and computations that Spark, Druid or the catalog do not support in the way that Hive does.",
+        LIMITS,
+    ),
     (
         "Where Hive contradicts its documentation",
-        "Hive 4.0.1 answers against its own documentation or against three-valued logic; hivedruid answers as documented.",
+        "Hive 4.0.1 contradicts its own documentation or three-valued logic; hivedruid follows the documentation.",
         DOCUMENTED,
     ),
 )

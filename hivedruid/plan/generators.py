@@ -25,12 +25,14 @@ def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[
 
     Raises SemanticError, without a place, where the names are too few or too many."""
     if not (isinstance(generator, Call) and generator.op in GENERATORS):
-        raise SemanticError("a function that makes rows is needed here", hint="explode(), inline(), stack() …")
+        raise SemanticError(
+            "a table-generating function is required here", hint="for example explode(), inline() or stack()"
+        )
     if generator.args and generator.args[0].type is t.VOID and generator.op.removesuffix("_outer") in _OF_ARRAYS:
         raise SemanticError(f"{generator.op}() takes an array or a map, not NULL")
     fields = _fields(generator)
     if names and fields and len(names) != len(fields) and t.UNKNOWN not in [a.type for a in generator.args]:
-        raise SemanticError(f"{generator.op}() makes {len(fields)} columns, and AS names {len(names)}")
+        raise SemanticError(f"{generator.op}() returns {len(fields)} columns, but AS names {len(names)}")
     if not names:
         names = [name for name, _ in fields] or ["col"]
     types = [type_ for _, type_ in fields] if len(fields) == len(names) else [t.UNKNOWN] * len(names)

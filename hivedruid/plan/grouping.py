@@ -99,9 +99,9 @@ class Grouping:
                 return Subquery(rex.type, rex.kind, plan, args)
             if isinstance(rex, Ref) and rex.id in gone:
                 raise SemanticError(
-                    f"column '{rex.id}' is neither in GROUP BY nor inside an aggregate function",
+                    f"column '{rex.id}' must be in GROUP BY or inside an aggregate function",
                     span=self._span_of_name(rex.id),
-                    hint="add it to GROUP BY, or take min(…) or max(…) of it",
+                    hint="add it to GROUP BY, or use min(…) or max(…)",
                 )
             return None
 
@@ -116,7 +116,9 @@ class Grouping:
         sets: list[tuple[int, ...]] | None = None
         for clause, is_alone in _grouping_clauses(group):
             if sets is not None:
-                raise SemanticError("more than one of ROLLUP, CUBE and GROUPING SETS", span=self.block.b.span(group))
+                raise SemanticError(
+                    "only one of ROLLUP, CUBE and GROUPING SETS is allowed", span=self.block.b.span(group)
+                )
             sets = self._sets_of(clause, [p for p in plain if p is not None], is_alone)
         if sets is not None:  # a set given twice counts once
             self.sets = tuple(dict.fromkeys(tuple(sorted(set(s))) for s in sets))
@@ -129,7 +131,9 @@ class Grouping:
         if has(rex, Agg, Over) or asks_for_grouping(rex):
             kind = "a window" if has(rex, Over) else "an aggregate"
             raise SemanticError(
-                f"{kind} function in GROUP BY", span=self.block.b.span(e), hint="compute it in a subquery, as a column"
+                f"{kind} function is not allowed in GROUP BY",
+                span=self.block.b.span(e),
+                hint="compute it in a subquery, as a column",
             )
         if rex not in self.keys:
             self.keys.append(rex)
@@ -173,7 +177,9 @@ class Grouping:
     def _grouping_bits(self, rex: Call) -> Rex:
         """grouping(a, b, …): 1 for each that is not a key of the row's set, the first in the highest bit."""
         if not rex.args or any(a not in self.keys for a in rex.args):
-            raise SemanticError("grouping() takes a column or an expression of GROUP BY", span=self._span_of_grouping())
+            raise SemanticError(
+                "the argument of grouping() must be a GROUP BY expression", span=self._span_of_grouping()
+            )
         grouping_id = self.block.b.grouping_id
         if grouping_id is None or self.sets is None:
             return Literal(t.BIGINT, 0)

@@ -32,7 +32,7 @@ def mask(name: str, args: list[Rex]) -> Rex:
     value, *given = args
     type_ = mask_type((value,))
     if any(not isinstance(arg, Literal) for arg in given):
-        raise UnsupportedError(f"{name}() takes constants behind the value", hint="write them as they are")
+        raise UnsupportedError(f"the arguments of {name}() after the value must be constants", hint="use constants")
     constants = [arg.value for arg in given if isinstance(arg, Literal)]
     if name == "mask_hash" and type_.is_string:
         return Call(type_, name, (value,))
@@ -66,7 +66,7 @@ def _number(name: str, given: list[object], default: int) -> int:
     try:
         return int(str(value))
     except ValueError:
-        raise SemanticError(f"{name}() takes a whole number here, not '{value}'") from None
+        raise SemanticError(f"{name}() takes an integer here, not '{value}'") from None
 
 
 _PARTS = {

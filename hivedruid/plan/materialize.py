@@ -83,10 +83,10 @@ def view_of(facts: ViewFacts, builder: Builder) -> MaterializedView | str:
     try:
         node = view_node(table, builder.snapshot, built.settings, builder.ids)
     except HiveDruidError as error:
-        return f"its query cannot be planned any more: {error.message}"
+        return f"its query can no longer be planned: {error.message}"
     zone = built.settings.get(ZONE, "UTC")
     if zone != builder.zone and depends_on_zone(node):
-        return f"it was built in the zone {zone}"
+        return f"it was built in the time zone {zone}"
     definition = fit_definition(table, node)
     if built.unfit or isinstance(definition, str):
         return built.unfit or str(definition)
@@ -120,9 +120,9 @@ def view_builder(
 def fit_definition(table: Table, node: Node) -> Definition | str:
     """What a view's rows are, or why they are not to be had by queries of other tables."""
     if [c.type for c in node.columns] != [c.type for c in table.columns]:
-        return "its query has other columns than when it was built"
+        return "the columns of its query have changed since it was built"
     if table.properties.get("druid.rollup", "false").lower() == "true":
-        return "druid.rollup adds up its rows"
+        return "druid.rollup merges its rows"
     if table.properties.get("druid.query.granularity", "NONE").upper() != "NONE":
         return f"druid.query.granularity rounds its {TIME_COLUMN}"
     return definition_of(node)
@@ -170,7 +170,7 @@ def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext,
     for view in order:
         name = view.table.full_name
         if name in rewriter.used:
-            said.append(f"{name} answers for {_listed(_names(view))}")
+            said.append(f"{name} is used instead of {_listed(_names(view))}")
         elif name in rewriter.reasons:
             said.append(f"{name} is not used: {rewriter.reasons[name]}")
     return rewritten if rewriter.used else node

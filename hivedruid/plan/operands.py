@@ -49,15 +49,13 @@ def can_cast(source: HiveType, to: HiveType) -> bool:
 def check_cast(source: HiveType, to: HiveType) -> None:
     if not can_cast(source, to):
         seconds = source.is_numeric and to.name == "timestamp"
-        hint = (
-            "CAST(from_unixtime(seconds) AS timestamp)" if seconds else "DESCRIBE shows the types of a table's columns"
-        )
+        hint = "CAST(from_unixtime(seconds) AS timestamp)" if seconds else "run DESCRIBE to see the column types"
         raise SemanticError(f"{source} cannot be cast to {to}", hint=hint)
 
 
 def check_condition(type_: HiveType) -> None:
     if not can_cast(type_, BOOLEAN):
-        raise SemanticError(f"a condition is needed here, not {type_}", hint="compare it with something")
+        raise SemanticError(f"a condition must be boolean, not {type_}", hint="compare it with a value")
 
 
 def check_comparison(op: str, a: HiveType, b: HiveType, common: HiveType) -> None:
@@ -68,9 +66,9 @@ def check_comparison(op: str, a: HiveType, b: HiveType, common: HiveType) -> Non
         raise SemanticError(f"{a} and {b} cannot be compared", hint=_CAST)
     for type_ in (a, b):
         if type_.name in NESTED and op not in ("=", "<>", "<=>"):
-            raise SemanticError(f"{op} does not take {type_}", hint="compare what is in it")
+            raise SemanticError(f"{op} does not take {type_}", hint="compare its elements")
         if any(has_map(child) for child in type_.children):
-            raise UnsupportedError(f"comparing {type_} is not supported", hint="compare the maps in it")
+            raise UnsupportedError(f"comparing {type_} is not supported", hint="compare the keys or values of the maps")
 
 
 def has_map(type_: HiveType) -> bool:
@@ -96,20 +94,22 @@ def check_branches(types: Sequence[HiveType], common: HiveType, what: str) -> No
     known = [type_ for type_ in types if type_ not in (UNKNOWN, VOID)]
     for other in known[1:]:
         if not alike(known[0], other):
-            raise SemanticError(f"{what} are of one type, not {known[0]} and {other}", hint=_CAST)
+            raise SemanticError(f"{what} must have the same type, not {known[0]} and {other}", hint=_CAST)
 
 
 def check_operands(op: str, types: Sequence[HiveType], result: HiveType) -> None:
     """`result` is the type of the operation, UNKNOWN where it has no meaning."""
     if result is not UNKNOWN or UNKNOWN in types:
         return
-    raise SemanticError(f"{op} does not take {' and '.join(map(str, types))}", hint="CAST to the types that it takes")
+    raise SemanticError(
+        f"{op} does not take {' and '.join(map(str, types))}", hint="CAST the operands to supported types"
+    )
 
 
 def check_bits(op: str, types: Sequence[HiveType]) -> None:
     for type_ in types:
         if not (type_.is_integer or type_ in (UNKNOWN, VOID)):
-            raise SemanticError(f"{op} takes whole numbers, not {type_}", hint="CAST it to bigint")
+            raise SemanticError(f"{op} takes integers, not {type_}", hint="CAST it to bigint")
 
 
 def days_of(c: Converter, days: Rex) -> Rex:

@@ -37,10 +37,10 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
         if changed is node or changed == node:
             return changed
         if any(changed == earlier for earlier in seen):
-            raise PlanError(f"the rules go in a circle: {', '.join(driver.trace.fired[-5:])}")
+            raise PlanError(f"the rules form a cycle: {', '.join(driver.trace.fired[-5:])}")
         seen.append(changed)
         node = changed
-    raise PlanError(f"the rules did not settle in {MAX_PASSES} passes: {', '.join(driver.trace.fired[-5:])}")
+    raise PlanError(f"the rules did not converge in {MAX_PASSES} passes: {', '.join(driver.trace.fired[-5:])}")
 
 
 class _Driver:
@@ -81,7 +81,7 @@ class _Driver:
         self.trace.fired.append(name)
         self.steps += 1
         if self.steps > MAX_STEPS:
-            raise PlanError(f"rule {name} does not come to an end")
+            raise PlanError(f"rule {name} does not terminate")
 
     def _subqueries(self, node: Node) -> Node:
         """Plans inside expressions are plans, too."""

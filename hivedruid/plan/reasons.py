@@ -51,28 +51,28 @@ def _subqueries(node: Node) -> list[Subquery]:
 
 def _reason(node: Node, context: RuleContext) -> str:
     if isinstance(node, nodes.TableScan):
-        return f"{node.table.full_name} is not a Druid table: Spark reads it"
+        return f"{node.table.full_name} is not a Druid table"
     if isinstance(node, nodes.Values):
-        return "rows that the query gives itself"
+        return "constant rows"
     if isinstance(node, nodes.LateralView):
-        return _refusal(lambda: push_lateral_view(node, context)) or "the LATERAL VIEW is not exact in Druid"
+        return _refusal(lambda: push_lateral_view(node, context)) or "Druid does not compute the LATERAL VIEW exactly"
     if isinstance(node, nodes.SetOp):
         return _set_op_reason(node)
     if isinstance(node, nodes.Join):
-        return _refusal(lambda: push_join(node, context)) or "the join is not exact in Druid"
+        return _refusal(lambda: push_join(node, context)) or "Druid does not compute the join exactly"
     windows = [part.call for rex in node.expressions() for part in walk(rex) if isinstance(part, Over)]
     if windows:
-        return f"no native query has window functions: {_names(windows)}"
+        return f"native queries do not support window functions: {_names(windows)}"
     if _subqueries(node):
-        return "it compares rows with those of a subquery, which no join can stand for"
+        return "its subquery cannot be rewritten as a join"
     read = {i for rex in node.expressions() for i in refs(rex)}
     if read - {c.id for child in node.inputs for c in child.columns}:
-        return "it reads a column of the query around it"
+        return "it is correlated with an outer query"
     below = node.inputs[0]
     if not isinstance(below, DruidQuery):
-        return f"its input is computed outside Druid, by the {type(below).__name__} below"
+        return f"its input, the {type(below).__name__} below, is computed outside Druid"
     reasons = [_refusal(attempt) for attempt in _attempts(node, below, context)]
-    return "; ".join(dict.fromkeys(r for r in reasons if r)) or "not exact in Druid"
+    return "; ".join(dict.fromkeys(r for r in reasons if r)) or "Druid does not compute it exactly"
 
 
 def _refusal(attempt: Callable[[], object]) -> str:
@@ -102,10 +102,8 @@ def _set_op_reason(node: nodes.SetOp) -> str:
     if not all(isinstance(branch, DruidQuery) for branch in node.branches):
         return f"a branch of the {words} is computed outside Druid"
     if node.kind == "union":
-        return (
-            f"no native query appends the rows of different queries: the {words} is done over what each of them answers"
-        )
-    return f"no native query compares the rows of two queries: the {words} is done over what each of them answers"
+        return f"native queries cannot combine the rows of different queries: the {words} runs over their results"
+    return f"native queries cannot compare the rows of different queries: the {words} runs over their results"
 
 
 def _names(calls: list[Rex]) -> str:

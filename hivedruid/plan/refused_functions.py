@@ -7,35 +7,35 @@ from fnmatch import fnmatchcase
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan.functions import function_names
 
-_JAVA = "there is no Hive to call Java in"
+_JAVA = "Java methods cannot be called"
 _INTERNAL = "it is an internal function of Hive"
 _TABLE_FUNCTION = "table functions over partitioned rows are not supported"
 _GEOMETRY = "geometry functions are not supported"
-_SKETCH = "sketches of Spark and Druid hash and round in another way than those of Hive"
+_SKETCH = "sketches of Spark and Druid hash and round differently from Hive's"
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
     ("reflect reflect2 java_method", _JAVA, ""),
-    ("in_file", "it reads a file of the Hive server", "make a table of the file and use IN (SELECT …)"),
-    ("likeany likeall", "it is an operator", "write value LIKE ANY (pattern, …)"),
+    ("in_file", "it reads a file of the Hive server", "create a table from the file and use IN (SELECT …)"),
+    ("likeany likeall", "it is an operator", "use value LIKE ANY (pattern, …)"),
     ("st_*", _GEOMETRY, ""),
     ("ds_cpc_* ds_hll_* ds_theta_* ds_tuple_*", _SKETCH, "use count(DISTINCT …), or approx_distinct() for an estimate"),
     ("ds_kll_* ds_quantile_*", _SKETCH, "use percentile() or percentile_approx()"),
     ("ds_freq_*", _SKETCH, "use GROUP BY, count(*), ORDER BY … DESC and LIMIT"),
-    ("ngrams context_ngrams", "Hive estimates the frequencies with a heap of its own", "explode the words and count them"),
+    ("ngrams context_ngrams", "Hive's frequency estimates cannot be reproduced", "use explode() and count(*)"),
     ("matchpath noop noopstreaming noopwithmap noopwithmapstreaming windowingtablefunction", _TABLE_FUNCTION, "use window functions"),
     ("bloom_filter in_bloom_filter compute_bit_vector_* ndv_compute_bit_vector", _INTERNAL, ""),
     ("assert_true_oom bucket_number cardinality_violation cast_format datetime_legacy_hybrid_calendar", _INTERNAL, ""),
     ("deserialize enforce_constraint exception_in_vertex_* internal_interval replicate_rows $sum0", _INTERNAL, ""),
     ("restrict_information_schema split_map_privs sq_count_check validate_acid_sort_order", _INTERNAL, ""),
-    ("logged_in_user", "there are no users here", "use current_user()"),
+    ("logged_in_user", "users are not supported", "use current_user()"),
     ("get_llap_splits get_splits get_sql_schema current_authorizer current_groups", _INTERNAL, ""),
     ("toarray tomap tostruct surrogate_key", _INTERNAL, ""),
-    ("create_union extract_union", "there is no uniontype", "use a struct"),
-    ("buildversion current_catalog", "it describes an installation of Hive", ""),
+    ("create_union extract_union", "uniontype is not supported", "use a struct"),
+    ("buildversion current_catalog", "it describes a Hive installation", ""),
     ("udftoboolean udftobyte udftodouble udftofloat udftointeger udftolong udftoshort", _INTERNAL, "use CAST"),
-    ("json_read", "JSON is not read into nested types", "use get_json_object or json_tuple"),
-    ("sort_array_by", "structs are not sorted by their fields", "sort the rows in a subquery before collect_list"),
-    ("tumbling_window", "there are no windows of time", "use floor(time TO unit)"),
+    ("json_read", "parsing JSON into nested types is not supported", "use get_json_object or json_tuple"),
+    ("sort_array_by", "sorting structs by their fields is not supported", "sort the rows in a subquery and use collect_list"),
+    ("tumbling_window", "time windows are not supported", "use floor(time TO unit)"),
 )  # fmt: skip
 """Names (`*` stands for any ending), why they are refused, and what to do instead."""
 
@@ -45,5 +45,5 @@ def no_such_function(name: str, span: Span | None) -> HiveDruidError:
     for names, reason, instead in REFUSED:
         if any(fnmatchcase(name, pattern) for pattern in names.split()):
             return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=instead or None)
-    hint = did_you_mean(name, function_names()) or "SHOW FUNCTIONS lists the functions"
+    hint = did_you_mean(name, function_names()) or "run SHOW FUNCTIONS to list the functions"
     return SemanticError(f"unknown function '{name}'", span=span, hint=hint)

@@ -20,22 +20,22 @@ def sampled(node: Node, sample: exp.Expr, converter: Converter, span: Span | Non
     if args.get("size") is not None:
         rows = args["size"]
         if not isinstance(rows, exp.Literal) or not rows.name.isdigit():
-            raise SemanticError("TABLESAMPLE (n ROWS) needs a whole number", span=span)
+            raise SemanticError("n in TABLESAMPLE (n ROWS) must be an integer", span=span)
         return Sort(node.columns, node, (), int(rows.name), 0)
     if args.get("percent") is not None:
         share = _number(args["percent"], span) / 100
         if not 0 <= share <= 1:
-            raise SemanticError("TABLESAMPLE takes a percentage from 0 to 100", span=span)
+            raise SemanticError("the percentage in TABLESAMPLE must be from 0 to 100", span=span)
         return node if share == 1 else _by_chance(node, share, converter)
     number, buckets = int(_number(args["bucket_numerator"], span)), int(_number(args["bucket_denominator"], span))
     if not 1 <= number <= buckets:
-        raise SemanticError(f"TABLESAMPLE has buckets 1 to {buckets}, not {number}", span=span)
+        raise SemanticError(f"the bucket in TABLESAMPLE must be from 1 to {buckets}, not {number}", span=span)
     if buckets == 1:
         return node
     field = args.get("bucket_field")
     if not (isinstance(field, exp.Anonymous) and str(field.this).lower().endswith("rand")):
         raise UnsupportedError(
-            "TABLESAMPLE of a bucket by columns is not supported: tables are not bucketed",
+            "TABLESAMPLE of buckets by column is not supported: tables are not bucketed",
             span=span,
             hint=f"use TABLESAMPLE (BUCKET {number} OUT OF {buckets} ON rand()), or WHERE pmod(hash(column), {buckets}) = {number - 1}",
         )
@@ -45,7 +45,7 @@ def sampled(node: Node, sample: exp.Expr, converter: Converter, span: Span | Non
 def _number(e: exp.Expr, span: Span | None) -> float:
     if isinstance(e, exp.Literal) and not e.is_string:
         return float(e.name)
-    raise SemanticError("TABLESAMPLE takes numbers", span=span)
+    raise SemanticError("TABLESAMPLE requires numbers", span=span)
 
 
 def _by_chance(node: Node, share: float, converter: Converter) -> Node:

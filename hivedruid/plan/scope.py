@@ -77,9 +77,9 @@ class Scope:
             return self.grouped[name]
         if len(matches) > 1 and len({m.id for m in matches}) > 1:
             raise SemanticError(
-                f"column '{name}' is ambiguous: {len(matches)} tables have it",
+                f"column '{name}' is ambiguous: {len(matches)} tables have a column of this name",
                 span=span,
-                hint="put the table's alias in front of it",
+                hint="qualify it with the table alias",
             )
         return matches[0] if matches else None
 
@@ -107,7 +107,7 @@ class Scope:
         name = ".".join(parts)
         hint = did_you_mean(name.lower(), names)
         if hint is None and names:
-            hint = "columns here: " + ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+            hint = "available columns: " + ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
         return SemanticError(f"unknown column '{name}'", span=span, hint=hint)
 
 
@@ -128,13 +128,13 @@ def struct_field(rex: Rex, name: str, span: Span | None) -> Rex:
         return Call(UNKNOWN, f"field:{name}", (rex,))
     if type_.name != "struct":
         raise SemanticError(
-            f"'.{name}' asks for a field of {whole}, which has none",
+            f"'.{name}' is not valid: {whole} has no fields",
             span=span,
-            hint="only structs and arrays of structs have fields; a map's value is m['key']",
+            hint="only structs and arrays of structs have fields; use m['key'] for a map",
         )
     fields = {field.lower(): child for field, child in zip(type_.fields, type_.children, strict=True)}
     if name.lower() not in fields:
-        hint = did_you_mean(name.lower(), fields) or f"its fields: {', '.join(fields)}"
+        hint = did_you_mean(name.lower(), fields) or f"fields: {', '.join(fields)}"
         raise SemanticError(f"{type_} has no field '{name}'", span=span, hint=hint)
     child = fields[name.lower()]
     return Call(array_of(child) if is_array else child, f"field:{name}", (rex,))

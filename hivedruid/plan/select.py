@@ -128,9 +128,9 @@ class SelectBlock:
         using = [i.name.lower() for i in join.args.get("using") or ()]
         if join.method == "NATURAL":
             raise UnsupportedError(
-                "NATURAL JOIN is not supported: Hive reads NATURAL as the alias of the table before it",
+                "NATURAL JOIN is not supported: Hive parses NATURAL as a table alias",
                 span=self.b.span(join),
-                hint="name the columns: JOIN … USING (a, b)",
+                hint="use JOIN … USING (a, b)",
             )
         if using:
             pairs = [(self._side(left_relations, n, join), self._side(right_relations, n, join)) for n in using]
@@ -195,7 +195,7 @@ class SelectBlock:
         having_rex = self._condition(having.this) if having is not None else None
         if having_rex is not None and has(having_rex, Over):
             raise SemanticError(
-                "a window function in HAVING",
+                "window functions are not allowed in HAVING",
                 span=self.b.span(self.e.args["having"]),
                 hint="compute it in a subquery, as a column",
             )
@@ -210,9 +210,11 @@ class SelectBlock:
             if having_rex is not None:
                 self.node = nodes.Filter(self.node.columns, self.node, lift(having_rex))
         elif any(asks_for_grouping(rex) for rex in every):
-            raise SemanticError("grouping() without GROUP BY", span=self.b.span(self.e))
+            raise SemanticError("grouping() requires GROUP BY", span=self.b.span(self.e))
         elif having is not None:
-            raise SemanticError("HAVING without GROUP BY or an aggregate", span=self.b.span(having), hint="use WHERE")
+            raise SemanticError(
+                "HAVING requires GROUP BY or an aggregate function", span=self.b.span(having), hint="use WHERE"
+            )
         if self.generator is not None:
             self.node = lateral_view(self.node, lift(self.generator), self.generated, self.b.new_column)
         project = self._project([(name, lift(rex)) for name, rex in items], [lift(rex) for rex in hidden])
@@ -227,7 +229,7 @@ class SelectBlock:
             if isinstance(e, exp.Star) or (isinstance(e, exp.Column) and isinstance(e.this, exp.Star)):
                 parts = [p.name for p in e.parts[:-1]] if isinstance(e, exp.Column) else []
                 if not self.scope.relations:
-                    raise SemanticError("SELECT * needs a FROM", span=self.b.span(e))
+                    raise SemanticError("SELECT * requires a FROM clause", span=self.b.span(e))
                 items += [(c.name, c.ref) for c in self.scope.star(parts, self.b.span(e))]
                 continue
             matching = self._matching_columns(e)
@@ -239,7 +241,9 @@ class SelectBlock:
                 items += self._generated(rex, e)
                 continue
             if isinstance(e, exp.Aliases):
-                raise SemanticError("several names for one column", span=self.b.span(e), hint="AS takes one name here")
+                raise SemanticError(
+                    "several names for a single column", span=self.b.span(e), hint="AS requires exactly one name here"
+                )
             name = e.alias.lower() if isinstance(e, exp.Alias) else e.name.lower() if isinstance(e, exp.Column) else ""
             items.append((name, rex))
             self.c.aliases.setdefault(name, rex)
@@ -255,9 +259,9 @@ class SelectBlock:
             pattern = re.compile(e.name, re.IGNORECASE)
         except re.error as error:
             raise SemanticError(
-                f"`{e.name}` is not a regular expression: {error}",
+                f"`{e.name}` is not a valid regular expression: {error}",
                 span=self.b.span(e),
-                hint="with hive.support.quoted.identifiers=none a name in backquotes is one",
+                hint="with hive.support.quoted.identifiers=none a name in backquotes is a regular expression",
             ) from None
         columns = self.scope.star([p.name for p in e.parts[:-1]], self.b.span(e))
         found = [c for c in columns if pattern.fullmatch(c.name)]
@@ -269,9 +273,9 @@ class SelectBlock:
         """The columns that SELECT f(…) AS (x, y) has of the rows that f makes, of what GROUP BY and HAVING leave."""
         if self.generator is not None:
             raise SemanticError(
-                "two functions that make rows in one SELECT",
+                "only one table-generating function is allowed in a SELECT",
                 span=self.b.span(e),
-                hint="write one of them as LATERAL VIEW",
+                hint="use LATERAL VIEW for one of them",
             )
         names = [n.name for n in e.expressions] if isinstance(e, exp.Aliases) else [e.alias] if e.alias else []
         self.generator = generator
@@ -282,9 +286,9 @@ class SelectBlock:
         made = {c.id for c in self.generated}
         if any(refs(rex) & made for rex in below):
             raise SemanticError(
-                "rows are made of what GROUP BY, HAVING and aggregates leave: none of them can read the new ones",
+                "a table-generating function cannot be combined with GROUP BY, HAVING or aggregate functions in one SELECT",
                 span=self.b.span(self.e),
-                hint="make the rows in a subquery, or with LATERAL VIEW",
+                hint="generate the rows in a subquery, or with LATERAL VIEW",
             )
 
     def _order_items(self, items: list[tuple[str, Rex]]) -> tuple[list[tuple[Rex | int, exp.Expr]], list[Rex]]:
@@ -329,7 +333,7 @@ class SelectBlock:
         if self.e.args.get("distinct"):
             if len(project.columns) > width:
                 raise SemanticError(
-                    "ORDER BY of a SELECT DISTINCT may only name selected columns",
+                    "ORDER BY of SELECT DISTINCT must use selected columns",
                     span=self.b.span(self.e.args["order"]),
                 )
             fresh = tuple(self.b.new_column(c.name, c.type) for c in project.columns)
@@ -349,15 +353,23 @@ class SelectBlock:
         """In WHERE an aggregate can only be the outer query's: HAVING EXISTS (SELECT … WHERE x = min(outer.y))."""
         inputs = self.input_columns
         if asks_for_grouping(rex):
-            raise SemanticError(f"grouping() in {name}", span=self.b.span(clause), hint="use it in SELECT or HAVING")
+            raise SemanticError(
+                f"grouping() is not allowed in {name}",
+                span=self.b.span(clause),
+                hint="use grouping() in SELECT or HAVING",
+            )
         if name == "ON" and not is_deterministic(rex):
             raise UnsupportedError(
-                "a random function in ON is not supported", span=self.b.span(clause), hint="compute it in a subquery"
+                "non-deterministic functions in ON are not supported",
+                span=self.b.span(clause),
+                hint="compute it in a subquery",
             )
         if has(rex, Over):
             raise SemanticError(
-                f"a window function in {name}", span=self.b.span(clause), hint="compute it in a subquery, as a column"
+                f"window functions are not allowed in {name}",
+                span=self.b.span(clause),
+                hint="compute it in a subquery, as a column",
             )
         if any(isinstance(part, Agg) and (not refs(part) or refs(part) & inputs) for part in walk(rex)):
             hint = "use HAVING" if name == "WHERE" else "compute it in a subquery"
-            raise SemanticError(f"an aggregate function in {name}", span=self.b.span(clause), hint=hint)
+            raise SemanticError(f"aggregate functions are not allowed in {name}", span=self.b.span(clause), hint=hint)

@@ -25,27 +25,30 @@ def _has_map(t: HiveType) -> bool:
 
 KINDS: dict[str, tuple[str, Callable[[HiveType], bool]]] = {
     "any": ("a value", lambda _t: True),
-    "primitive": ("a value that is not nested", lambda t: t.name not in _NESTED),
+    "primitive": ("a value of a primitive type", lambda t: t.name not in _NESTED),
     "ordered": ("a value without maps", lambda t: not _has_map(t)),
-    "text": ("a text", _is_primitive),
-    "string": ("a text", lambda t: t.is_string),
-    "bytes": ("a text or a binary", _is_primitive),
+    "text": ("a string", _is_primitive),
+    "string": ("a string", lambda t: t.is_string),
+    "bytes": ("a string or binary", _is_primitive),
     "binary": ("a binary", lambda t: t.name == "binary"),
-    "int": ("a whole number", lambda t: t.is_integer),
+    "int": ("an integer", lambda t: t.is_integer),
     "double": ("a number", lambda t: t.is_numeric or t.is_string),
     "number": ("a number", lambda t: t.is_numeric or t.is_string),
     "boolean": ("a boolean", lambda t: t.name == "boolean"),
-    "time": ("a date, a timestamp or a text", lambda t: t.is_time or t.is_string),
+    "time": ("a date, timestamp or string", lambda t: t.is_time or t.is_string),
     "moment": (
-        "a date, a timestamp, an interval or a text",
+        "a date, timestamp, interval or string",
         lambda t: t.is_time or t.is_string or "interval" in t.name,
     ),
-    "instant": ("a timestamp, a number or a text", lambda t: t.is_time or t.is_string or t.is_numeric),
+    "instant": ("a timestamp, number or string", lambda t: t.is_time or t.is_string or t.is_numeric),
     "array": ("an array", lambda t: t.name == "array"),
     "sortable": ("an array without maps", lambda t: t.name == "array" and not _has_map(t)),
     "map": ("a map", lambda t: t.name == "map"),
     "nested": ("an array or a map", lambda t: t.name in ("array", "map")),
-    "list": ("a text or an array of texts", lambda t: t.is_string or (t.name == "array" and _is_text(t.children[0]))),
+    "list": (
+        "a string or an array of strings",
+        lambda t: t.is_string or (t.name == "array" and _is_text(t.children[0])),
+    ),
 }
 """The kinds of parameters: how a message calls what they take, and which types that is. `text` takes every primitive
 value, as a text; `string` takes none but texts. NULL and values of unknown type go everywhere."""

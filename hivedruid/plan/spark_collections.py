@@ -53,7 +53,7 @@ def _parse_url_tuple(s: SparkRex, rex: Call) -> str:
     for arg in rex.args[1:]:
         name = constant(arg)
         if not isinstance(name, str):
-            raise UnsupportedError("parse_url_tuple() takes constant names of parts", hint="use parse_url()")
+            raise UnsupportedError("the part names in parse_url_tuple() must be constants", hint="use parse_url()")
         part, _, key = name.partition(":")
         parts.append(f"parse_url({url}, {quote_string(part)}{f', {quote_string(key)}' if key else ''})")
     return f"stack(1, {', '.join(parts)})"

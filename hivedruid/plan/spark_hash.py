@@ -138,8 +138,8 @@ def _int(bits: int) -> str:
 
 def _refused(name: str, type_: HiveType) -> UnsupportedError:
     return UnsupportedError(
-        f"{name}() of {type_} is not supported: Spark cannot compute Java's hash code of it",
-        hint="cast the value to string first; that has a hash code of its own",
+        f"{name}() of {type_} is not supported: Spark cannot compute its Java hash code",
+        hint="CAST the value to string; the hash code differs",
     )
 
 

@@ -80,12 +80,12 @@ class _Writer:
         outer = rex.plan.outer_refs()
         if any(outer & other for other in self.outside):
             raise UnsupportedError(
-                "a subquery in a subquery reads a column of the outermost query", hint="join the tables instead"
+                "a nested subquery is correlated with the outermost query", hint="use a join instead"
             )
         calls = [e for n in rex.plan.walk() if isinstance(n, nodes.Aggregate) for e in n.expressions()]
         if any(outer & refs(call) for call in calls):
             raise UnsupportedError(
-                "a subquery groups or sums up a column of the query around it", hint="join the tables instead"
+                "a subquery groups or aggregates a column of an outer query", hint="use a join instead"
             )
         self.outside.append(outer)
         try:

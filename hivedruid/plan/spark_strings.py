@@ -75,7 +75,7 @@ def _instr(s: SparkRex, rex: Call) -> str:
     start, nth = constant(rex.args[2]), constant(rex.args[3]) if len(rex.args) > 3 else 1
     if not constant(rex.args[1]) or not isinstance(start, int) or start < 1 or not isinstance(nth, int) or nth < 1:
         raise UnsupportedError(
-            "instr() with a position takes a constant text, and constants from 1 on as position and occurrence",
+            "instr() with a position requires a constant string, and constants of at least 1 as position and occurrence",
             hint="use locate(text, text, position)",
         )
     found = f"locate({sought}, {text}, {start})"
@@ -88,7 +88,7 @@ def _instr(s: SparkRex, rex: Call) -> str:
 def _xpath(s: SparkRex, rex: Call) -> str:
     path = constant(rex.args[1])
     if path is None and not isinstance(rex.args[1], Literal):
-        raise UnsupportedError(f"{rex.op}() takes a constant path", hint="write the path as a text")
+        raise UnsupportedError(f"the path in {rex.op}() must be constant", hint="write the path as a string literal")
     return f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
 
 

@@ -88,9 +88,9 @@ def _add_months(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
 def _trunc(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     number = len(args) == 1 or args[1].type.is_numeric
     if not number and args[0].type.is_numeric:
-        raise SemanticError(f"trunc() of {args[0].type} takes the number of digits to keep", span=c.span(e))
+        raise SemanticError(f"trunc() of {args[0].type} requires the number of digits to keep", span=c.span(e))
     if args[0].type.name == "decimal" and len(args) > 1 and not isinstance(args[1], Literal):
-        raise UnsupportedError("trunc() of a decimal takes a constant number of digits", span=c.span(e))
+        raise UnsupportedError("trunc() of a decimal requires a constant number of digits", span=c.span(e))
     return c.call("trunc", c.cast(args[0], t.DOUBLE) if number and args[0].type.is_string else args[0], *args[1:])
 
 
@@ -145,10 +145,12 @@ def _check_alike(name: str, a: HiveType, b: HiveType, span: Span | None) -> None
     alike = a == b or (a.is_numeric and b.is_numeric) or (a.is_string and b.is_string)
     if not alike and t.UNKNOWN not in (a, b) and t.VOID not in (a, b):
         raise SemanticError(
-            f"{name}() compares {a} with {b}", span=span, hint="CAST one of them to the type of the other"
+            f"{name}() cannot compare {a} with {b}", span=span, hint="CAST one of them to the type of the other"
         )
     if operands.has_map(a):
-        raise UnsupportedError(f"{name}() of {a} is not supported", span=span, hint="compare what is in the maps")
+        raise UnsupportedError(
+            f"{name}() of {a} is not supported", span=span, hint="compare the keys or values of the maps"
+        )
 
 
 def _of_two_arrays(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
@@ -179,9 +181,9 @@ def _pairs(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
     def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
         names = [a.value for a in args[::2] if isinstance(a, Literal)] if name == "named_struct" else []
         if len({str(n).lower() for n in names}) < len(names):
-            raise SemanticError(f"{name}() with two fields of one name", span=c.span(e))
+            raise SemanticError(f"duplicate field name in {name}()", span=c.span(e))
         if len(args) % 2:
-            raise SemanticError(f"{name}() takes pairs: a name or key, then its value", span=c.span(e))
+            raise SemanticError(f"{name}() takes pairs of a name or key and a value", span=c.span(e))
         return c.call(name, *args)
 
     return convert
@@ -241,7 +243,7 @@ def _charset(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
 def _typeof(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     if args[0].type is t.UNKNOWN:
-        raise UnsupportedError("typeof() of a value whose type only Spark knows", span=c.span(e))
+        raise UnsupportedError("typeof() requires a value whose type is known before Spark runs", span=c.span(e))
     return Literal(t.STRING, str(args[0].type))
 
 

@@ -74,7 +74,7 @@ def check(function: str, pattern: str) -> None:
         if function in ("date_format", "unix_timestamp"):
             return  # NULL in Hive
         raise SemanticError(
-            f"{function}(): '{pattern}' is not a pattern of time", hint="write one such as 'yyyy-MM-dd HH:mm:ss'"
+            f"{function}(): '{pattern}' is not a valid time pattern", hint="for example 'yyyy-MM-dd HH:mm:ss'"
         )
     refused = set(_REFUSED)
     if function == "unix_timestamp":
@@ -85,7 +85,8 @@ def check(function: str, pattern: str) -> None:
         if part[0] in refused or (part[0] in "uy" and len(part) > _YEAR_WIDTH):
             letters = "".join(letter for letter in _WIDTHS if letter not in refused)
             raise UnsupportedError(
-                f"{part} in a pattern of {function}() is not supported", hint=f"letters: {' '.join(letters)}"
+                f"{part} in the pattern of {function}() is not supported",
+                hint=f"supported letters: {' '.join(letters)}",
             )
 
 

@@ -120,8 +120,8 @@ class ViewColumns:
         name = rex.id.partition(".")[2] if isinstance(rex, Ref) else type(rex).__name__
         for time in self.floored:
             if time.base == rex:
-                return f"it has {name} by the {time.unit} only"
-        return f"it has no column {name}"
+                return f"it contains {name} only by {time.unit}"
+        return f"it does not contain column {name}"
 
     def can(self, rex: Rex) -> bool:
         try:

@@ -64,7 +64,7 @@ def match(block: Block, view: MaterializedView, new_column: NewColumn) -> Match:
             return _matched(block, view, pairing, new_column)
         except MissingError as error:
             missing = error
-    raise missing or MissingError("it reads other tables")
+    raise missing or MissingError("it reads different tables")
 
 
 def _pairings(block: Block, view: MaterializedView) -> Iterator[tuple[int | None, ...]]:
@@ -119,7 +119,7 @@ def _matched(block: Block, view: MaterializedView, pairing: Sequence[int | None]
     needed = [t for t in (canonical(t, {}, equal) for t in plain_view_used) if not _is_same(t, equal)]
     for term in needed:
         if not implied(term, ours, times, view.zone):
-            raise MissingError(f"it has only the rows with {_shown(term)}")
+            raise MissingError(f"it contains only the rows with {_shown(term)}")
     columns, scan = _columns(view, theirs, equal, times, new_column)
     residual = [
         columns.rewrite_term(t) for t in ours if not _is_same(t, equal) and not implied(t, has, times, view.zone)
@@ -189,7 +189,7 @@ def _check_equalities(view: Sequence[Rex], ours: Sequence[Rex]) -> None:
     for pair in filter(None, map(_equality, view)):
         a, b = (classes.get(ref.id, ref) for ref in pair)
         if a != b:
-            raise MissingError(f"it joins its tables by {_shown(Call(BOOLEAN, '=', pair))}")
+            raise MissingError(f"it joins its tables on {_shown(Call(BOOLEAN, '=', pair))}")
 
 
 def _is_same(term: Rex, equal: Mapping[str, Ref]) -> bool:
@@ -211,7 +211,7 @@ def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView
     reached = {view.root}
     edges = [tuple(_tables(t)) for t in terms]
     if any(len(e) != 2 for e in edges):
-        raise MissingError("it has conditions besides its joins, and more tables")
+        raise MissingError("it has more tables, and conditions other than joins")
     grown = True
     while grown:
         grown = False
@@ -221,7 +221,7 @@ def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView
                     reached.add(far)
                     grown = True
     if not used <= reached:
-        raise MissingError("the tables of the query are joined over another one in it")
+        raise MissingError("the tables of the query are joined through a table that the view does not have")
 
 
 # --- rows and groups -------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView
 def rows_from(found: Match, node: Node, block: Block) -> Node:
     """The columns of a block that does not aggregate, from a view that does not."""
     if found.keys is not None:
-        raise MissingError("it has groups, not rows")
+        raise MissingError("it contains groups, not rows")
     exprs = tuple(found.columns.rewrite(found.said(block.exprs[c.id])) for c in node.columns)
     return Project(node.columns, found.input, exprs)
 
@@ -245,7 +245,7 @@ def groups_from_rows(found: Match, node: Aggregate, keys: Sequence[Rex], calls: 
 def _keys(found: Match, keys: Sequence[Rex]) -> tuple[Rex, ...]:
     made = tuple(found.columns.rewrite(k) for k in keys)
     if len(set(made)) < len(made):
-        raise MissingError("two keys of the query are one column of it")
+        raise MissingError("two keys of the query are the same column of the view")
     return made
 
 
@@ -330,14 +330,16 @@ class _RollUp:
             return self._total(Agg(call.type, call.op, args, True, condition))
         rollers = {"count": self._count, "sum": self._sum, "avg": self._avg, "min": self._extreme, "max": self._extreme}
         if call.op not in rollers or call.distinct:
-            raise MissingError(f"{_shown(call)} of its groups cannot be put together")
+            raise MissingError(f"{_shown(call)} cannot be computed from its groups")
         return rollers[call.op](plain, condition)
 
     def _of_keys(self, rex: Rex, call: Agg) -> Rex:
         try:
             return self.columns.rewrite(rex)
         except MissingError as missing:
-            raise MissingError(f"it has no {_shown(call)}, and {missing.reason.removeprefix('it has ')}") from None
+            raise MissingError(
+                f"it does not contain {_shown(call)}, and {missing.reason.removeprefix('it ')}"
+            ) from None
 
     def _extreme(self, call: Agg, condition: Rex | None) -> Rex:
         stored = self.columns.calls.get(call)
@@ -362,7 +364,7 @@ class _RollUp:
         """The column with the number of rows in each group."""
         stored = self.columns.calls.get(Agg(BIGINT, "count", ()))
         if stored is None:
-            raise MissingError(f"it has neither {_shown(call)} nor count(*)")
+            raise MissingError(f"it contains neither {_shown(call)} nor count(*)")
         return stored
 
     def _sum(self, call: Agg, condition: Rex | None) -> Rex:
@@ -372,7 +374,7 @@ class _RollUp:
         argument = self._of_keys(call.args[0], call)
         rows = self._rows(call)
         if not (call.type.is_integer or call.type == DOUBLE) or not argument.type.is_numeric:
-            raise MissingError(f"it has no {_shown(call)}")
+            raise MissingError(f"it does not contain {_shown(call)}")
         if isinstance(argument, Literal) and argument.value == 1:
             return self._total(Agg(call.type, "sum", (cast(rows, call.type, "UTC"),), condition=condition))
         factors = (cast(argument, call.type, "UTC"), cast(rows, call.type, "UTC"))
@@ -382,14 +384,16 @@ class _RollUp:
         """sum / count. A sum of bigint may overflow where an average does not: there from averages and counts."""
         (argument,) = call.args
         if call.type != DOUBLE:
-            raise MissingError(f"{_shown(call)} of its groups cannot be put together")
+            raise MissingError(f"{_shown(call)} cannot be computed from its groups")
         stored = self.columns.calls.get(call)
         count = self.columns.calls.get(Agg(BIGINT, "count", (argument,)))
         if stored is not None and count is not None:
             parts = Call(DOUBLE, "*", (stored, cast(count, DOUBLE, "UTC")))
             total = self._total(Agg(DOUBLE, "sum", (parts,), condition=condition))
         elif argument.type == BIGINT and not self.columns.can(argument):
-            raise MissingError(f"it has not both {_shown(call)} and count of it: a sum of bigint may overflow")
+            raise MissingError(
+                f"it does not contain both {_shown(call)} and the matching count: a sum of bigint may overflow"
+            )
         elif argument.type == BIGINT:
             as_double = Agg(DOUBLE, "sum", (cast(argument, DOUBLE, "UTC"),))
             total = self._sum(as_double, condition)

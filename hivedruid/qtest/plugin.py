@@ -23,9 +23,7 @@ _HELP = "collect .q scripts as hivedruid tests"
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("hivedruid")
     group.addoption("--hivedruid-q", action="store_true", help=_HELP)
-    group.addoption(
-        "--hivedruid-update", action="store_true", help="collect .q scripts and rewrite their .q.out where it differs"
-    )
+    group.addoption("--hivedruid-update", action="store_true", help="collect .q scripts and update their .q.out files")
     parser.addini("hivedruid_q", _HELP, type="bool", default=False)
 
 

@@ -105,7 +105,7 @@ def find_scripts(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         found = {path} if path.is_file() else set(path.rglob("*.q"))
         if not found:
-            reason = "no .q script is there" if path.is_dir() else "no such file or folder"
+            reason = "it contains no .q script" if path.is_dir() else "no such file or folder"
             raise UsageError(f"nothing to test in {path}: {reason}")
         scripts |= found
     return sorted(scripts)
@@ -139,7 +139,7 @@ def run_script(
         _write_atomically(expected_file, transcript.text)
         return Outcome(script, updated=True)
     if expected is None:
-        return Outcome(script, diff=f"{expected_file} is missing: write it with --update, then read it\n")
+        return Outcome(script, diff=f"{expected_file} is missing: create it with --update and review it\n")
     return Outcome(script, diff=unified_diff(expected, transcript.text, expected_file))
 
 
@@ -272,7 +272,9 @@ def _replacing(text: str, file: str) -> Callable[[str], str]:
             pattern.sub(replacement, "")
         except re.error as error:
             line = text.count("\n", 0, match.end()) + 1
-            raise UsageError(f"{file}:{line}: '{match['pattern']}' is no regular expression: {error}") from None
+            raise UsageError(
+                f"{file}:{line}: '{match['pattern']}' is not a valid regular expression: {error}"
+            ) from None
         rules.append((pattern, replacement))
 
     def replace(answer: str) -> str:

@@ -15,11 +15,11 @@ _CLASS = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
 """Spark's own name of an error."""
 _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
 _VALUES = (
-    ("[NULL_MAP_KEY]", "a map has NULL as a key in some row", "leave such rows out with WHERE, or use coalesce()"),
+    ("[NULL_MAP_KEY]", "a map key is NULL", "exclude such rows with WHERE, or use coalesce()"),
     (
         "PatternSyntaxException",
-        "a text that is used as a regular expression is none: {}",
-        "leave such rows out with WHERE",
+        "invalid regular expression: {}",
+        "exclude such rows with WHERE",
     ),
 )
 """What Spark cannot compute of some values: its words, ours, and what to do."""
@@ -37,9 +37,9 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
     """The error as one of ours. Its full text is added to the log file that the hint names."""
     text = full_text(error)
     keep(text, log)
-    hint = f"Spark's log is {log}"
+    hint = f"see Spark's log: {log}"
     if is_full_disk(error):
-        return SparkError("the disk is full; Spark could not write its files", hint=f"free some space; {hint}")
+        return SparkError("the disk is full: Spark could not write its files", hint=f"free up disk space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
     for sign, message, instead in _VALUES:
@@ -47,8 +47,8 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
             return SparkError(message.format(first_line(text)), hint=f"{instead}; {hint}")
     if _is_refusal(error):
         return SparkError(
-            f"Spark cannot run the query as it was planned: {first_line(text)}",
-            hint=f"EXPLAIN shows what Spark is given; cast the arguments to the types that Hive takes; {hint}",
+            f"Spark rejected the planned query: {first_line(text)}",
+            hint=f"run EXPLAIN to see the Spark SQL; CAST the arguments to the types that Hive expects; {hint}",
         )
     return SparkError(f"a Spark job failed: {first_line(text)}", hint=hint)
 
@@ -68,7 +68,7 @@ def is_full_disk(error: BaseException) -> bool:
 
 def out_of_memory(log: Path) -> SparkError:
     return SparkError(
-        "Spark ran out of memory", hint=f"start with --hiveconf spark.driver.memory=4g; Spark's log is {log}"
+        "Spark ran out of memory", hint=f"rerun with --hiveconf spark.driver.memory=4g; see Spark's log: {log}"
     )
 
 

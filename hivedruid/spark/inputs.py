@@ -106,8 +106,8 @@ def check_folder(home: Path, table: Table) -> None:
     """Raise ExecutionError where a managed table has been written, and its folder is gone."""
     if table.is_written and not iceberg_exists(home, table):
         raise ExecutionError(
-            f"the rows of {table.full_name} are gone: its folder {iceberg_folder(home, table)} is not there",
-            hint=f"bring the folder back from a copy; TRUNCATE TABLE {table.full_name} goes on with an empty table",
+            f"the data of {table.full_name} is missing: folder {iceberg_folder(home, table)} does not exist",
+            hint=f"restore the folder from a backup, or run TRUNCATE TABLE {table.full_name} to continue with an empty table",
         )
 
 
@@ -209,7 +209,7 @@ def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[s
         columns.append(f"{parsed} AS {identifier(column.name)}")
         unfit = misfit(text, parsed, column.type, form)
         if unfit:
-            reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is no {column.type}')}")
+            reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is not a valid {column.type}')}")
     bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
     return objects.selectExpr("value", "_file", "_start", *columns, bad)
 
@@ -265,7 +265,7 @@ def _without_header(lines: DataFrame, table: Table) -> DataFrame:
     if int(table.properties.get("skip.footer.line.count", "0")):
         raise UnsupportedError(
             f"table {table.full_name}: skip.footer.line.count is not supported",
-            hint="take the footer out of the files, or drop the property and filter the rows in SQL",
+            hint="remove the footers from the files, or remove the property and filter the rows in SQL",
         )
     header = int(table.properties.get("skip.header.line.count", "0"))
     if not header:

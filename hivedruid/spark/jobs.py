@@ -186,7 +186,7 @@ class SparkRunner:
         if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self._settings) == "skip":
             found = self._malformed(spark, table)
             if found.count:
-                self._note(f"left out {found}")
+                self._note(f"skipped {found}")
 
     def _malformed(self, spark: SparkSession, table: Table) -> malformed.MalformedRows:
         lines = inputs.json_lines(spark, table, paths.spark_path(table), self._settings)
@@ -208,7 +208,7 @@ class SparkRunner:
             if running and isinstance(item, TableInput) and mark in text:
                 return SparkError(
                     str(self._malformed(running.spark, item.table)),
-                    hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') leaves them out",
+                    hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') skips them",
                 )
         found = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
@@ -216,8 +216,8 @@ class SparkRunner:
             if table.kind == "iceberg" and f"/{table.table_id}/metadata/" in text:
                 return SparkError(
                     f"the metadata of {table.full_name} cannot be read: {found.message.removeprefix('Spark: ')}",
-                    hint=f"bring the files back from a copy of the home folder, or DROP TABLE {table.full_name};"
-                    f" Spark's log is {log}",
+                    hint=f"restore the files from a backup of the home folder, or DROP TABLE {table.full_name};"
+                    f" see Spark's log: {log}",
                 )
         return found
 

@@ -39,7 +39,7 @@ def spark_path(table: Table) -> str:
         return location
     if not path.exists():
         raise SemanticError(
-            f"table {table.full_name}: there is no file or folder {path}", hint="check the LOCATION of the table"
+            f"table {table.full_name}: file or folder {path} does not exist", hint="check the table's LOCATION"
         )
     if not os.access(path, os.R_OK):
         raise SemanticError(f"table {table.full_name}: {path} cannot be read", hint="check the permissions")

@@ -47,8 +47,8 @@ def is_unreachable(error: BaseException) -> bool:
 def unreachable(settings: Mapping[str, str]) -> ConnectError:
     url = masked("spark.remote", settings["spark.remote"])
     return ConnectError(
-        f"the Spark Connect server {url} cannot be reached, or does not accept this token",
-        hint="check spark.remote and spark.remote.token, or SET spark.remote= to use this machine's own server",
+        f"the Spark Connect server {url} cannot be reached or rejected the token",
+        hint="check spark.remote and spark.remote.token, or SET spark.remote= to use the local Spark server",
     )
 
 
@@ -57,8 +57,8 @@ def _checked(url: str) -> str:
     parameters = parts.path.lstrip("/").lstrip(";").split(";")
     if any(parameter.lower().startswith("token=") for parameter in parameters):
         raise UsageError(
-            "spark.remote takes no token: what is SET is shown and logged",
-            hint="SET spark.remote.token=env:NAME or file:PATH",
+            "spark.remote must not contain a token: its value is shown and logged",
+            hint="use SET spark.remote.token=env:NAME or file:PATH",
         )
     try:
         well_formed = parts.scheme == "sc" and bool(parts.hostname) and (parts.port or 1) > 0
@@ -66,7 +66,7 @@ def _checked(url: str) -> str:
         well_formed = False
     if not well_formed:
         raise UsageError(
-            f"spark.remote is no address of a Spark Connect server: '{masked('spark.remote', url)}'",
+            f"spark.remote is not a valid address of a Spark Connect server: '{masked('spark.remote', url)}'",
             hint="for example sc://spark.example.com:15002",
         )
     return url
@@ -90,7 +90,7 @@ def _token(reference: str) -> str:
 
 def _sendable(token: str) -> str:
     if not (token.isascii() and token.isprintable()):
-        raise UsageError("spark.remote.token names a token with characters other than printable ASCII")
+        raise UsageError("the token in spark.remote.token must contain only printable ASCII characters")
     remember([token])
     return token
 
@@ -107,9 +107,9 @@ def shipped(spark: SparkSession, parquet: Path) -> Any:
         size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
         if size > SHIPPED_LIMIT:
             raise ExecutionError(
-                f"Druid's rows for Spark take {size / 1e6:.0f} MB, and at most {SHIPPED_LIMIT / 1e6:.0f} MB are sent to"
-                " a Spark on other machines",
-                hint="filter or aggregate more in the query, or use this machine's Spark: SET spark.remote=,"
+                f"the query needs {size / 1e6:.0f} MB of rows from Druid on a remote Spark; the limit is"
+                f" {SHIPPED_LIMIT / 1e6:.0f} MB",
+                hint="filter or aggregate more in the query, or use the local Spark server: SET spark.remote=,"
                 " SET spark.master=local[*]",
             )
         return spark.createDataFrame(file.read())

@@ -210,7 +210,7 @@ def exclusive(files: Files, progress: Progress = lambda _: None) -> Iterator[Non
         waited = False
         while not lock.take():
             if not waited:
-                progress("Spark: another command starts it")
+                progress("Spark: waiting for another command to start it")
                 waited = True
             sleep(POLL)
         yield
@@ -292,10 +292,10 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
     finally:
         keeper.stdout.close()
         keeper.returncode = 0  # it outlives us on purpose; without this Popen would warn about it
-    reason = json.loads(answer)["error"] if answer else "its keeper was killed"
+    reason = json.loads(answer)["error"] if answer else "its keeper process was killed"
     server = _read(files) if reason is None else None
     if server is None:
-        raise SparkError(f"Spark does not start: {reason}", hint=f"Spark's log is {files.log}")
+        raise SparkError(f"Spark failed to start: {reason}", hint=f"see Spark's log: {files.log}")
     return server
 
 
@@ -344,7 +344,7 @@ def _serving(files: Files, progress: Progress) -> Server | None:
         server = _read(files)
         if server is not None and _listens(server):
             return server
-        progress("Spark: another one starts or ends")
+        progress("Spark: waiting for another server to start or stop")
         if monotonic() - begun > GIVE_UP:
             _end(files, kill=True)
         sleep(POLL)
@@ -358,7 +358,7 @@ def _replaced(files: Files, server: Server, lease: Lock, progress: Progress) -> 
     while not lease.take():
         if not _is_alive(files):
             return None
-        progress("Spark: waiting for the last job of a server with other settings")
+        progress("Spark: waiting for the last job of the server with other settings")
         sleep(POLL)
     _end(files)
     return None

@@ -118,7 +118,7 @@ def obituary(running: Job) -> SparkError:
         if b"java.lang.OutOfMemoryError" in file.read():
             return failures.out_of_memory(own)
     return SparkError(
-        "Spark's process has ended unexpectedly (stopped, killed, or out of memory)", hint=f"Spark's log is {own}"
+        "the Spark process ended unexpectedly (stopped, killed, or out of memory)", hint=f"see Spark's log: {own}"
     )
 
 

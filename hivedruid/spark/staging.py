@@ -44,8 +44,8 @@ def stage(
         rows, timeless = int(found["rows"]), int(found["timeless"])
         if timeless and not skip_timeless:
             raise ExecutionError(
-                f"{timeless} of {rows + timeless} rows have no time: their {TIME_COLUMN} is null",
-                hint="filter such rows out, or SET hivedruid.null.time=skip; nothing was changed",
+                f"{timeless} of {rows + timeless} rows have no time: {TIME_COLUMN} is null",
+                hint="exclude such rows with WHERE, or SET hivedruid.null.time=skip; nothing was changed",
             )
         size = _arrived(rows, local) if local is not None else 0
         intervals = measures.staged_intervals(found)
@@ -79,8 +79,8 @@ def _no_room(folder: str, table: Table) -> SparkError:
     room = f", which has {shutil.disk_usage(local.parent).free / 1e6:,.0f} MB free" if local is not None else ""
     return SparkError(
         f"the disk is full: Spark could not stage all rows of {table.full_name} in {folder}{room}",
-        hint="free some space there and where Spark keeps what it shuffles (spark.local.dir), or SET"
-        " hivedruid.staging.root to a place with more; nothing was changed",
+        hint="free up disk space there and in spark.local.dir, or SET hivedruid.staging.root to a location with"
+        " more space; nothing was changed",
     )
 
 
@@ -92,10 +92,12 @@ def _prepare(folder: Path) -> None:
     except OSError as error:
         raise ExecutionError(
             f"cannot write to the staging folder {folder}: {error.strerror}",
-            hint="SET hivedruid.staging.root to a folder that this process, Spark and Druid can use",
+            hint="SET hivedruid.staging.root to a folder that hivedruid, Spark and Druid can access",
         ) from error
     if taken:
-        raise ExecutionError(f"the staging folder {folder} has files already", hint="every job needs one of its own")
+        raise ExecutionError(
+            f"the staging folder {folder} is not empty", hint="each job requires its own staging folder"
+        )
 
 
 def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, skip_timeless: bool) -> dict[str, Any]:

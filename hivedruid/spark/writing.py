@@ -63,7 +63,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     if path is None:
         if overwrite:
             raise UnsupportedError(
-                f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: it could lose rows half way",
+                f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: a failure could lose rows",
                 hint="INSERT INTO a table at a new LOCATION",
             )
         rows = _counted(frame, lambda counted: _write_folder(counted, table, location))
@@ -126,8 +126,8 @@ def check_arrived(rows: int, arrived: bool, folder: Path) -> None:
     """Workers on other machines write into their own folder of that name, unless the storage is shared."""
     if rows and not arrived:
         raise SparkError(
-            f"Spark has written {rows} rows, but not to the {folder} of this machine",
-            hint="the home folder and LOCATIONs have to be on storage that Spark's workers share",
+            f"Spark wrote {rows} rows, but not to {folder} on this machine",
+            hint="the home folder and LOCATIONs must be on storage shared with the Spark workers",
         )
 
 

@@ -66,7 +66,7 @@ def refuse_external_flag(properties: Iterable[Property]) -> None:
             raise UnsupportedError(
                 "the property EXTERNAL is not supported",
                 span=item.key_span,
-                hint="write CREATE EXTERNAL TABLE or CREATE TABLE",
+                hint="use CREATE EXTERNAL TABLE or CREATE TABLE",
             )
 
 
@@ -100,9 +100,9 @@ def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -
         return _of_query(statement, query_columns)
     if len(columns) != len(query_columns):
         raise SemanticError(
-            f"the table has {len(columns)} columns, its query {len(query_columns)}",
+            f"the table has {len(columns)} columns but its query returns {len(query_columns)}",
             span=statement.columns[0].span,
-            hint="give as many columns as the SELECT has, or none",
+            hint="specify one column for each SELECT item, or none",
         )
     return columns
 
@@ -122,7 +122,7 @@ def _of_query(statement: CreateTable, query_columns: tuple[Column, ...]) -> tupl
             raise SemanticError(
                 f"CREATE-TABLE-AS-SELECT creates a VOID type, near field: {column.name}",
                 span=statement.name.span,
-                hint="use CAST to give the type",
+                hint="use CAST to specify the type",
             )
     return columns
 
@@ -159,7 +159,7 @@ def _druid_table(
             raise SemanticError(
                 "Druid data source not specified; use druid.datasource in table properties",
                 span=span,
-                hint="or give columns in brackets, or AS SELECT, to make a new data source",
+                hint="to create a new data source, specify columns or AS SELECT",
             )
         place = _property_span(statement, "druid.datasource")
         columns = druid_tables.discovered_columns(given, discovered, properties, place)
@@ -172,7 +172,7 @@ def _druid_table(
             raise SemanticError(
                 f"Data source [{table.full_name}] already existing",
                 span=span,
-                hint=f"to read it, give TBLPROPERTIES('druid.datasource' = '{table.full_name}')",
+                hint=f"to read it, specify TBLPROPERTIES('druid.datasource' = '{table.full_name}')",
             )
         properties = {**properties, "druid.datasource": table.full_name}
     new = given is None or queried or (not table.external and not discovered.get(given))
@@ -194,7 +194,7 @@ def refuse_ingestion(verb: str, span: Span | None) -> NoReturn:
     raise UnsupportedError(
         f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
         span=span,
-        hint="this needs a Druid cluster: hivedruid local up starts one, or SET druid.url to its router",
+        hint="a Druid cluster is required: run hivedruid local up, or set druid.url to a router",
     )
 
 
@@ -209,15 +209,15 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
     stored = hive_tables.kafka_properties(statement, properties)
     if statement.query is not None:
         raise UnsupportedError(
-            "CREATE TABLE … AS SELECT into Kafka is not supported yet",
+            "CREATE TABLE … AS SELECT is not supported for Kafka tables",
             span=statement.name.span,
-            hint="create the table with columns",
+            hint="create the table with a list of columns",
         )
     if not table.columns:
         raise SemanticError(
             "Either list of columns or a custom serializer should be specified",
             span=statement.name.span,
-            hint="give the fields of the messages in brackets",
+            hint="specify the fields of the messages as columns",
         )
     columns = hive_tables.kafka_columns(table.columns, column_spans(statement.columns))
     return replace(table, columns=columns, properties=stored, serde=_serde(statement))
@@ -237,7 +237,7 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
             raise SemanticError(
                 "Either list of columns or a query should be specified",
                 span=statement.name.span,
-                hint="give the columns in brackets",
+                hint="specify the columns",
             )
         serde = {}
     columns = hive_tables.as_serde_reads(table.columns, serde)

@@ -36,14 +36,14 @@ _DISCOVERED_TYPES: dict[str, HiveType] = {
 def check_clauses(statement: CreateTable) -> None:
     """Refuse the clauses that Druid has no room for, in Hive's order."""
     refused = (
-        ("LOCATION", statement.location_span, statement.location is not None, "Druid knows its deep storage"),
+        ("LOCATION", statement.location_span, statement.location is not None, "deep storage is configured in Druid"),
         (
             "PARTITIONED BY",
             *_place(statement.partitioned_by),
             "Druid partitions by time: see druid.segment.granularity",
         ),
         ("CLUSTERED BY", *_place(statement.clustered_by), "see druid.segment.targetShardsPerGranularity"),
-        ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "leave it out"),
+        ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "remove it"),
     )
     for clause, span, given, hint in refused:
         if given:
@@ -68,7 +68,7 @@ def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = 
         raise SemanticError(
             f"Timestamp column (' {TIME_COLUMN}') not specified in create table; list of columns is : [{names}]",
             span=span,
-            hint=f"declare `{TIME_COLUMN}` TIMESTAMP, or name a timestamp in the SELECT `{TIME_COLUMN}`",
+            hint=f"declare `{TIME_COLUMN}` TIMESTAMP, or select a timestamp AS `{TIME_COLUMN}`",
         )
 
 
@@ -77,9 +77,9 @@ def check_column(column: Column, span: Span | None) -> None:
     kind = column.type.name
     if column.name == GRANULARITY_KEY:
         raise SemanticError(
-            f"column name '{GRANULARITY_KEY}' is reserved: it is what rows are divided into segments by",
+            f"column name '{GRANULARITY_KEY}' is reserved for dividing rows into segments",
             span=span,
-            hint="choose another name",
+            hint="rename the column",
         )
     if column.name == TIME_COLUMN:
         if not column.type.is_timestamp:
@@ -107,12 +107,12 @@ def _instead(column: Column) -> str:
     choices = stored_as_choices(column.type)
     if choices:
         either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
-        return f"TBLPROPERTIES ('{STORED_AS}' = {either}) says as what to store it, or CAST it in the SELECT"
+        return f"TBLPROPERTIES ('{STORED_AS}' = {either}) sets the stored type, or CAST it in the SELECT"
     if column.type.is_timestamp:
-        return f"Druid has one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or cast it in the SELECT"
+        return f"Druid supports only one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or CAST it in the SELECT"
     if column.type.name == "array":
-        return "several values of a column are texts in Druid: make it ARRAY<STRING>"
-    return "Druid cannot store it: declare it as STRING, or cast it in the SELECT"
+        return "Druid supports only arrays of strings: declare it as ARRAY<STRING>"
+    return "Druid does not support this type: declare it as STRING, or CAST it in the SELECT"
 
 
 def discovered_columns(
@@ -132,7 +132,7 @@ def discovered_columns(
             f"Connected to Druid but could not retrieve datasource information: there is no data source '{data_source}'",
             span=span,
             hint=did_you_mean(data_source, [name for name, fields in discovered.items() if fields])
-            or "give columns in brackets, or AS SELECT, to make a new one",
+            or "to create a new data source, specify columns or AS SELECT",
         )
     names = columns_by_field(schema, properties, span=span)
     return tuple(
@@ -155,11 +155,11 @@ def check_data_source(name: str, span: Span | None) -> None:
     elif "/" in name:
         problem = "contains a /"
     elif name.startswith("."):
-        problem = "begins with a point"
+        problem = "starts with a dot"
     elif any(c.isspace() and c != " " for c in name) or any(ord(c) < 32 for c in name):
         problem = "contains a control character"
     if problem:
-        raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="Druid does not take such names")
+        raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="choose a name that Druid accepts")
 
 
 def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -48,14 +48,14 @@ KAFKA_COLUMNS = (
 def check_partitioning(statement: CreateTable) -> None:
     if statement.partitioned_by:
         raise UnsupportedError(
-            "PARTITIONED BY is not supported for tables of files yet",
+            "PARTITIONED BY is not supported for file tables",
             span=statement.partitioned_by.span,
-            hint="their values stand in names of folders, which are not read: as plain columns they would be NULL. Make a"
+            hint="partition values in folder names are not read: as plain columns they would be NULL. Create a"
             " table for each folder (LOCATION '…/d=x'), and a view: SELECT *, 'x' AS d FROM … UNION ALL …",
         )
     if statement.clustered_by:
         raise UnsupportedError(
-            "CLUSTERED BY is not supported for tables of files", span=statement.clustered_by.span, hint="leave it out"
+            "CLUSTERED BY is not supported for file tables", span=statement.clustered_by.span, hint="remove it"
         )
 
 
@@ -70,14 +70,14 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
         raise UnsupportedError(
             f"SerDe '{library}' is not supported",
             span=span,
-            hint=did_you_mean(library, SERDE_FORMATS) or f"there are {', '.join(SERDE_FORMATS)}",
+            hint=did_you_mean(library, SERDE_FORMATS) or f"supported: {', '.join(SERDE_FORMATS)}",
         )
     stored_as = statement.stored_as or found
     if stored_as not in (found, "textfile" if found == "jsonfile" else found):
         raise SemanticError(
             f"ROW FORMAT SERDE '{library}' and STORED AS {stored_as.upper()} contradict each other",
             span=span,
-            hint=f"use STORED AS {found.upper()}, or leave one of them out",
+            hint=f"use STORED AS {found.upper()}, or remove one of them",
         )
     return found
 
@@ -86,9 +86,9 @@ def check_managed(statement: CreateTable, found: str) -> None:
     """Managed tables are Iceberg tables of ORC files; nothing else gives them ACID commits."""
     if statement.location is not None:
         raise UnsupportedError(
-            "LOCATION is for external tables: a managed table lives in the home folder",
+            "LOCATION is only supported for external tables: managed tables are stored in the home folder",
             span=statement.location_span,
-            hint="write CREATE EXTERNAL TABLE, or leave LOCATION out",
+            hint="use CREATE EXTERNAL TABLE, or remove LOCATION",
         )
     if found != "orc" or any(item.key != "serialization.lib" for item in statement.serde):
         span = statement.serde[0].key_span if statement.serde else statement.name.span
@@ -103,24 +103,24 @@ def check_external(statement: CreateTable, columns: tuple[Column, ...] | None) -
     """The location of an external table, normalised."""
     if statement.location is None:
         raise SemanticError(
-            "an external table of files needs a LOCATION",
+            "an external file table requires a LOCATION",
             span=statement.name.span,
-            hint="add LOCATION '…', or leave EXTERNAL out to make a managed table",
+            hint="add LOCATION '…', or remove EXTERNAL to create a managed table",
         )
     if not columns:
         raise SemanticError(
             "Either list of columns or a query should be specified",
             span=statement.name.span,
-            hint="give the columns in brackets",
+            hint="specify the columns",
         )
     location = normalized_location(statement.location)
     if not location:
-        raise SemanticError("the LOCATION is empty", span=statement.location_span, hint="give a folder or a file")
+        raise SemanticError("the LOCATION is empty", span=statement.location_span, hint="specify a folder or a file")
     if redact(location) != location:
         raise SemanticError(
-            "the LOCATION holds a password and would stand in the catalog in clear",
+            "the LOCATION contains a password, which would be stored in plain text in the catalog",
             span=statement.location_span,
-            hint="leave it out, and give Spark its credentials in the environment or a file that it reads",
+            hint="remove it and configure Spark's credentials in its environment or configuration files",
         )
     return location
 
@@ -148,15 +148,13 @@ def check_kafka_clauses(statement: CreateTable) -> None:
     """Refuse the clauses that a topic has no room for."""
     for clause in (statement.partitioned_by, statement.clustered_by):
         if clause:
-            raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="leave it out")
+            raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="remove it")
     if statement.location is not None:
-        raise SemanticError(
-            "LOCATION may not be specified for Kafka", span=statement.location_span, hint="leave it out"
-        )
+        raise SemanticError("LOCATION may not be specified for Kafka", span=statement.location_span, hint="remove it")
     if statement.stored_as is not None:
         span = statement.storage_handler_span
         raise SemanticError(
-            "STORED AS may not be specified for Kafka", span=span, hint="kafka.serde.class gives the format"
+            "STORED AS may not be specified for Kafka", span=span, hint="use kafka.serde.class to set the format"
         )
 
 
@@ -166,7 +164,7 @@ def kafka_properties(statement: CreateTable, properties: Mapping[str, str]) -> d
         raise SemanticError(
             f"{KAFKA_STORAGE_HANDLER} supports only EXTERNAL_TABLE",
             span=statement.name.span,
-            hint="write CREATE EXTERNAL TABLE",
+            hint="use CREATE EXTERNAL TABLE",
         )
     for key in ("kafka.topic", "kafka.bootstrap.servers"):
         if not properties.get(key):
@@ -184,8 +182,8 @@ def kafka_columns(columns: tuple[Column, ...], spans: Mapping[str, Span]) -> tup
     for column in columns:
         if column.name in names:
             raise SemanticError(
-                f"column '{column.name}' is one that every Kafka table has",
+                f"column '{column.name}' is reserved: every Kafka table has it",
                 span=spans.get(column.name),
-                hint="leave it out: it is added by itself",
+                hint="remove it: it is added automatically",
             )
     return columns + KAFKA_COLUMNS

@@ -43,24 +43,24 @@ def _feed_problem(properties: Mapping[str, str]) -> Problem | None:
 
 def _topic_problem(properties: Mapping[str, str]) -> Problem | None:
     if "kafka.topic" in properties and TOPIC_PATTERN in properties:
-        return f"kafka.topic and {TOPIC_PATTERN} exclude each other", "give one of them"
+        return f"kafka.topic and {TOPIC_PATTERN} are mutually exclusive", "specify only one of them"
     if not properties.get("kafka.bootstrap.servers"):
         topic = "kafka.topic" if "kafka.topic" in properties else TOPIC_PATTERN
-        return f"a table with {topic} needs kafka.bootstrap.servers", "for example 'localhost:9092'"
+        return f"{topic} requires kafka.bootstrap.servers", "for example 'localhost:9092'"
     return None
 
 
 def _format_problem(properties: Mapping[str, str]) -> Problem | None:
     given = sorted(key for key in properties if key.startswith("druid.parseSpec."))
     if _INPUT_FORMAT in properties:
-        return (f"{_INPUT_FORMAT} and {given[0]} exclude each other", "give one of them") if given else None
+        return (f"{_INPUT_FORMAT} and {given[0]} are mutually exclusive", "specify only one of them") if given else None
     message_format = record_format(properties)
     if message_format == "avro":
         return _avro_problem(properties)
     if message_format not in _FLAT:
         return None
     if "druid.parseSpec.flattenSpec" in properties:
-        return f"druid.parseSpec.flattenSpec means nothing for {message_format}: records are flat", "leave it out"
+        return f"druid.parseSpec.flattenSpec does not apply to {message_format}: records are flat", "remove it"
     return _flat_problem(properties, message_format)
 
 
@@ -70,7 +70,10 @@ def _avro_problem(properties: Mapping[str, str]) -> Problem | None:
         return "Please specify avro schema literal when using avro parser", "set avro.schema.literal"
     schema = json.loads(text)
     if not isinstance(schema, dict) or schema.get("type") != "record" or not isinstance(schema.get("fields"), list):
-        return "avro.schema.literal is not the schema of a record", 'it begins with {"type": "record", "fields": …'
+        return (
+            "avro.schema.literal is not a record schema",
+            'a record schema starts with {"type": "record", "fields": …',
+        )
     return None
 
 
@@ -78,27 +81,31 @@ def _flat_problem(properties: Mapping[str, str], message_format: str) -> Problem
     names = field_list(properties)
     if not names and not is_true(properties, "druid.parseSpec.hasHeaderRows"):
         return (
-            f"{message_format} messages need druid.parseSpec.columns, the names of their fields in order",
-            "or druid.parseSpec.hasHeaderRows = 'true' where the messages begin with them",
+            f"{message_format} messages require druid.parseSpec.columns, the names of the fields in order",
+            "if the messages start with a header row, set druid.parseSpec.hasHeaderRows = 'true'",
         )
     delimiter = "," if message_format == "csv" else properties.get("druid.parseSpec.delimiter", "\t")
     if properties.get("druid.parseSpec.listDelimiter") == delimiter:
         return (
-            f"druid.parseSpec.listDelimiter is '{delimiter}', which separates the fields already",
-            "give another one, or leave it out",
+            f"druid.parseSpec.listDelimiter is '{delimiter}', which is also the field delimiter",
+            "choose another delimiter, or remove it",
         )
     time = properties.get("druid.timestamp.column", TIME_COLUMN)
     if names and time not in names and TIME_COLUMN not in transformed(properties):
         return (
-            f"the time field '{time}' is not among druid.parseSpec.columns, so that no message could be read",
-            did_you_mean(time, names) or "set druid.timestamp.column to the field that holds the time",
+            f"the time field '{time}' is not in druid.parseSpec.columns, so no message could be parsed",
+            did_you_mean(time, names) or "set druid.timestamp.column to the time field",
         )
     return None
 
 
 def _late_problem(properties: Mapping[str, str]) -> Problem | None:
     keys = [INGESTION_PREFIX + name for name in ("lateMessageRejectionPeriod", "lateMessageRejectionStartDateTime")]
-    return (f"{keys[0]} and {keys[1]} exclude each other", "give one of them") if set(keys) <= set(properties) else None
+    return (
+        (f"{keys[0]} and {keys[1]} are mutually exclusive", "specify only one of them")
+        if set(keys) <= set(properties)
+        else None
+    )
 
 
 def _json_problem(properties: Mapping[str, str]) -> Problem | None:
@@ -123,25 +130,28 @@ def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]
     for key, name, said in _said_of_columns(properties):
         column = columns.get(name)
         if column is None or name == TIME_COLUMN:
-            return f"{key} names no column of the table: '{name}'", did_you_mean(name, [*columns])
+            return f"{key} refers to an unknown column: '{name}'", did_you_mean(name, [*columns])
         druid = TYPES[column.type.name].druid
         if said in ("sum", "min", "max", "number") and (druid not in METRICS or column.type.name == "boolean"):
             return f"{key}: column '{name}' is {column.type}, not a number", "declare it as BIGINT or DOUBLE"
         if said == "count" and druid != "LONG":
-            return f"{key}: column '{name}' is {column.type}, a count is a whole number", "declare it as BIGINT"
+            return f"{key}: column '{name}' is {column.type}, but a count must be an integer", "declare it as BIGINT"
         if said.startswith("as ") and said != f"as {column.type}":
             return (
-                f"{key}: column '{name}' is {column.type}, and stored as it is",
-                "name columns of DECIMAL, BINARY or DATE",
+                f"{key}: column '{name}' is {column.type}, which is stored without conversion",
+                "only DECIMAL, BINARY and DATE columns can be converted",
             )
         if said == "text" and druid != "STRING" and column.type != array_of(STRING):
-            return f"{key}: column '{name}' is {column.type}, only text has several values", "declare it as STRING"
+            return (
+                f"{key}: column '{name}' is {column.type}, but only strings can have several values",
+                "declare it as STRING",
+            )
     owners: dict[str, str] = {}
     for name, field in fields_of_columns(properties, columns.values()).items():
         if field in owners:
             return (
-                f"columns '{owners[field]}' and '{name}' are both the field '{field}'",
-                f"give each its own in {COLUMN_MAPPING}",
+                f"columns '{owners[field]}' and '{name}' are both mapped to the field '{field}'",
+                f"map each to its own field in {COLUMN_MAPPING}",
             )
         owners[field] = name
     return None

@@ -80,14 +80,16 @@ def check_secret(item: Property) -> None:
         if (inner := secret_in(item.value)) is not None:
             _refuse_secret(item, f"'{inner}' in '{item.key}' is a secret")
     elif masked(item.key, item.value) != item.value:
-        _refuse_secret(item, f"the value of '{item.key}' holds a password")
+        _refuse_secret(item, f"the value of '{item.key}' contains a password")
 
 
 def _refuse_secret(item: Property, message: str) -> None:
-    hint = f"put it into an environment variable, and give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value"
+    hint = f"store it in an environment variable and use {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value"
     if item.key.startswith(INGESTION_PREFIX) and not item.key.startswith(CONSUMER_PREFIX):
-        hint = 'refer to it: {"type": "environment", "variable": "NAME_OF_THE_VARIABLE"}'
-    raise SemanticError(f"{message} and would stand in the catalog in clear", span=item.value_span, hint=hint)
+        hint = 'use a reference: {"type": "environment", "variable": "NAME_OF_THE_VARIABLE"}'
+    raise SemanticError(
+        f"{message}, which would be stored in plain text in the catalog", span=item.value_span, hint=hint
+    )
 
 
 def check_value(known: TableProperty, item: Property) -> None:
@@ -99,8 +101,8 @@ def check_value(known: TableProperty, item: Property) -> None:
     if known.key == KAFKA_INGESTION:
         problem = "START, STOP, RESET, SUSPEND, RESUME or HANDOFF"
     if problem == _AT_LEAST_A_MINUTE:
-        hint = "Druid counts part of it in whole minutes: with less every task fails, and is started again for ever"
-    raise SemanticError(f"property '{item.key}' takes {problem}, not {shown}", span=item.value_span, hint=hint)
+        hint = "Druid rounds it down to whole minutes, so with less every task fails and is restarted"
+    raise SemanticError(f"property '{item.key}' must be {problem}, not {shown}", span=item.value_span, hint=hint)
 
 
 def _check_unknown(item: Property) -> None:
@@ -114,7 +116,7 @@ def _check_unknown(item: Property) -> None:
 
 def _raise_unknown(item: Property) -> None:
     if item.key in _INTERNAL:
-        raise SemanticError(f"property '{item.key}' is the planner's own", span=item.key_span, hint="leave it out")
+        raise SemanticError(f"property '{item.key}' is reserved for the planner", span=item.key_span, hint="remove it")
     folded = {key.lower(): key for key in PROPERTIES}
     same = _ELSEWHERE.get(item.key.removeprefix(INGESTION_PREFIX)) or folded.get(item.key.lower())
     hint = f"did you mean '{same}'?" if same else did_you_mean(item.key, PROPERTIES)
@@ -124,10 +126,10 @@ def _raise_unknown(item: Property) -> None:
 def _check_kind(known: TableProperty, item: Property, kind: TableKind | None) -> None:
     if kind is None or kind in known.kinds or not item.key.startswith(CHECKED_PREFIXES):
         return
-    hint = "leave it out"
+    hint = "remove it"
     if kind == "druid" and item.key.startswith("kafka.consumer."):
         hint = f"did you mean '{CONSUMER_PREFIX}{item.key.removeprefix('kafka.consumer.')}'?"
-    raise SemanticError(f"property '{item.key}' means nothing for {KIND_NAMES[kind]}", span=item.key_span, hint=hint)
+    raise SemanticError(f"property '{item.key}' does not apply to {KIND_NAMES[kind]}", span=item.key_span, hint=hint)
 
 
 def _check_name(item: Property) -> None:
@@ -135,17 +137,19 @@ def _check_name(item: Property) -> None:
     name = item.key.removeprefix("kafka.consumer.").removeprefix("kafka.producer.")
     if name != item.key and name in _SET_BY_TABLE:
         raise SemanticError(
-            f"Kafka property '{name}' cannot be set", span=item.key_span, hint="leave it out: the table sets it"
+            f"Kafka property '{name}' cannot be set", span=item.key_span, hint="remove it: it is set automatically"
         )
     if item.key == CONSUMER_PREFIX + "druid.dynamic.config.provider":
         raise SemanticError(
             f"property '{item.key}' cannot be set",
             span=item.key_span,
-            hint=f"give {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value of the consumer's property",
+            hint=f"use {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value of the consumer property",
         )
     if item.key == CONSUMER_PREFIX + "bootstrap.servers":
         raise SemanticError(
-            f"property '{item.key}' would be given twice", span=item.key_span, hint="use kafka.bootstrap.servers alone"
+            f"property '{item.key}' conflicts with kafka.bootstrap.servers",
+            span=item.key_span,
+            hint="use only kafka.bootstrap.servers",
         )
 
 
@@ -153,7 +157,7 @@ def _number(limit: int) -> Callable[[TableProperty, str], str | None]:
     def check(_: TableProperty, value: str) -> str | None:
         if re.fullmatch(r"[+-]?\d{1,19}", value, re.ASCII) and -limit - 1 <= int(value) <= limit:
             return None
-        return "a whole number" if not re.fullmatch(r"[+-]?\d+", value, re.ASCII) else f"a whole number up to {limit}"
+        return "an integer" if not re.fullmatch(r"[+-]?\d+", value, re.ASCII) else f"an integer up to {limit}"
 
     return check
 
@@ -174,7 +178,7 @@ def _duration(known: TableProperty, value: str) -> str | None:
     """A period of one length: Druid turns it into a duration, and years and months have none (Joda's toStandardDuration)."""
     match = PERIOD.fullmatch(value)
     if match is None or match[1] or match[2]:
-        return "an ISO 8601 period such as PT10M" + (", without years and months" if match else "")
+        return "an ISO 8601 period such as PT10M" + (" without years and months" if match else "")
     if known.key == TASK_DURATION and seconds(value) < 60:
         return _AT_LEAST_A_MINUTE
     return None
@@ -193,9 +197,7 @@ def _datetime(_: TableProperty, value: str) -> str | None:
 _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "text": lambda *_: None,
     "int": _number(_MAX_INT),
-    "positive": lambda known, value: (
-        _number(_MAX_INT)(known, value) or (None if int(value) > 0 else "a number above 0")
-    ),
+    "positive": lambda known, value: _number(_MAX_INT)(known, value) or (None if int(value) > 0 else "greater than 0"),
     "long": _number(_MAX_LONG),
     "bool": lambda _, value: None if value.lower() in ("true", "false") else "true or false",
     "period": lambda _, value: None if PERIOD.fullmatch(value) else "an ISO 8601 period such as PT10M",

@@ -69,7 +69,7 @@ DECIMALS = [
 """Sums of decimals are sums of whole numbers in Druid."""
 
 PUSHED_SINCE = [
-    # a whole number to tens wraps beyond its type
+    # an integer to tens wraps beyond its type
     "SELECT id, round(ti, -1) AS a, round(sm, -2) AS b, round(i, -3) AS c, round(big, -1) AS e, round(l, -18) AS f FROM t ORDER BY id",
     # a row of the left that fails its own term meets none, and stays
     "SELECT x.id AS k, y.c AS c FROM t x LEFT JOIN (SELECT w, count(*) AS c FROM u GROUP BY w) y ON x.w = y.w AND x.i > 0 ORDER BY k",
@@ -93,7 +93,7 @@ PUSHED_SINCE = [
             ("id", "i", "u WHERE id < 20"),
         )
     ),
-    # rows that the query gives itself are an inline data source, with keys and values of every type
+    # constant rows are an inline data source, with keys and values of every type
     "SELECT v.r AS k, count(*) AS c FROM t JOIN (SELECT 'x' AS w, 1 AS r UNION ALL SELECT 'y', 2 UNION ALL SELECT NULL, 3) v ON t.w = v.w GROUP BY v.r ORDER BY k",
     "SELECT v.r AS k, count(*) AS c, sum(v.k) AS s FROM t JOIN (SELECT 1 AS k, true AS r UNION ALL SELECT 5, false) v ON t.i = v.k GROUP BY v.r ORDER BY k",
     "SELECT v.r AS k, count(*) AS c FROM t JOIN (SELECT 1L AS k, date '2020-01-01' AS r UNION ALL SELECT 9223372036854775807L, null) v ON t.big = v.k GROUP BY v.r ORDER BY k",

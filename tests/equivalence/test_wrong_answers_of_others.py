@@ -92,7 +92,7 @@ CALCITE_WRONG = {
     "A15 substring from the front and from the end": [
         f"SELECT id, substring(s, {start}) AS c, substring(s, {start}, 2) AS e FROM t ORDER BY id" for start in (0, 1, -1, -2, -9, 9)
     ],
-    "A16 a count is a whole number": [
+    "A16 a count is an integer": [
         "SELECT count(DISTINCT s) AS c FROM t",
         "SELECT count(DISTINCT s) AS c, count(DISTINCT i) AS e, count(*) AS g FROM t",
         "SELECT w AS k, count(DISTINCT s) AS c, count(DISTINCT i) AS e FROM t GROUP BY w ORDER BY k",

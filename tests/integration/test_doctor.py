@@ -61,9 +61,9 @@ def test_tables_fed_from_kafka(
         f"{kafka}: not_there": "missing",
         f"{kafka}: {topic}_and_more.*": "missing",
         ": 127.0.0.1:1": "missing",
-        ": environment of Druid": "ok",
-        ": environment of Druid: NOT_SET_ANYWHERE": "missing",
+        ": Druid environment": "ok",
+        ": Druid environment: NOT_SET_ANYWHERE": "missing",
     }
-    assert found["Kafka"]["detail"] == "feeds " + ", ".join(f"default.{name}" for name in tables)
-    assert found["Kafka: environment of Druid"]["detail"] == "set for the overlord: PATH"
+    assert found["Kafka"]["detail"] == "source of " + ", ".join(f"default.{name}" for name in tables)
+    assert found["Kafka: Druid environment"]["detail"] == "set on the overlord: PATH"
     assert code == 1

@@ -85,7 +85,7 @@ def story(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Story]:
 
 
 def test_a_view_from_its_first_build_to_a_crash(story: Story) -> None:
-    assert "default.daily answers for default.ev" in story.plan()
+    assert "default.daily is used instead of default.ev" in story.plan()
     assert story.run(QUERY) == [("NO", 1, 1), ("US", 2, 1)]
 
     story.run("INSERT INTO ev VALUES ('2020-01-02 12:00:00', 'US', 40), ('2020-01-05 12:00:00', 'NO', 7)")
@@ -98,7 +98,7 @@ def test_a_view_from_its_first_build_to_a_crash(story: Story) -> None:
     assert f"rows: incremental, the intervals that have changed: {changed}" in rebuild
     story.run("ALTER MATERIALIZED VIEW daily REBUILD")
     assert story.staleness() == "No"
-    assert "default.daily answers for default.ev" in story.plan()
+    assert "default.daily is used instead of default.ev" in story.plan()
     assert story.run(QUERY) == [("NO", 8, 2), ("US", 42, 2)]
 
     story.run("ALTER MATERIALIZED VIEW daily REBUILD")
@@ -107,10 +107,10 @@ def test_a_view_from_its_first_build_to_a_crash(story: Story) -> None:
     story.run("INSERT INTO ev VALUES ('2020-01-05 13:00:00', 'NO', 100)")
     story.killed_rebuild()
     assert story.staleness().startswith("Yes: ")
-    assert "answers for" not in story.plan()
+    assert "is used instead of" not in story.plan()
     assert story.run(QUERY) == [("NO", 108, 3), ("US", 42, 2)]
     story.run("ALTER MATERIALIZED VIEW daily REBUILD")
-    assert "default.daily answers for default.ev" in story.plan()
+    assert "default.daily is used instead of default.ev" in story.plan()
     assert story.run(QUERY) == [("NO", 108, 3), ("US", 42, 2)]
 
     _rebuild_without_new_rows(story)
@@ -154,7 +154,7 @@ def test_the_clock_of_another_zone_does_not_count(tmp_path: Path) -> None:
             "FROM zoned GROUP BY floor_day(`__time`)"
         )
         query = "SELECT count(*) FROM zoned"
-        assert "default.days answers for default.zoned" in story.plan(query)
+        assert "default.days is used instead of default.zoned" in story.plan(query)
         story.run("SET hive.local.time.zone=US/Pacific")
-        assert "default.days is not used: it was built in the zone UTC" in story.plan(query)
-        assert "default.daily answers for default.ev" in story.plan()  # its time has no zone
+        assert "default.days is not used: it was built in the time zone UTC" in story.plan(query)
+        assert "default.daily is used instead of default.ev" in story.plan()  # its time has no zone

@@ -201,7 +201,7 @@ def test_clear_text_goes_to_druid_and_nowhere_else(
             with Session(tmp_path, hiveconf=conf, note=shown.append) as other:
                 run(other, "START INGESTION good")  # nothing has to be sent
                 assert before.split(",")[0] in run(other, "SHOW TASKS FOR good")
-                with pytest.raises(SemanticError, match="was given in clear in another session") as foreign:
+                with pytest.raises(SemanticError, match="was given in plain text in another session") as foreign:
                     run(
                         other,
                         "ALTER TABLE good SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '1000')",

@@ -55,7 +55,7 @@ def never_ends(node: Node, _context: RuleContext) -> Node | None:
 def test_a_rule_that_never_ends_is_named() -> None:
     with pytest.raises(PlanError, match="never_ends") as failure:
         plan(SQL, rules=(never_ends,))
-    assert "does not come to an end" in str(failure.value)
+    assert "does not terminate" in str(failure.value)
 
 
 def ping(node: Node, _context: RuleContext) -> Node | None:
@@ -93,7 +93,7 @@ def test_a_circle_over_several_passes_is_found() -> None:
         wanted = not (isinstance(node.condition, Literal) and node.condition.value)
         return replace(node, condition=Literal(BOOLEAN, wanted))
 
-    with pytest.raises(PlanError, match=r"circle.*flips"):
+    with pytest.raises(PlanError, match=r"cycle.*flips"):
         plan(SQL, rules=(flips,))
 
 
@@ -106,7 +106,7 @@ def test_passes_are_bounded() -> None:
         state["count"] += 1
         return replace(node, condition=Literal(INT, state["count"])) if state["count"] % 2 else None
 
-    with pytest.raises(PlanError, match=r"settle in \d+ passes.*counts"):
+    with pytest.raises(PlanError, match=r"converge in \d+ passes.*counts"):
         plan(SQL, rules=(counts,))
 
 

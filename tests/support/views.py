@@ -31,7 +31,7 @@ class Rewritten:
 
     @property
     def is_answered(self) -> bool:
-        return any(" answers for " in sentence for sentence in self.said)
+        return any(" is used instead of " in sentence for sentence in self.said)
 
     @property
     def reason(self) -> str:

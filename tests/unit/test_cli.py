@@ -123,7 +123,7 @@ def test_variables(sql: Sql) -> None:
         (["-e", "SELECT 'a"], 2, "unterminated string"),
         (["--bad"], 2, "No such option"),
         (["--format", "xml", "-e", ""], 2, "xml"),
-        (["--hivevar", "a", "-e", ""], 2, "'a' lacks '='"),
+        (["--hivevar", "a", "-e", ""], 2, "'a' must have the form KEY=VALUE"),
         (["--hiveconf", "druid.ulr=embedded:", "-e", ""], 2, "druid.ulr"),
         (["--druid", "ftp://x", "-e", ""], 2, "druid.url"),
         (["-f", "/"], 2, "cannot read /: Is a directory"),
@@ -253,7 +253,7 @@ def test_closed_streams(closed: str, code: int, tmp_path: Path) -> None:
     shell = f'"{sys.executable}" -m hivedruid sql --home "{tmp_path}" {closed}'
     run = subprocess.run(["bash", "-c", shell], input="SHOW DATABASES", capture_output=True, text=True, check=False)
     assert run.returncode == code, run.stderr
-    assert run.stderr in ("", "error: there is no standard input\nhint: give statements with -f or -e\n")
+    assert run.stderr in ("", "error: standard input is not available\nhint: specify statements with -f or -e\n")
 
 
 def test_interrupted(tmp_path: Path) -> None:

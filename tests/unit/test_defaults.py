@@ -30,12 +30,14 @@ def test_no_file_for_no_defaults(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("text", "what"), [('{"druid.url": "lo', "is not JSON"), ("[1]", "is not an object of texts")])
+@pytest.mark.parametrize(
+    ("text", "what"), [('{"druid.url": "lo', "is not valid JSON"), ("[1]", "is not a JSON object of strings")]
+)
 def test_a_damaged_file_is_told_and_replaced(tmp_path: Path, text: str, what: str) -> None:
     (tmp_path / defaults.FILE).write_text(text)
     with pytest.raises(UsageError, match=what) as caught:
         defaults.read(tmp_path)
-    assert caught.value.hint == "correct it, or remove it: `hivedruid local up` writes it again"
+    assert caught.value.hint == "fix or delete the file, or run `hivedruid local up` to recreate it"
     defaults.write(tmp_path, {"druid.url": "local"})
     assert defaults.read(tmp_path) == {"druid.url": "local"}
 

@@ -49,7 +49,9 @@ def test_a_spec_is_filled_and_hidden_again() -> None:
 
 def test_a_reference_of_another_session_is_named() -> None:
     spec = {"consumerProperties": {"sasl.jaas.config": KeptSecrets().keep(SECRET), "group.id": "me"}}
-    with pytest.raises(SemanticError, match=f"the value of '{CONSUMER}sasl.jaas.config' was given in clear in another"):
+    with pytest.raises(
+        SemanticError, match=f"the value of '{CONSUMER}sasl.jaas.config' was given in plain text in another"
+    ):
         KeptSecrets().filled(spec)
 
 
@@ -91,7 +93,10 @@ def run(session: Session, text: str) -> str:
 
 
 def test_without_the_setting_clear_text_is_refused(tmp_path: Path) -> None:
-    with Session(tmp_path) as session, pytest.raises(SemanticError, match="is a secret and would stand in the catalog"):
+    with (
+        Session(tmp_path) as session,
+        pytest.raises(SemanticError, match="is a secret, which would be stored in plain text in the catalog"),
+    ):
         run(session, CREATE.format(CONSUMER + "sasl.jaas.config", JAAS))
 
 

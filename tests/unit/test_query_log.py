@@ -42,7 +42,7 @@ def test_an_answer_that_is_not_read_to_its_end(tmp_path: Path) -> None:
         rows = iter(session.execute(statement).rows)
         next(rows)
         rows.close()  # type: ignore[attr-defined]
-    assert entries(tmp_path)[0]["outcome"] == "not read to the end"
+    assert entries(tmp_path)[0]["outcome"] == "not all rows were read"
 
 
 def test_secrets_are_masked(tmp_path: Path) -> None:

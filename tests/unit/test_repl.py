@@ -143,7 +143,7 @@ def test_a_found_statement_runs(prompt: Prompt) -> None:
 @pytest.mark.parametrize("word", ["help", "?", "HELP;"])
 def test_help(word: str, prompt: Prompt) -> None:
     shown = prompt.run(word)
-    assert "A statement may take several lines and ends with ;" in shown
+    assert "A statement may span several lines and ends with ;" in shown
     assert not any(line.startswith("error") for line in shown)
 
 

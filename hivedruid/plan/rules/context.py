@@ -47,7 +47,7 @@ class RuleContext:
         query = native_query(candidate, self.zone).query
         self._check_merge_buffers(query)
         if not self.limits.sketches and _has_sketches(query):
-            raise NotExact("this Druid has no sketches (druid-datasketches)")
+            raise NotExact("Druid has not loaded the extension druid-datasketches")
         return candidate
 
     def _check_merge_buffers(self, query: Mapping[str, Any]) -> None:
@@ -56,7 +56,7 @@ class RuleContext:
             return
         needed = merge_buffers(query)
         if needed > available:
-            raise NotExact(f"nested groupBys need {needed} merge buffers, this Druid has {available}")
+            raise NotExact(f"nested groupBy queries require {needed} merge buffers, Druid has {available}")
 
 
 def _has_sketches(query: Mapping[str, Any]) -> bool:

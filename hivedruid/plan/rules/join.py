@@ -39,7 +39,7 @@ def druid_join(node: Node, context: RuleContext) -> Node | None:
 def push_join(node: Join, context: RuleContext) -> DruidQuery:
     """The join as one native query; NotExact with the reason where it is left to Spark."""
     if node.kind == "full":
-        raise NotExact("Druid joins segment by segment, which a FULL JOIN does not allow")
+        raise NotExact("Druid joins each segment separately, which is not possible for a FULL JOIN")
     if node.kind == "right":
         return _joined(node, node.right, node.left, context)
     if node.kind in ("inner", "cross") and _is_better_swapped(node, context):
@@ -67,7 +67,7 @@ def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQu
     if not isinstance(small, DruidQuery | Values):
         raise NotExact("the smaller side is not a Druid query")
     if any(has(t, Subquery) for t in _terms(node)):
-        raise NotExact("a subquery in the condition of a join")
+        raise NotExact("a subquery in the join condition")
     left = _as_source(big, context)
     equalities, rest = _equalities(node, big, small)
     if not equalities:
@@ -75,7 +75,7 @@ def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQu
     if node.kind in ("left", "right", "anti"):
         equalities, rest = _guarded(equalities, rest, big)
     if rest and node.kind not in ("inner", "cross"):
-        raise NotExact("a join on something else than equal columns")
+        raise NotExact("a join on a condition other than column equality")
     if not isinstance(small, Values):
         small = _with_keys(small, equalities, context)
     if node.kind in ("semi", "anti"):
@@ -165,7 +165,7 @@ def _distinct(
 ) -> tuple[DruidQuery, Rex | None]:
     """Each combination of keys once, so that no row is found twice; for an anti join what is null where none is found."""
     if isinstance(small, Values) or not equalities:
-        raise NotExact(f"{kind} joins with a list of rows, or on no key")
+        raise NotExact(f"a {kind} join with constant rows or without keys")
     keys = tuple(dict.fromkeys(key for _, _, key in equalities))
     by_key = next((key for op, _, key in equalities if op == "="), None)
     if _is_unique(small, keys) and (kind == "semi" or by_key is not None):
@@ -196,7 +196,7 @@ def _check_single(small: Node) -> None:
         return
     if isinstance(small, Values):
         return
-    raise NotExact("a join on no equal columns")
+    raise NotExact("a join without equal columns")
 
 
 def _check_size(side: DruidQuery | Values, context: RuleContext) -> None:
@@ -211,6 +211,8 @@ def _check_size(side: DruidQuery | Values, context: RuleContext) -> None:
         if side.fetch is not None:
             rows = side.fetch
         elif side.grouped is None:
-            raise NotExact(f"it is not known whether the smaller side has more than {most:,} rows; ANALYZE TABLE tells")
+            raise NotExact(
+                f"the number of rows of the smaller side is unknown and may exceed {most:,}; run ANALYZE TABLE"
+            )
     if rows is not None and rows > most:
-        raise NotExact(f"the smaller side has about {rows:,} rows, more than {most:,} ({MAX_ROWS})")
+        raise NotExact(f"the smaller side has about {rows:,} rows, more than the limit of {most:,} ({MAX_ROWS})")

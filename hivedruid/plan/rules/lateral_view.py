@@ -19,17 +19,19 @@ def push_lateral_view(node: LateralView, context: RuleContext) -> DruidQuery:
     """The rows of the view as one native query; NotExact with the reason where Spark makes them."""
     query, generator = node.input, node.generator
     if not isinstance(generator, Call) or generator.op != "explode":
-        raise NotExact(f"no native query has LATERAL VIEW {generator.op if isinstance(generator, Call) else ''}()")
+        raise NotExact(
+            f"native queries do not support LATERAL VIEW {generator.op if isinstance(generator, Call) else ''}()"
+        )
     if not isinstance(query, DruidQuery):
         raise NotExact("its input is computed outside Druid")
     if query.grouped is not None or query.is_limited or query.sort:
-        raise NotExact("explode() of rows that are grouped, ordered or limited")
+        raise NotExact("explode() of grouped, sorted or limited rows")
     source = query.source
     if isinstance(source, DruidQuery | DruidJoin):
-        raise NotExact("explode() of the rows of a join, or of another query")
+        raise NotExact("explode() over a join or a subquery")
     array = substitute(generator.args[0], query.mapping)
     if not isinstance(array, Ref):
-        raise NotExact("explode() of other arrays than a column")
+        raise NotExact("explode() of an array that is not a column")
     element = node.generated[0]
     unnest = DruidUnnest((*source.columns, element), source, array, node.outer, element)
     return context.exact(DruidQuery(node.columns, unnest, (*query.exprs, element.ref), query.filter))

@@ -80,4 +80,4 @@ def check_materialised(query: DruidQuery, context: RuleContext) -> None:
     """NotExact where the rows of an inner query, which a broker has to hold, may be too many."""
     most = context.limits.subquery_rows or SUBQUERY_ROWS
     if query.grouped is None and (query.fetch is None or query.fetch > most):
-        raise NotExact(f"an inner query of more than {most} rows")
+        raise NotExact(f"a subquery with more than {most} rows")

@@ -162,7 +162,7 @@ class _Totals:
         if alike and (self.disjoint or first.distinct or first.op in ("min", "max")):
             return self._call(first)
         if first.distinct or first.op not in ("count", "sum", "avg"):
-            raise NotExact(f"{first.op}() over a UNION ALL of overlapping parts of a table")
+            raise NotExact(f"{first.op}() over a UNION ALL of overlapping subsets of a table")
         if first.op != "avg":
             return _sum([self._call(_within(c, own)) for c, own in zip(calls, self.parts.own, strict=True)], first.op)
         if first.type != DOUBLE:

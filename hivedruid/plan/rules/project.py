@@ -50,7 +50,7 @@ def push_project(
     """The query with other output; after a LIMIT too, since computing a row's values keeps the rows."""
     mapping = query.mapping
     if not all(is_deterministic(e) for e in exprs):
-        raise NotExact("a function that answers anew for every row")
+        raise NotExact("a non-deterministic function")
     return context.exact(replace(query, columns=columns, exprs=tuple(substitute(e, mapping) for e in exprs)))
 
 

@@ -68,7 +68,7 @@ def push_sort(query: DruidQuery, node: Sort, context: RuleContext) -> DruidQuery
         )
     rows = groups_of(query)
     if rows is None:
-        raise NotExact("ordering the rows that a LIMIT left")
+        raise NotExact("sorting rows after LIMIT")
     return context.exact(replace(rows, sort=node.keys, fetch=node.fetch, offset=node.offset))
 
 

@@ -54,7 +54,7 @@ def _joined(query: DruidQuery, sort: Sort, most: int, context: RuleContext) -> D
         keys.setdefault(behind, key)
     source = query.source
     if not keys or not isinstance(source, TableScan | DruidUnion | DruidJoin):
-        raise NotExact("an order by what Druid does not group by")
+        raise NotExact("ORDER BY an expression that Druid does not group by")
     first = _first_keys(query, keys, most, context)
     pairs = zip(keys, first.columns, strict=True)
     same = conjunction([Call(BOOLEAN, "<=>", (_without_sign(rex), c.ref)) for rex, c in pairs])

@@ -135,7 +135,7 @@ def test_the_side_of_a_join_that_travels_is_told_with_its_rows(session: Session)
     run(session, "SET hivedruid.join.max.rows=2")
     rows = run(session, "EXPLAIN EXTENDED SELECT a.n FROM t a JOIN t b ON a.n = b.n")
     text = "\n".join(str(line) for (line,) in rows)
-    assert "  Join: the smaller side has about 3 rows, more than 2 (hivedruid.join.max.rows)" in text
+    assert "  Join: the smaller side has about 3 rows, more than the limit of 2 (hivedruid.join.max.rows)" in text
 
 
 def test_files_are_weighed_and_not_read(tmp_path: Path) -> None:

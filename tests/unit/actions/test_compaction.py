@@ -173,7 +173,7 @@ def test_the_embedded_store_compacts_nothing_by_itself(embedded: Session, notes:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("'druid.compaction.auto' = 'yes'", "takes true or false"),
+        ("'druid.compaction.auto' = 'yes'", "must be true or false"),
         ("'druid.compaction.skipOffsetFromLatest' = 'P1M'", "without years and months"),
         ("'druid.compaction.maxRowsPerSegment' = '5'", "unknown table property"),
     ],

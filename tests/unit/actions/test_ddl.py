@@ -122,7 +122,7 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ("(`__time` timestamp, x array<int>) STORED BY druid", "Dimension x does not have STRING type: ARRAY", "x"),
         (
             "(`__time` timestamp, `__time_granularity` string) STORED BY druid",
-            "column name '__time_granularity' is reserved: it is what rows are divided into segments by",
+            "column name '__time_granularity' is reserved for dividing rows into segments",
             "`__time_granularity`",
         ),
         (
@@ -137,12 +137,12 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ),
         (
             "(`__time` timestamp, n bigint) STORED BY druid TBLPROPERTIES ('druid.columns.as'='n:string')",
-            "druid.columns.as: column 'n' is bigint, and stored as it is",
+            "druid.columns.as: column 'n' is bigint, which is stored without conversion",
             "d",
         ),
         (
             "(`__time` timestamp, n bigint) STORED BY druid TBLPROPERTIES ('druid.columns.aggregators'='m:max')",
-            "druid.columns.aggregators names no column of the table: 'm'",
+            "druid.columns.aggregators refers to an unknown column: 'm'",
             "d",
         ),
         ("(`__time` timestamp, x map<int,int>) STORED BY druid", "Dimension x does not have STRING type: MAP", "x"),
@@ -163,7 +163,7 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ("STORED BY druid TBLPROPERTIES ('druid.datasource'='a/b')", "data source name 'a/b' contains a /", "'a/b'"),
         (
             "STORED BY druid TBLPROPERTIES ('druid.datasource'='.x')",
-            "data source name '.x' begins with a point",
+            "data source name '.x' starts with a dot",
             "'.x'",
         ),
         ("STORED BY druid TBLPROPERTIES ('druid.datasource'='')", "data source name '' is empty", "''"),
@@ -174,7 +174,7 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ),
         (
             "(`__time` timestamp) STORED BY druid TBLPROPERTIES ('kafka.topic'='x')",
-            "a table with kafka.topic needs kafka.bootstrap.servers",
+            "kafka.topic requires kafka.bootstrap.servers",
             "d",
         ),
     ],
@@ -219,11 +219,11 @@ def test_a_table_fed_from_kafka(world: World) -> None:
         ("'druid.parseSpec.format'='avro'", "Please specify avro schema literal when using avro parser"),
         (
             "'druid.parseSpec.format'='csv'",
-            "csv messages need druid.parseSpec.columns, the names of their fields in order",
+            "csv messages require druid.parseSpec.columns, the names of the fields in order",
         ),
         (
             "'druid.kafka.ingestion.period'='soon'",
-            "property 'druid.kafka.ingestion.period' takes an ISO 8601 period such as PT10M, not 'soon'",
+            "property 'druid.kafka.ingestion.period' must be an ISO 8601 period such as PT10M, not 'soon'",
         ),
     ],
 )
@@ -280,7 +280,7 @@ def test_a_kafka_table(world: World) -> None:
         ),
         (
             f"CREATE EXTERNAL TABLE k (`__key` INT) STORED BY kafka TBLPROPERTIES ({KAFKA})",
-            "column '__key' is one that every Kafka table has",
+            "column '__key' is reserved: every Kafka table has it",
         ),
         (
             f"CREATE EXTERNAL TABLE k (a INT) STORED BY kafka LOCATION '/x' TBLPROPERTIES ({KAFKA})",
@@ -368,9 +368,9 @@ def test_locations(world: World, given: str, kept: str) -> None:
             UnsupportedError,
             "a managed table cannot be stored as TEXTFILE",
         ),
-        ("CREATE TABLE m (a INT) LOCATION '/x'", UnsupportedError, "LOCATION is for external tables"),
+        ("CREATE TABLE m (a INT) LOCATION '/x'", UnsupportedError, "LOCATION is only supported for external tables"),
         ("CREATE TABLE m", SemanticError, "Either list of columns or a query"),
-        ("CREATE EXTERNAL TABLE f (a INT)", SemanticError, "an external table of files needs a LOCATION"),
+        ("CREATE EXTERNAL TABLE f (a INT)", SemanticError, "an external file table requires a LOCATION"),
         ("CREATE EXTERNAL TABLE f LOCATION '/x'", SemanticError, "Either list of columns or a query"),
         ("CREATE EXTERNAL TABLE f (a INT) LOCATION ''", SemanticError, "the LOCATION is empty"),
         (
@@ -393,7 +393,7 @@ def test_locations(world: World, given: str, kept: str) -> None:
         (
             "CREATE TABLE m (a INT) TBLPROPERTIES ('druid.rollup'='true')",
             SemanticError,
-            "property 'druid.rollup' means nothing for a managed table",
+            "property 'druid.rollup' does not apply to a managed table",
         ),
         ("CREATE TABLE nope.m (a INT)", SemanticError, "Database does not exist: nope"),
         (
@@ -479,7 +479,7 @@ def test_declared_columns_win_over_those_of_the_query(world: World) -> None:
     table = as_select(world, "CREATE TABLE m (x BIGINT COMMENT 'c') AS SELECT 1", Column("a", t.INT))
     assert table is not None
     assert table.columns == (Column("x", t.BIGINT, "c"),)
-    with pytest.raises(SemanticError, match="the table has 1 columns, its query 2"):
+    with pytest.raises(SemanticError, match="the table has 1 columns but its query returns 2"):
         as_select(world, "CREATE TABLE m (x BIGINT) AS SELECT 1", Column("a", t.INT), Column("b", t.INT))
 
 
@@ -497,7 +497,7 @@ def test_queries_that_make_no_table(world: World) -> None:
     existing = "CREATE EXTERNAL TABLE d STORED BY druid TBLPROPERTIES ('druid.datasource'='x') AS SELECT 1"
     with pytest.raises(SemanticError, match="Timestamp column"):
         as_select(world, existing, Column("a", t.INT))
-    with pytest.raises(UnsupportedError, match="into Kafka"):
+    with pytest.raises(UnsupportedError, match="for Kafka tables"):
         as_select(
             world, f"CREATE EXTERNAL TABLE k STORED BY kafka TBLPROPERTIES ({KAFKA}) AS SELECT 1", Column("a", t.INT)
         )

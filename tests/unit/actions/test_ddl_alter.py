@@ -122,15 +122,19 @@ def test_set_properties(world: World) -> None:
         (
             "ALTER TABLE w SET TBLPROPERTIES ('druid.rollup'='no')",
             SemanticError,
-            "property 'druid.rollup' takes true or false",
+            "property 'druid.rollup' must be true or false",
         ),
         ("ALTER TABLE w SET TBLPROPERTIES ('druid.datasource'='a/b')", SemanticError, "data source name"),
         (
             "ALTER TABLE m SET TBLPROPERTIES ('druid.rollup'='true')",
             SemanticError,
-            "property 'druid.rollup' means nothing",
+            "property 'druid.rollup' does not apply",
         ),
-        ("ALTER TABLE w SET TBLPROPERTIES ('kafka.topic'='x')", SemanticError, "a table with kafka.topic needs"),
+        (
+            "ALTER TABLE w SET TBLPROPERTIES ('kafka.topic'='x')",
+            SemanticError,
+            "kafka.topic requires kafka.bootstrap.servers",
+        ),
         ("ALTER TABLE m SET TBLPROPERTIES ('EXTERNAL'='TRUE')", UnsupportedError, "the property EXTERNAL"),
         (
             "ALTER TABLE fed SET TBLPROPERTIES ('a.password'='hunter2')",
@@ -145,7 +149,7 @@ def test_set_properties(world: World) -> None:
         (
             "ALTER TABLE fed SET TBLPROPERTIES ('druid.kafka.ingestion'='PAUSE')",
             SemanticError,
-            "property 'druid.kafka.ingestion' takes START",
+            "property 'druid.kafka.ingestion' must be START",
         ),
         (
             "ALTER TABLE w SET TBLPROPERTIES ('druid.kafka.ingestion'='START')",
@@ -158,7 +162,7 @@ def test_set_properties(world: World) -> None:
         (
             "ALTER TABLE fed UNSET TBLPROPERTIES ('kafka.bootstrap.servers')",
             SemanticError,
-            "a table with kafka.topic needs",
+            "kafka.topic requires kafka.bootstrap.servers",
         ),
         ("ALTER TABLE k UNSET TBLPROPERTIES ('kafka.topic')", SemanticError, "Set Table property kafka.topic"),
     ],
@@ -386,5 +390,5 @@ def test_types_that_a_property_gives(world: World) -> None:
     error = world.refused("ALTER TABLE a ADD COLUMNS (more DECIMAL(9,2))")
     choices = "'more:double' or 'more:string'"
     assert error.hint == (
-        f"TBLPROPERTIES ('druid.columns.as' = {choices}) says as what to store it, or CAST it in the SELECT"
+        f"TBLPROPERTIES ('druid.columns.as' = {choices}) sets the stored type, or CAST it in the SELECT"
     )

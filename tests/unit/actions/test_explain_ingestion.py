@@ -102,5 +102,5 @@ def test_a_table_like_one_that_is_fed(world: World) -> None:
     start = "'druid.kafka.ingestion'='START'"
     world.refused(like.format("fed", start), UnsupportedError)
     assert "no kafka.topic" in world.refused(like.format("plain", start)).message
-    assert "needs kafka.bootstrap" in world.refused(like.format("plain", "'kafka.topic'='t'")).message
+    assert "requires kafka.bootstrap" in world.refused(like.format("plain", "'kafka.topic'='t'")).message
     assert supervisor(world, like.format("fed", start))["spec"]["dataSchema"]["dataSource"] == "default.other"

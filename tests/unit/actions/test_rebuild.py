@@ -97,10 +97,10 @@ def test_segments_that_went_or_that_grow_count() -> None:
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        ("SELECT `__time`, clicks FROM ev ORDER BY clicks LIMIT 3", "its query has LIMIT above the tables"),
+        ("SELECT `__time`, clicks FROM ev ORDER BY clicks LIMIT 3", "its query has LIMIT over the tables"),
         ("SELECT max(`__time`) AS `__time`, country FROM ev GROUP BY country", "its __time is not the source's __time, nor that rounded down"),
         ("SELECT e.`__time`, d.region FROM ev e JOIN dim d ON e.country = d.country", "its query reads more than one Druid table"),
-        ("SELECT `__time`, sum(clicks) OVER (PARTITION BY country) AS s FROM ev", "its query has a window function or a subquery above the tables"),
+        ("SELECT `__time`, sum(clicks) OVER (PARTITION BY country) AS s FROM ev", "its query has a window function or a subquery over the tables"),
     ],
 )  # fmt: skip
 def test_what_needs_all_rows(sql: str, reason: str) -> None:

@@ -47,7 +47,7 @@ def test_a_reference_is_this_machine_s_variable(monkeypatch: pytest.MonkeyPatch)
         ({"security.protocol": "SSH"}, "is not a valid security.protocol"),
         ({"sasl.jaas.config": "com.sun.security.auth.module.JndiLoginModule required;"}, "JndiLoginModule"),
         ({"sasl.jaas.config": f"{MODULE} required;"}, "missing a username or password"),
-        ({"sasl.jaas.config": ""}, "is not of the form"),
+        ({"sasl.jaas.config": ""}, "does not have the form"),
         ({"security.protocol": "SASL_SSL", "ssl.truststore.certificates": "no PEM"}, "cannot be used"),
     ],
 )

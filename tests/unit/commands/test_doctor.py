@@ -26,7 +26,7 @@ def test_a_home_that_is_not_there_yet(tmp_path: Path, capsys: pytest.CaptureFixt
     code, found = checked(capsys, "--home", str(tmp_path / "home"))
     assert set(CHECKS) - {"downloads"} <= set(found)
     assert found["home"]["detail"].startswith(f"{tmp_path / 'home'}: no catalog yet")
-    assert found["Druid"]["detail"].startswith("the embedded store")
+    assert found["Druid"]["detail"].startswith("embedded store")
     assert found["Spark server"]["state"] in ("later", "ok")
     assert code == (1 if any(row["state"] == "missing" for row in found.values()) else 0)
     assert not (tmp_path / "home").exists()
@@ -82,15 +82,15 @@ def declare(home: Path, name: str, **properties: str) -> None:
 
 
 def test_tables_fed_from_kafka(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert checked(capsys, "--home", str(tmp_path))[1]["Kafka"]["detail"] == "no table is fed from it"
+    assert checked(capsys, "--home", str(tmp_path))[1]["Kafka"]["detail"] == "no table ingests from Kafka"
     declare(tmp_path, "a", kafka_topic="x", kafka_bootstrap_servers="127.0.0.1:1")
     declare(tmp_path, "b", kafka_topic="y", kafka_bootstrap_servers="127.0.0.1:1")
     found = checked(capsys, "--home", str(tmp_path))[1]
     assert found["Kafka"]["state"] == "later"
-    assert found["Kafka"]["detail"] == "feeds default.a, default.b, but not into the embedded store"
+    assert found["Kafka"]["detail"] == "source of default.a, default.b; the embedded store does not ingest from Kafka"
     code, found = checked(capsys, "--home", str(tmp_path), "--druid", "http://127.0.0.1:1")
     assert code == 1
-    assert found["Kafka"]["detail"] == "feeds default.a, default.b"
+    assert found["Kafka"]["detail"] == "source of default.a, default.b"
     assert found["Kafka: 127.0.0.1:1"]["detail"].endswith("from this machine: connection refused")
 
 

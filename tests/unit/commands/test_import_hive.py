@@ -29,12 +29,12 @@ SELECT 1 -- the end
 NEW = """\
 -- nightly
 -- {file}:2: SET hive.druid.metadata.password: left out
---   dropped: hive.druid.metadata.password (the metadata database is never used)
+--   dropped: hive.druid.metadata.password (the metadata database is not accessed)
 
--- {file}:3: CREATE EXTERNAL TABLE edits (a Druid table fed from Kafka): rewritten
---   changed: 'druid.kafka.ingestion.taskDuration' = 'PT30S' is 'PT1M': with less than a minute every task of Druid fails, for ever
---   changed: 'druid.kafka.ingestion.consumer.sasl.jaas.config' is 'env:KAFKA_SASL_JAAS_CONFIG'; put the secret into the environment \
-variable KAFKA_SASL_JAAS_CONFIG of the hosts on which Druid's tasks and overlord run; sasl.jaas.config names the login module x
+-- {file}:3: CREATE EXTERNAL TABLE edits (a Druid table with Kafka ingestion): rewritten
+--   changed: 'druid.kafka.ingestion.taskDuration' = 'PT30S' is now 'PT1M': Druid tasks fail with less than a minute
+--   changed: 'druid.kafka.ingestion.consumer.sasl.jaas.config' is now 'env:KAFKA_SASL_JAAS_CONFIG'; store the secret in the environment \
+variable KAFKA_SASL_JAAS_CONFIG on the hosts of Druid's tasks and overlord; sasl.jaas.config names the login module x, which is not allowed
 CREATE EXTERNAL TABLE edits (`__time` timestamp, page string -- a comment; with 'quotes
 )
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
@@ -45,7 +45,7 @@ TBLPROPERTIES (
   'druid.kafka.ingestion.consumer.sasl.jaas.config' = 'env:KAFKA_SASL_JAAS_CONFIG');
 
 -- {file}:11: ADD JAR: left out
---   dropped: ADD is not supported: there is no Hive to add files or jars to
+--   dropped: ADD is not supported: files and jars cannot be added
 
 -- {file}:12: SELECT 1: as it is
 SELECT 1 -- the end
@@ -89,7 +89,7 @@ def test_what_cannot_be_mapped_is_a_comment(tmp_path: Path, capsys: pytest.Captu
     assert main(["import-hive", str(path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"-- {path}:1: CREATE EXTERNAL TABLE t: cannot be mapped",
-        "--   changed: 'a.password' is 'env:A_PASSWORD'; put the secret into the environment variable A_PASSWORD",
+        "--   changed: 'a.password' is now 'env:A_PASSWORD'; store the secret in the environment variable A_PASSWORD",
         "--   refused: PARTITIONED BY may not be specified for Druid; Druid partitions by time: see druid.segment.granularity",
         "--| CREATE EXTERNAL TABLE t (`__time` timestamp)",
         "--| PARTITIONED BY (d string) STORED BY 'druid' TBLPROPERTIES ('a.password' = '******",
@@ -106,7 +106,7 @@ def test_check_reports_and_prints_no_statement(old: Path, tmp_path: Path, capsys
     assert main(["import-hive", "--check", str(old)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{old}:2: SET hive.druid.metadata.password: left out"
-    assert lines[1] == "  dropped: hive.druid.metadata.password (the metadata database is never used)"
+    assert lines[1] == "  dropped: hive.druid.metadata.password (the metadata database is not accessed)"
     assert not any("STORED BY" in line for line in lines)
     assert main(["import-hive", "--check", str(old), str(bad)]) == 1
     assert f"{bad}:1: CREATE EXTERNAL TABLE t: cannot be mapped" in capsys.readouterr().out
@@ -149,4 +149,4 @@ def test_no_secret_is_shown(old: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_without_files_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import-hive"]) == 2
-    assert "see hivedruid import-hive --help" in capsys.readouterr().err
+    assert "run hivedruid import-hive --help" in capsys.readouterr().err

@@ -32,12 +32,12 @@ def test_what_explain_shows_of_it_never_changes() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("druid.query.tags", "team", "takes key=value"),
-        ("druid.query.tags", "a=b,", "takes key=value"),
-        ("druid.query.tags", "a=b=c", "takes key=value"),
+        ("druid.query.tags", "team", "must be key=value"),
+        ("druid.query.tags", "a=b,", "must be key=value"),
+        ("druid.query.tags", "a=b=c", "must be key=value"),
         ("druid.query.id.prefix", "", "letters, digits"),
         ("druid.query.id.prefix", "a/b", "letters, digits"),
-        ("druid.query.priority", "high", "whole number"),
+        ("druid.query.priority", "high", "an integer"),
     ],
 )
 def test_what_cannot_be_a_context_is_refused(key: str, value: str, why: str) -> None:

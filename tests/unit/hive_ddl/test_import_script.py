@@ -37,7 +37,7 @@ def has(imported: Imported, kind: str, text: str) -> bool:
         (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a STRING) {DRUID}", "a Druid table"),
         (
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC})",
-            "a Druid table fed from Kafka",
+            "a Druid table with Kafka ingestion",
         ),
         (f"CREATE EXTERNAL TABLE t {DRUID} TBLPROPERTIES ('druid.datasource'='x')", "a Druid table"),
         (f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `__time`, sum(x) s FROM u GROUP BY ts", "a Druid table"),
@@ -70,7 +70,7 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP)\nROW FORMAT SERDE 'x.DruidSerDe'\n{DRUID}\nLOCATION\n  'hdfs://x'",
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP)\n{DRUID}",
             "dropped",
-            "LOCATION (Druid knows its deep storage)",
+            "LOCATION (deep storage is configured in Druid)",
         ),
         (
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} WITH SERDEPROPERTIES ('serialization.format'='1')",
@@ -82,13 +82,13 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('EXTERNAL'='TRUE', 'a'='b')",
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES (\n  'a'='b')",
             "changed",
-            "the property EXTERNAL said so",
+            "it has the property EXTERNAL",
         ),
         (
             f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID}",
             f"CREATE TABLE t (`__time` TIMESTAMP) {DRUID}",
             "note",
-            "DROP TABLE removes the data source",
+            "DROP TABLE deletes the data source",
         ),
         (
             f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('numRows'='0')",
@@ -100,19 +100,19 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `___time`, a FROM u",
             f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT ts AS `__time`, a FROM u",
             "changed",
-            "`___time` is `__time`",
+            "`___time` is now `__time`",
         ),
         (
             f"CREATE TABLE t (a int, `__key` binary COMMENT 'x', `__partition` int) {KAFKA} LOCATION '/x' TBLPROPERTIES ({TOPIC})",
             f"CREATE EXTERNAL TABLE t (a int) {KAFKA}  TBLPROPERTIES ({TOPIC})",
             "dropped",
-            "every Kafka table has them",
+            "added to every Kafka table",
         ),
         (
             f"""CREATE EXTERNAL TABLE t {KAFKA} TBLPROPERTIES ({TOPIC}, 'avro.schema.literal'='{{"fields": [{{"name": "A", "type": "int"}}]}}')""",
             f"""CREATE EXTERNAL TABLE t (`a` INT) {KAFKA} TBLPROPERTIES ({TOPIC}, 'avro.schema.literal'='{{"fields": [{{"name": "A", "type": "int"}}]}}')""",
             "changed",
-            "the columns are those of avro.schema.literal",
+            "the columns are taken from avro.schema.literal",
         ),
         (
             "CREATE TABLE t (a int)\nROW FORMAT DELIMITED FIELDS TERMINATED BY ','\nNULL DEFINED AS ''\nSTORED AS TEXTFILE",
@@ -130,7 +130,7 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             "CREATE TABLE t (a int) STORED AS INPUTFORMAT 'org.x.OrcInputFormat' OUTPUTFORMAT 'org.x.OrcOutputFormat' LOCATION '/w/t'",
             "CREATE EXTERNAL TABLE t (a int) STORED AS ORC LOCATION '/w/t'",
             "changed",
-            "the files at its LOCATION stay",
+            "the existing files at its LOCATION",
         ),
         (
             "CREATE TABLE t (a int) STORED AS INPUTFORMAT 'org.x.OrcInputFormat' OUTPUTFORMAT 'o'\nLOCATION '/w/t'\n"
@@ -144,19 +144,19 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             " STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' OUTPUTFORMAT 'o' LOCATION '/x'",
             "CREATE EXTERNAL TABLE t (a int) ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe' STORED AS JSONFILE LOCATION '/x'",
             "changed",
-            "is STORED AS JSONFILE",
+            "is now STORED AS JSONFILE",
         ),
         (
             "create external table t(a int)",
             "create table t(a int)",
             "changed",
-            "EXTERNAL needs a LOCATION here",
+            "EXTERNAL requires a LOCATION",
         ),
         (
             "CREATE DATABASE d COMMENT 'x'\nLOCATION 'hdfs://x'\nWITH DBPROPERTIES ('a'='b')",
             "CREATE DATABASE d COMMENT 'x'",
             "dropped",
-            "databases are names alone",
+            "not supported for databases",
         ),
         (
             "ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.taskDuration' = 'PT1S', 'b' = 'c')",
@@ -187,7 +187,7 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("ADD JAR /x.jar", "no Hive to add files or jars to"),
+        ("ADD JAR /x.jar", "files and jars cannot be added"),
         ("ANALYZE TABLE t PARTITION (d) COMPUTE STATISTICS", "ANALYZE … PARTITION"),
         ("MSCK REPAIR TABLE t", "no partitions to repair"),
         ("ALTER TABLE t CONCATENATE", "not for CONCATENATE"),
@@ -195,11 +195,11 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
         ("SHOW LOCKS", "no table locks"),
         ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),
         ("ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.chatThreads'='3')", "chatThreads"),
-        ("SET hive.druid.select.threshold=5", "`select` queries are gone"),
-        ("SET hive.druid.metadata.password=hunter2", "the metadata database is never used"),
+        ("SET hive.druid.select.threshold=5", "`select` queries"),
+        ("SET hive.druid.metadata.password=hunter2", "the metadata database is not accessed"),
         ("SET javax.jdo.option.ConnectionPassword=hunter2", "its value is a secret"),
         ("SET hive.druid.rolup=true", "did you mean 'hive.druid.rollup'?"),
-        ("SET hive.druid.broker.address.default=http:///", "its value is no address"),
+        ("SET hive.druid.broker.address.default=http:///", "its value is not a valid address"),
     ],
 )
 def test_what_is_left_out(text: str, finding: str) -> None:
@@ -214,19 +214,19 @@ def test_what_is_left_out(text: str, finding: str) -> None:
     [
         (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) PARTITIONED BY (d string) {DRUID}", "PARTITIONED BY may not be specified"),
         (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a int) CLUSTERED BY (a) INTO 2 BUCKETS {DRUID}", "CLUSTERED BY may not"),
-        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, ts TIMESTAMP) {DRUID}", "Druid has one time column"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, ts TIMESTAMP) {DRUID}", "Druid supports only one time column"),
         (f"CREATE EXTERNAL TABLE t (`__time` STRING) {DRUID}", "must be timestamp"),
         (f"CREATE EXTERNAL TABLE t (a int) {DRUID}", "__time"),
         (f"CREATE EXTERNAL TABLE t {DRUID} AS SELECT a, b FROM u", "__time"),
         (f"CREATE EXTERNAL TABLE t {DRUID}", "druid.datasource"),
         (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ('kafka.topic'='t')", "kafka.bootstrap.servers"),
         (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a INT, a INT) {DRUID}", "Duplicate column name a"),
-        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC}, 'druid.kafka.ingestion.replicas'='')", "a whole number"),
+        (f"CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) {DRUID} TBLPROPERTIES ({TOPIC}, 'druid.kafka.ingestion.replicas'='')", "an integer"),
         ("CREATE EXTERNAL TABLE t (a int) PARTITIONED BY (d string) LOCATION '/x'", "PARTITIONED BY is not supported"),
         ("CREATE EXTERNAL TABLE t (a int) STORED AS RCFILE LOCATION '/x'", "STORED AS RCFILE"),
         ("CREATE TABLE t (a int) STORED BY 'org.apache.hive.storage.jdbc.JdbcStorageHandler'", "not supported"),
         ("CREATE MATERIALIZED VIEW v PARTITIONED ON (a) AS SELECT 1 AS a", "PARTITIONED ON"),
-        ("LOAD DATA INPATH '/x' INTO TABLE t", "CREATE EXTERNAL TABLE over the files"),
+        ("LOAD DATA INPATH '/x' INTO TABLE t", "use CREATE EXTERNAL TABLE"),
         ("ALTER TABLE t CHANGE COLUMN a b int", "not for CHANGE"),
         ("CREATE TABLE t (a int", "found the end of the statement"),
         ("SELEC 1", "did you mean 'SELECT'?"),
@@ -272,7 +272,7 @@ def test_variables_are_left_for_the_run() -> None:
     ):
         imported = one(text)
         assert imported.text == text
-        assert has(imported, "note", "not checked, for it holds variables")
+        assert has(imported, "note", "not checked because it contains variables")
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,16 @@ def test_what_stays_as_it_is(key: str, value: str) -> None:
     ("key", "value", "now", "text"),
     [
         (INGESTION + "taskDuration", "PT30S", (INGESTION + "taskDuration", "PT1M"), "less than a minute"),
-        (INGESTION + "taskduration", "PT10M", (INGESTION + "taskDuration", "PT10M"), "did not know"),
-        ("Kafka.Topic", "x", ("kafka.topic", "x"), "is written 'kafka.topic'"),
+        (INGESTION + "taskduration", "PT10M", (INGESTION + "taskDuration", "PT10M"), "Hive ignored the former"),
+        ("Kafka.Topic", "x", ("kafka.topic", "x"), "is now 'kafka.topic'"),
         ("druid.parseSpec.hasHeaderRow", "true", ("druid.parseSpec.hasHeaderRows", "true"), "hasHeaderRows"),
         ("druid.timestampSpec.column", "ts", ("druid.timestamp.column", "ts"), "druid.timestamp.column"),
-        (INGESTION + "useEarliestOffset", "yes", (INGESTION + "useEarliestOffset", "false"), "everything but true"),
+        (
+            INGESTION + "useEarliestOffset",
+            "yes",
+            (INGESTION + "useEarliestOffset", "false"),
+            "every value other than true",
+        ),
     ],
 )
 def test_what_is_written_differently(key: str, value: str, now: tuple[str, str], text: str) -> None:
@@ -71,12 +76,12 @@ def test_what_is_written_differently(key: str, value: str, now: tuple[str, str],
         ("druid.storage.storageDirectory", "/segments", "deep storage"),
         (INGESTION + "taskCont", "3", "did you mean 'taskCount'?"),
         ("druid.segment.granularty", "DAY", "did you mean 'druid.segment.granularity'?"),
-        ("druid.query.json", '{"queryType": "select"}', "`select` queries are gone"),
-        ("druid.query.json", '{"queryType": "groupBy"}', "queries are planned anew"),
-        ("druid.query.json", "no json", "queries are planned anew"),
-        ("druid.fieldNames", "a,b", "queries are planned anew"),
-        ("kafka.consumer.max.poll.records", "5", f"'{CONSUMER}max.poll.records' would count"),
-        ("kafka.serde.class", "x.Y", "means nothing for a Druid table"),
+        ("druid.query.json", '{"queryType": "select"}', "`select` queries"),
+        ("druid.query.json", '{"queryType": "groupBy"}', "queries are planned again"),
+        ("druid.query.json", "no json", "queries are planned again"),
+        ("druid.fieldNames", "a,b", "queries are planned again"),
+        ("kafka.consumer.max.poll.records", "5", f"'{CONSUMER}max.poll.records' applies"),
+        ("kafka.serde.class", "x.Y", "does not apply to a Druid table"),
         ("numRows", "0", "numRows (Hive's own bookkeeping)"),
     ],
 )
@@ -89,10 +94,10 @@ def test_what_is_left_out(key: str, value: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("druid.rollup", "true", "Hive took the property, whatever its value, for false"),
+        ("druid.rollup", "true", "Hive read every value of the property as false"),
         ("druid.parseSpec.format", "TSV", "the same as 'delimited'"),
         ("druid.parseSpec.format", "avro", "druid-avro-extensions"),
-        ("druid.kafka.ingestion", "reset", "needs --yes"),
+        ("druid.kafka.ingestion", "reset", "need --yes"),
     ],
 )
 def test_what_means_something_else(key: str, value: str, text: str) -> None:
@@ -112,13 +117,13 @@ def test_brokers_are_named_once() -> None:
 def test_a_misspelt_property_beside_the_right_one_is_left_out() -> None:
     pairs, findings = revised([Pair("kafka.topic", "a"), Pair("kafka.Topic", "b")], "druid")
     assert [(pair.key, pair.value) for pair in pairs] == [("kafka.topic", "a")]
-    assert "'kafka.topic' is given as well" in findings[0].text
+    assert "'kafka.topic' is also specified" in findings[0].text
 
 
 def test_the_last_of_a_property_counts() -> None:
     pairs, findings = revised([Pair("a", "1"), Pair("b", "2"), Pair("a", "3")], None)
     assert [(pair.key, pair.value) for pair in pairs] == [("a", "3"), ("b", "2")]
-    assert "given more than once" in findings[0].text
+    assert "specified more than once" in findings[0].text
 
 
 def test_what_a_property_has_become_is_looked_at_again() -> None:

@@ -49,7 +49,7 @@ def test_nothing_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["local", "down", "--clean", "--home", str(home)]) == 0
     assert main(["local", "status", "--home", str(home), "--format", "json"]) == 3
     out, err = capsys.readouterr()
-    assert err == "nothing was running\n"
+    assert err == "no services were running\n"
     assert {(row["name"], row["state"], row["pid"]) for row in json.loads(out)} == {
         (name, "stopped", None) for name in ("zookeeper", "coordinator", "historical", "indexer", "broker", "kafka")
     }
@@ -69,7 +69,7 @@ def test_clean_leaves_what_is_not_of_the_cluster(tmp_path: Path) -> None:
 def test_log_of_what_never_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["local", "logs", "broker", "--home", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
-        f"error: broker has no log: it was never started in {tmp_path}\nhint: hivedruid local up --home {tmp_path}\n"
+        f"error: broker has no log: it was never started for home {tmp_path}\nhint: hivedruid local up --home {tmp_path}\n"
     )
 
 

@@ -111,28 +111,43 @@ def test_show_problems() -> None:
         ("RESET INGESTION t TO", "expected EARLIEST, LATEST, OFFSETS or TIMESTAMP, found the end", "", ""),
         ("RESET INGESTION t TO OFFSET (0:1)", "expected EARLIEST, LATEST", "OFFSET", "'OFFSETS'"),
         ("RESET INGESTION t TO OFFSETS 0:1", "expected '(', found '0'", "0", ""),
-        ("RESET INGESTION t TO OFFSETS ()", "expected a partition's number, found ')'", ")", ""),
-        ("RESET INGESTION t TO OFFSETS (0:1, 00:2)", "partition 0 is given twice", "00", ""),
-        ("RESET INGESTION t TO OFFSETS (0:-1)", "an offset is 0 or more", "-1", "EARLIEST"),
-        ("RESET INGESTION t TO OFFSETS (-1:0)", "a partition's number is 0 or more", "-1", ""),
+        ("RESET INGESTION t TO OFFSETS ()", "expected a partition number, found ')'", ")", ""),
+        ("RESET INGESTION t TO OFFSETS (0:1, 00:2)", "partition 0 is specified twice", "00", ""),
+        ("RESET INGESTION t TO OFFSETS (0:-1)", "an offset must be 0 or more", "-1", "EARLIEST"),
+        ("RESET INGESTION t TO OFFSETS (-1:0)", "a partition number must be 0 or more", "-1", ""),
         ("RESET INGESTION t TO OFFSETS (0:1.5)", "expected an offset, found '1.5'", "1.5", ""),
-        ("RESET INGESTION t TO OFFSETS (0:9223372036854775808)", "an offset is at most", "9223372036854775808", ""),
-        (f"RESET INGESTION t TO OFFSETS (0:{'9' * 5000})", "an offset is at most", "9" * 5000, ""),
-        ("RESET INGESTION t TO OFFSETS (2147483648:1)", "a partition's number is at most", "2147483648", ""),
-        ("RESET INGESTION t TO TIMESTAMP '2024-02-30'", "'2024-02-30' is not a time", "'2024-02-30'", "yyyy-MM-dd"),
-        ("RESET INGESTION t TO TIMESTAMP 'now'", "'now' is not a time", "'now'", "hive.local.time.zone"),
-        ("RESET INGESTION t TO TIMESTAMP 1704067200000", "expected a time in quotes", "1704067200000", ""),
+        (
+            "RESET INGESTION t TO OFFSETS (0:9223372036854775808)",
+            "an offset must be at most",
+            "9223372036854775808",
+            "",
+        ),
+        (f"RESET INGESTION t TO OFFSETS (0:{'9' * 5000})", "an offset must be at most", "9" * 5000, ""),
+        ("RESET INGESTION t TO OFFSETS (2147483648:1)", "a partition number must be at most", "2147483648", ""),
+        (
+            "RESET INGESTION t TO TIMESTAMP '2024-02-30'",
+            "'2024-02-30' is not a valid timestamp",
+            "'2024-02-30'",
+            "yyyy-MM-dd",
+        ),
+        ("RESET INGESTION t TO TIMESTAMP 'now'", "'now' is not a valid timestamp", "'now'", "hive.local.time.zone"),
+        ("RESET INGESTION t TO TIMESTAMP 1704067200000", "expected a quoted timestamp", "1704067200000", ""),
         ("SHOW INGESTION", "expected TABLES", "INGESTION", "'INGESTIONS'"),
         ("SHOW INGESTIONS a b", "expected the end of the statement, found 'b'", "b", ""),
         ("SHOW TASKS t", "expected FOR or WHERE, found 't'", "t", ""),
         ("SHOW TASKS WHERE id = 'x'", "expected 'STATE', found 'id'", "id", "WHERE STATE = 'RUNNING'"),
-        ("SHOW TASKS WHERE STATE = RUNNING", "expected a state in quotes, found 'RUNNING'", "RUNNING", ""),
-        ("SHOW TASK", "expected a task's id in quotes, found the end of the statement", "", "SHOW TASKS"),
-        ("SHOW TASK index_kafka", "expected a task's id in quotes, found 'index_kafka'", "index_kafka", "SHOW TASKS"),
+        ("SHOW TASKS WHERE STATE = RUNNING", "expected a quoted state, found 'RUNNING'", "RUNNING", ""),
+        ("SHOW TASK", "expected a task id as a quoted string, found the end of the statement", "", "SHOW TASKS"),
+        (
+            "SHOW TASK index_kafka",
+            "expected a task id as a quoted string, found 'index_kafka'",
+            "index_kafka",
+            "SHOW TASKS",
+        ),
         ("SHOW PROBLEM", "expected TABLES", "PROBLEM", "'PROBLEMS'"),
         ("SHOW PROBLEMS FOR t", "expected the end of the statement, found 'FOR'", "FOR", ""),
         ("KILL 'id'", "expected 'TASK', found a string", "'id'", "KILL TASK 'id'"),
-        ("KILL TASK ' '", "expected a task's id in quotes", "' '", "SHOW TASKS"),
+        ("KILL TASK ' '", "expected a task id as a quoted string", "' '", "SHOW TASKS"),
         ("KILL TASK 'a', 'b'", "expected the end of the statement, found ','", ",", ""),
     ],
 )
@@ -146,7 +161,7 @@ def test_errors_say_what_was_expected_and_where(text: str, message: str, place: 
 
 @pytest.mark.parametrize(("state", "hint"), [("faild", "'FAILED'"), ("x", "WAITING, PENDING, RUNNING")])
 def test_a_state_that_no_task_has(state: str, hint: str) -> None:
-    with pytest.raises(SemanticError, match=f"'{state}' is not a state of tasks") as error:
+    with pytest.raises(SemanticError, match=f"'{state}' is not a valid task state") as error:
         one(f"SHOW TASKS WHERE STATE = '{state}'")
     assert at(error.value.span) == f"'{state}'"
     assert hint in (error.value.hint or "")
@@ -155,10 +170,10 @@ def test_a_state_that_no_task_has(state: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("ALTER TABLE db.t START INGESTION", "write START INGESTION db.t"),
-        ("ALTER TABLE t RESET INGESTION", "write RESET INGESTION t"),
+        ("ALTER TABLE db.t START INGESTION", "use START INGESTION db.t"),
+        ("ALTER TABLE t RESET INGESTION", "use RESET INGESTION t"),
         ("ALTER TABLE t ROLBACK INGESTION", "did you mean 'ROLLBACK'?"),
-        ("ROLLBACK INGESTION t", "write ALTER TABLE table ROLLBACK INGESTION"),
+        ("ROLLBACK INGESTION t", "use ALTER TABLE table ROLLBACK INGESTION"),
     ],
 )
 def test_each_is_written_in_one_way(text: str, hint: str) -> None:

@@ -201,7 +201,7 @@ def test_other_storage_handlers_are_refused() -> None:
         "CREATE TABLE t (a int) STORED BY 'org.apache.hadoop.hive.druid.QTestDruidStorageHandler'", UnsupportedError
     )
     assert DRUID_STORAGE_HANDLER in (error.hint or "")
-    assert "druid and kafka" in refused("CREATE TABLE t (a int) STORED BY hbase", UnsupportedError).message
+    assert "druid or kafka" in refused("CREATE TABLE t (a int) STORED BY hbase", UnsupportedError).message
     assert "Iceberg" in (refused("CREATE TABLE t (a int) STORED BY ICEBERG", UnsupportedError).hint or "")
 
 
@@ -312,17 +312,17 @@ def test_constraints() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("CREATE TABLE t (a int", "expected a comma or the closing bracket, found the end of the statement"),
-        ("CREATE TABLE t (a int b int)", "expected a comma or the closing bracket, found 'b'"),
+        ("CREATE TABLE t (a int", "expected a comma or a closing parenthesis, found the end of the statement"),
+        ("CREATE TABLE t (a int b int)", "expected a comma or a closing parenthesis, found 'b'"),
         ("CREATE TABLE t (a int,)", "expected a column name, found ')'"),
         ("CREATE TABLE t ()", "expected a column name, found ')'"),
         ("CREATE TABLE (a int)", "expected a table name, found '('"),
-        ("CREATE TABLE t (a int) STORED AS ORC STORED AS ORC", "STORED AS is given twice"),
+        ("CREATE TABLE t (a int) STORED AS ORC STORED AS ORC", "STORED AS is specified twice"),
         ("CREATE TABLE t (a int) STORED", "expected a clause of CREATE TABLE, found 'STORED'"),
         ("CREATE TABLE t (a int) TBLPROPERTIES ('a')", "expected '=', found ')'"),
-        ("CREATE TABLE t (a int) TBLPROPERTIES (a='b')", "expected a property's name in quotes, found 'a'"),
+        ("CREATE TABLE t (a int) TBLPROPERTIES (a='b')", "expected a quoted property name, found 'a'"),
         ("CREATE TABLE t (a int) TBLPROPERTIES ('a'='b'", "expected ')', found the end of the statement"),
-        ("CREATE TABLE `a b` (a int)", "'a b' is not a table name"),
+        ("CREATE TABLE `a b` (a int)", "'a b' is not a valid table name"),
         ("CREATE VIEW v SELECT 1", "expected 'AS', found 'SELECT'"),
         ("DROP TABLE", "expected a table name, found the end of the statement"),
         ("DROP TABLE a b", "expected the end of the statement, found 'b'"),
@@ -335,9 +335,9 @@ def test_constraints() -> None:
         ("SHOW INGESTION", "expected TABLES, VIEWS"),
         ("EXPLAIN", "expected a statement, found the end of the statement"),
         ("EXPLAIN EXPLAIN SELECT 1", "expected a statement to explain, found EXPLAIN"),
-        ("SOURCE", "expected the path of a script"),
-        ("SET a b", "expected the name of a setting"),
-        ("SET = 1", "expected the name of a setting"),
+        ("SOURCE", "expected a script path"),
+        ("SET a b", "expected a setting name"),
+        ("SET = 1", "expected a setting name"),
     ],
 )
 def test_statement_errors(text: str, message: str) -> None:
@@ -429,7 +429,7 @@ def test_multi_insert_shares_from() -> None:
 def test_inserts_that_are_refused() -> None:
     assert "PARTITION" in refused("INSERT INTO t PARTITION (a=1) SELECT 1", UnsupportedError).message
     assert "DIRECTORY" in refused("INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1", UnsupportedError).message
-    assert "given twice" in refused("INSERT INTO t (a, A) SELECT 1, 2", SemanticError).message
+    assert "specified twice" in refused("INSERT INTO t (a, A) SELECT 1, 2", SemanticError).message
 
 
 # ---- DESCRIBE, SHOW, SET, SOURCE

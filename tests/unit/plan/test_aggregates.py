@@ -226,7 +226,7 @@ def test_an_approximate_count_needs_sketches() -> None:
     (sketch,) = native(sql)["aggregations"]
     assert (sketch["type"], sketch["fieldName"]) == ("HLLSketchBuild", "vc0")
     without = plan(sql, limits=DruidLimits(sketches=False))
-    assert [left.reason for left in left_outside(without)] == ["this Druid has no sketches (druid-datasketches)"]
+    assert [left.reason for left in left_outside(without)] == ["Druid has not loaded the extension druid-datasketches"]
 
 
 # --- over limited queries --------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_rows_that_the_broker_does_not_hold_are_not_asked_again() -> None:
         "SELECT count(*) FROM (SELECT clicks FROM ev LIMIT 1000000) x",
     ):
         assert not is_pushed(sql)
-        assert "an inner query of more than 100000 rows" in [left.reason for left in left_outside(plan(sql))]
+        assert "a subquery with more than 100000 rows" in [left.reason for left in left_outside(plan(sql))]
 
 
 def test_times_of_an_inner_scan_have_another_name() -> None:

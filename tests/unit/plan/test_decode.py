@@ -81,5 +81,5 @@ def test_a_value_that_its_type_does_not_hold_is_named(value: object, type_: Hive
     assert next(rows)[0] == 1
     with pytest.raises(DruidError) as error:
         next(rows)
-    assert error.value.message == f"column 'at' has {value!r}, which is no {type_}"
+    assert error.value.message == f"column 'at' has {value!r}, which is not a valid {type_}"
     assert ("9999" in (error.value.hint or "")) == type_.is_time

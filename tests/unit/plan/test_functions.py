@@ -21,10 +21,10 @@ WRONG = [
     ("SELECT st_point(1, 2) FROM ev", UnsupportedError, "st_point() is not supported", ""),
     ("SELECT upper(country, city) FROM ev", SemanticError, "upper() takes 1 argument, not 2", ""),
     ("SELECT concat_ws() FROM ev", SemanticError, "concat_ws() takes at least 1 argument", ""),
-    ("SELECT upper(array(1)) FROM ev", SemanticError, "upper() takes a text as argument 1, not array<int>", ""),
+    ("SELECT upper(array(1)) FROM ev", SemanticError, "upper() takes a string as argument 1, not array<int>", ""),
     ("SELECT size(country) FROM ev", SemanticError, "size() takes an array or a map as argument 1, not string", ""),
     ("SELECT sum(array(1)) FROM ev", SemanticError, "sum() takes a number as argument 1, not array<int>", ""),
-    ("SELECT array_contains(array(1), 'a') FROM ev", SemanticError, "compares int with string", "CAST"),
+    ("SELECT array_contains(array(1), 'a') FROM ev", SemanticError, "cannot compare int with string", "CAST"),
     ("SELECT encode(country, 'latin') FROM ev", SemanticError, "unknown character set 'latin'", "UTF-8"),
 ]
 
@@ -49,13 +49,13 @@ def test_what_spark_cannot_compute_is_refused_while_planning() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("date_format(`__time`, 'HH:mm A')", "A in a pattern of date_format() is not supported"),
-        ("date_format(`__time`, 'ppH')", "pp in a pattern of date_format() is not supported"),
-        ("from_unixtime(clicks, 'vvvv')", "vvvv in a pattern of from_unixtime() is not supported"),
-        ("from_unixtime(clicks, 'hhh')", "from_unixtime(): 'hhh' is not a pattern of time"),
-        ("unix_timestamp(country, 'YYYY-ww')", "YYYY in a pattern of unix_timestamp() is not supported"),
-        ("add_months(`__time`, 1, 'u')", "u in a pattern of add_months() is not supported"),
-        ("map('a', 1, NULL, 2)", "a map with NULL as a key is not supported"),
+        ("date_format(`__time`, 'HH:mm A')", "A in the pattern of date_format() is not supported"),
+        ("date_format(`__time`, 'ppH')", "pp in the pattern of date_format() is not supported"),
+        ("from_unixtime(clicks, 'vvvv')", "vvvv in the pattern of from_unixtime() is not supported"),
+        ("from_unixtime(clicks, 'hhh')", "from_unixtime(): 'hhh' is not a valid time pattern"),
+        ("unix_timestamp(country, 'YYYY-ww')", "YYYY in the pattern of unix_timestamp() is not supported"),
+        ("add_months(`__time`, 1, 'u')", "u in the pattern of add_months() is not supported"),
+        ("map('a', 1, NULL, 2)", "NULL map keys are not supported"),
         ("ds_hll_estimate(ds_hll_sketch(country))", "ds_hll_estimate() is not supported: sketches"),
         ("ds_kll_quantile(country, 0.5)", "ds_kll_quantile() is not supported: sketches"),
         ("ds_freq_sketch(country)", "ds_freq_sketch() is not supported: sketches"),

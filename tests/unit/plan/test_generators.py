@@ -91,14 +91,17 @@ def test_conditions_of_a_subquery_pass_the_rows_that_are_made_of_them() -> None:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        (f"SELECT upper({WORDS}) FROM ev", "explode.. makes rows: it stands by itself in SELECT"),
-        ("SELECT explode(explode(tags)) FROM tagged", "makes rows"),
-        (f"SELECT country FROM ev WHERE {WORDS} = 'a'", "makes rows"),
-        (f"SELECT {WORDS} AS w, count(*) FROM ev GROUP BY w", "none of them can read"),
-        (f"SELECT sum({WORDS}) FROM ev", "makes rows"),
-        (f"SELECT {WORDS}, {WORDS} FROM ev", "two functions that make rows"),
-        ("SELECT explode(collect_set(city)) AS c FROM ev GROUP BY country HAVING c > 'a'", "none of them can read"),
-        ("SELECT upper(city) AS (a, b) FROM ev", "several names for one column"),
+        (f"SELECT upper({WORDS}) FROM ev", "explode.. is a table-generating function"),
+        ("SELECT explode(explode(tags)) FROM tagged", "table-generating function"),
+        (f"SELECT country FROM ev WHERE {WORDS} = 'a'", "table-generating function"),
+        (f"SELECT {WORDS} AS w, count(*) FROM ev GROUP BY w", "cannot be combined with GROUP BY"),
+        (f"SELECT sum({WORDS}) FROM ev", "table-generating function"),
+        (f"SELECT {WORDS}, {WORDS} FROM ev", "only one table-generating function"),
+        (
+            "SELECT explode(collect_set(city)) AS c FROM ev GROUP BY country HAVING c > 'a'",
+            "cannot be combined with GROUP BY",
+        ),
+        ("SELECT upper(city) AS (a, b) FROM ev", "several names for a single column"),
     ],
 )
 def test_rows_are_made_in_one_place_alone(sql: str, message: str) -> None:

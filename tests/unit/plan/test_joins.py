@@ -140,12 +140,12 @@ def test_semi_and_anti_joins_look_for_each_key_once() -> None:
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        ("SELECT a.clicks FROM ev a JOIN evt b ON a.country = b.country", "more than 50,000 (hivedruid.join.max.rows)"),
-        ("SELECT a.clicks FROM ev a FULL JOIN small b ON a.country = b.country", "Druid joins segment by segment"),
+        ("SELECT a.clicks FROM ev a JOIN evt b ON a.country = b.country", "more than the limit of 50,000 (hivedruid.join.max.rows)"),
+        ("SELECT a.clicks FROM ev a FULL JOIN small b ON a.country = b.country", "Druid joins each segment separately"),
         ("SELECT a.clicks FROM ev a JOIN dim b ON a.country = b.country", "the smaller side is not a Druid query"),
         ("SELECT a.clicks FROM small a LEFT JOIN ev b ON a.country = b.country", "the smaller side has about"),
-        ("SELECT a.clicks FROM ev a LEFT JOIN small b ON a.country = b.country AND a.clicks < b.imps", "something else than equal columns"),
-        ("SELECT a.clicks FROM ev a JOIN small b ON a.clicks < b.imps", "a join on no equal columns"),
+        ("SELECT a.clicks FROM ev a LEFT JOIN small b ON a.country = b.country AND a.clicks < b.imps", "a condition other than column equality"),
+        ("SELECT a.clicks FROM ev a JOIN small b ON a.clicks < b.imps", "a join without equal columns"),
         ("SELECT a.clicks FROM ev a JOIN small b ON a.score = b.score", "a join on keys of type float"),
     ],
 )  # fmt: skip
@@ -160,7 +160,7 @@ def test_sizes_that_are_not_known_or_too_large_are_left_to_spark() -> None:
     assert "ANALYZE TABLE" in reasons(plan(sql, rows=None))[0]
     assert "hivedruid.join.max.rows" in reasons(plan(sql, settings={"hivedruid.join.max.rows": "50"}))[0]
     assert reasons(plan(sql, settings={"hivedruid.join.max.rows": "0"})) == ["hivedruid.join.max.rows is 0"]
-    assert "more than 50" in reasons(plan(sql, limits=DruidLimits(subquery_rows=50)))[0]
+    assert "more than the limit of 50" in reasons(plan(sql, limits=DruidLimits(subquery_rows=50)))[0]
     assert druid_read(plan(sql, limits=DruidLimits(subquery_rows=100))) is not None
 
 

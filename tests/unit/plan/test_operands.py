@@ -59,22 +59,22 @@ def refused(query: str) -> HiveDruidError:
         ("ts * INTERVAL '1' DAY", "* does not take timestamp and interval_day_time"),
         ("INTERVAL '1' DAY - ts", "- does not take interval_day_time and timestamp"),
         ("INTERVAL '1' DAY + INTERVAL '1' YEAR", "+ does not take interval_day_time and interval_year_month"),
-        ("d & 1", "& takes whole numbers, not double"),
-        ("~ s", "~ takes whole numbers, not string"),
+        ("d & 1", "& takes integers, not double"),
+        ("~ s", "~ takes integers, not string"),
         ("- ar", "- does not take array<int>"),
-        ("if(b, mp, i)", "the values of CASE and IF are of one type, not map<string,int> and int"),
-        ("CASE WHEN mp THEN 1 END", "a condition is needed here, not map<string,int>"),
-        ("coalesce(b, i)", "the arguments of coalesce() and nvl() are of one type, not boolean and int"),
-        ("array(i, dt)", "the items of an array are of one type, not int and date"),
-        ("map('a', i, 'b', ar)", "the values of a map are of one type, not int and array<int>"),
+        ("if(b, mp, i)", "the values of CASE and IF must have the same type, not map<string,int> and int"),
+        ("CASE WHEN mp THEN 1 END", "a condition must be boolean, not map<string,int>"),
+        ("coalesce(b, i)", "the arguments of coalesce() and nvl() must have the same type, not boolean and int"),
+        ("array(i, dt)", "array elements must have the same type, not int and date"),
+        ("map('a', i, 'b', ar)", "map values must have the same type, not int and array<int>"),
         ("max(mp)", "max() takes a value without maps as argument 1, not map<string,int>"),
-        ("row_number()", "row_number() is of a window"),
-        ("upper(s) OVER ()", "OVER belongs to an aggregate or a window function"),
-        ("CASE WHEN named_struct() THEN 1 END", "a condition is needed here, not struct<>"),
-        ("grouping(i)", "grouping() without GROUP BY"),
-        ("hash(d)", "hash() of double is not supported: Spark cannot compute Java's hash code of it"),
-        ("upper(instr(s, 'a', i))", "instr() with a position takes a constant text, and constants from 1 on as position and occurrence"),
-        ("xpath_int(s, s)", "xpath_int() takes a constant path"),
+        ("row_number()", "row_number() requires a window"),
+        ("upper(s) OVER ()", "OVER is only allowed after an aggregate or window function"),
+        ("CASE WHEN named_struct() THEN 1 END", "a condition must be boolean, not struct<>"),
+        ("grouping(i)", "grouping() requires GROUP BY"),
+        ("hash(d)", "hash() of double is not supported: Spark cannot compute its Java hash code"),
+        ("upper(instr(s, 'a', i))", "instr() with a position requires a constant string, and constants of at least 1 as position and occurrence"),
+        ("xpath_int(s, s)", "the path in xpath_int() must be constant"),
         ("hour(INTERVAL '1' YEAR)", "hour() does not take interval_year_month"),
     ],
 )  # fmt: skip
@@ -89,15 +89,18 @@ def test_an_expression_is_refused_where_it_stands(expression: str, message: str)
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("SELECT i FROM x WHERE row_number() OVER (ORDER BY i) = 1", "a window function in WHERE"),
-        ("SELECT i FROM x GROUP BY i HAVING rank() OVER (ORDER BY i) = 1", "a window function in HAVING"),
-        ("SELECT 1 FROM x GROUP BY sum(i)", "an aggregate function in GROUP BY"),
-        ("SELECT a.i FROM x a JOIN x b ON sum(a.i) = b.i", "an aggregate function in ON"),
-        ("SELECT a.i FROM x a JOIN x b ON rand() > 0.5", "a random function in ON is not supported"),
+        ("SELECT i FROM x WHERE row_number() OVER (ORDER BY i) = 1", "window functions are not allowed in WHERE"),
+        (
+            "SELECT i FROM x GROUP BY i HAVING rank() OVER (ORDER BY i) = 1",
+            "window functions are not allowed in HAVING",
+        ),
+        ("SELECT 1 FROM x GROUP BY sum(i)", "an aggregate function is not allowed in GROUP BY"),
+        ("SELECT a.i FROM x a JOIN x b ON sum(a.i) = b.i", "aggregate functions are not allowed in ON"),
+        ("SELECT a.i FROM x a JOIN x b ON rand() > 0.5", "non-deterministic functions in ON are not supported"),
         ("VALUES ((SELECT max(i) FROM x))", "a subquery, an aggregate or a window function in VALUES is not supported"),
-        ("SELECT k FROM x LATERAL VIEW explode(mp) e AS k", "explode() makes 2 columns, and AS names 1"),
+        ("SELECT k FROM x LATERAL VIEW explode(mp) e AS k", "explode() returns 2 columns, but AS names 1"),
         ("SELECT k FROM x LATERAL VIEW explode(NULL) e AS k", "explode() takes an array or a map, not NULL"),
-        ("SELECT k FROM x LATERAL VIEW upper(s) e AS k", "a function that makes rows is needed here"),
+        ("SELECT k FROM x LATERAL VIEW upper(s) e AS k", "a table-generating function is required here"),
     ],
 )
 def test_a_clause_is_refused_where_it_stands(query: str, message: str) -> None:
@@ -107,7 +110,10 @@ def test_a_clause_is_refused_where_it_stands(query: str, message: str) -> None:
 
 
 def test_the_values_of_a_column_are_of_one_type() -> None:
-    assert refused("VALUES (1), (array(1))").message == "the values of column 1 are of one type, not int and array<int>"
+    assert (
+        refused("VALUES (1), (array(1))").message
+        == "the values of column 1 must have the same type, not int and array<int>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,7 @@ def test_the_values_of_a_column_are_of_one_type() -> None:
     ],
 )
 def test_a_subquery_that_spark_cannot_connect_is_refused(query: str) -> None:
-    assert refused(query).message.startswith("a subquery")
+    assert refused(query).message.startswith(("a subquery", "a nested subquery"))
 
 
 @pytest.mark.parametrize(
@@ -137,15 +143,15 @@ def test_a_field_of_a_struct_and_of_an_array_of_structs(name: str, type_: str) -
     ("name", "message"),
     [
         ("st.nope", "struct<x:int,y:struct<z:string>> has no field 'nope'"),
-        ("st.y.z.w", "'.w' asks for a field of string, which has none"),
-        ("x.st.x.y", "'.y' asks for a field of int, which has none"),
-        ("i.x", "'.x' asks for a field of int, which has none"),
-        ("mp.x", "'.x' asks for a field of map<string,int>, which has none"),
-        ("ar.x", "'.x' asks for a field of array<int>, which has none"),
-        ("deep.x", "'.x' asks for a field of array<array<struct<x:int,y:struct<z:string>>>>, which has none"),
+        ("st.y.z.w", "'.w' is not valid: string has no fields"),
+        ("x.st.x.y", "'.y' is not valid: int has no fields"),
+        ("i.x", "'.x' is not valid: int has no fields"),
+        ("mp.x", "'.x' is not valid: map<string,int> has no fields"),
+        ("ar.x", "'.x' is not valid: array<int> has no fields"),
+        ("deep.x", "'.x' is not valid: array<array<struct<x:int,y:struct<z:string>>>> has no fields"),
         ("sts.nope", "struct<x:int,y:struct<z:string>> has no field 'nope'"),
         ("a.b.c.d", "unknown column 'a.b.c.d'"),
-        ("st[0]", "[ ] asks for an element of struct<x:int,y:struct<z:string>>, which has none"),
+        ("st[0]", "[ ] requires an array or a map, not struct<x:int,y:struct<z:string>>"),
     ],
 )
 def test_a_field_that_is_not_there(name: str, message: str) -> None:

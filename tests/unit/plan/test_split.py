@@ -57,16 +57,16 @@ def test_an_order_made_by_druid_is_made_again_above_what_spark_computes() -> Non
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("SELECT md5(country) FROM ev", [("Project", "Druid has no md5() that answers as Hive's")]),
-        ("SELECT collect_set(country) FROM ev", [("Aggregate", "Druid has no collect_set() of string")]),
-        ("SELECT clicks FROM ev ORDER BY clicks", [("Sort", "Druid sorts scanned rows by __time only")]),
-        ("SELECT region FROM dim", [("TableScan", "default.dim is not a Druid table: Spark reads it")]),
-        ("SELECT clicks FROM ev WHERE md5(country) = 'a'", [("Project", "its input is computed outside Druid, by the Filter below"), ("Filter", "Druid has no md5() that answers as Hive's")]),
-        ("SELECT clicks, row_number() OVER (ORDER BY clicks) FROM ev", [("Project", "no native query has window functions: row_number()")]),
-        ("SELECT a.country FROM ev a FULL JOIN evt b ON a.country = b.country", [("Project", "its input is computed outside Druid, by the Join below"), ("Join", "Druid joins segment by segment, which a FULL JOIN does not allow")]),
-        ("SELECT country FROM ev INTERSECT ALL SELECT country FROM evt", [("SetOp", "no native query compares the rows of two queries: the INTERSECT ALL is done over what each of them answers")]),
-        ("SELECT country FROM ev UNION ALL SELECT region FROM dim", [("SetOp", "a branch of the UNION ALL is computed outside Druid"), ("TableScan", "default.dim is not a Druid table: Spark reads it")]),
-        ("SELECT t FROM tagged LATERAL VIEW posexplode(tags) x AS p, t", [("Project", "its input is computed outside Druid, by the LateralView below"), ("LateralView", "no native query has LATERAL VIEW posexplode()")]),
+        ("SELECT md5(country) FROM ev", [("Project", "Druid has no equivalent of Hive's md5()")]),
+        ("SELECT collect_set(country) FROM ev", [("Aggregate", "Druid does not support collect_set() of string")]),
+        ("SELECT clicks FROM ev ORDER BY clicks", [("Sort", "Druid sorts scan results only by __time")]),
+        ("SELECT region FROM dim", [("TableScan", "default.dim is not a Druid table")]),
+        ("SELECT clicks FROM ev WHERE md5(country) = 'a'", [("Project", "its input, the Filter below, is computed outside Druid"), ("Filter", "Druid has no equivalent of Hive's md5()")]),
+        ("SELECT clicks, row_number() OVER (ORDER BY clicks) FROM ev", [("Project", "native queries do not support window functions: row_number()")]),
+        ("SELECT a.country FROM ev a FULL JOIN evt b ON a.country = b.country", [("Project", "its input, the Join below, is computed outside Druid"), ("Join", "Druid joins each segment separately, which is not possible for a FULL JOIN")]),
+        ("SELECT country FROM ev INTERSECT ALL SELECT country FROM evt", [("SetOp", "native queries cannot compare the rows of different queries: the INTERSECT ALL runs over their results")]),
+        ("SELECT country FROM ev UNION ALL SELECT region FROM dim", [("SetOp", "a branch of the UNION ALL is computed outside Druid"), ("TableScan", "default.dim is not a Druid table")]),
+        ("SELECT t FROM tagged LATERAL VIEW posexplode(tags) x AS p, t", [("Project", "its input, the LateralView below, is computed outside Druid"), ("LateralView", "native queries do not support LATERAL VIEW posexplode()")]),
         ("SELECT clicks FROM ev", []),
     ],
 )  # fmt: skip
@@ -101,4 +101,4 @@ def test_a_broker_without_enough_merge_buffers_is_not_asked_for_nested_group_bys
     assert druid_read(without) is None
     assert [left.reason for left in left_outside(without)][
         -1
-    ] == "nested groupBys need 1 merge buffers, this Druid has 0"
+    ] == "nested groupBy queries require 1 merge buffers, Druid has 0"

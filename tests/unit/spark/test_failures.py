@@ -28,7 +28,7 @@ def test_no_golden_shows_them() -> None:
 def test_a_refusal_and_a_failure_are_told_in_our_words(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
     refused, failed = translate(AnalysisException(SAID), log), translate(RuntimeError(SAID), log)
-    assert refused.message == "Spark cannot run the query as it was planned: A column with name `x` cannot be resolved."
+    assert refused.message == "Spark rejected the planned query: A column with name `x` cannot be resolved."
     assert failed.message == "a Spark job failed: A column with name `x` cannot be resolved."
     assert all(str(log) in (error.hint or "") for error in (refused, failed))
     assert log.read_text(encoding="utf-8").count("UNRESOLVED_COLUMN") == 2
@@ -38,9 +38,9 @@ def test_a_refusal_and_a_failure_are_told_in_our_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("map(p, 1)", "a map has NULL as a key in some row"),
-        ("a RLIKE p", "a text that is used as a regular expression is none: Unclosed group near index 1"),
-        ("split(a, p)", "a text that is used as a regular expression is none: Unclosed group near index 1"),
+        ("map(p, 1)", "a map key is NULL"),
+        ("a RLIKE p", "invalid regular expression: Unclosed group near index 1"),
+        ("split(a, p)", "invalid regular expression: Unclosed group near index 1"),
     ],
 )
 def test_values_that_spark_does_not_compute_are_told_in_our_words(home: Home, expression: str, message: str) -> None:

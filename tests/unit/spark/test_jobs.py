@@ -173,7 +173,7 @@ def test_full_disk(home: Home) -> None:
 def test_missing_location(home: Home, tmp_path: Path) -> None:
     with pytest.raises(SemanticError) as caught:
         home.query("SELECT * FROM t", files_table(tmp_path / "nowhere.json", columns(a=STRING)))
-    assert caught.value.message == f"table default.t: there is no file or folder {tmp_path / 'nowhere.json'}"
+    assert caught.value.message == f"table default.t: file or folder {tmp_path / 'nowhere.json'} does not exist"
 
 
 def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> None:

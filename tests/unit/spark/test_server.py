@@ -58,8 +58,8 @@ def hivedruid(*arguments: str) -> str:
 
 def test_one_server_for_all_commands(place: Path) -> None:
     """Two at once and one later: one server, its files for their owner alone, and nothing but answers said."""
-    assert hivedruid("spark", "status", "--home", str(place)) == f"no Spark server runs for {place}\n"
-    assert hivedruid("spark", "stop", "--home", str(place)) == f"no Spark server runs for {place}\n"
+    assert hivedruid("spark", "status", "--home", str(place)) == f"no Spark server is running for {place}\n"
+    assert hivedruid("spark", "stop", "--home", str(place)) == f"no Spark server is running for {place}\n"
     both = [start(place), start(place)]
     for process in both:
         out, error = process.communicate(timeout=300)

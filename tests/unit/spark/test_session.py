@@ -124,15 +124,15 @@ def test_java_that_does_not_start(tmp_path: Path) -> None:
     done = run(tmp_path, "spark.driver.extraJavaOptions=-XX:MaxMetaspaceSize=lots", own=True)
     log = tmp_path / "logs" / "spark.log"
     assert done.stdout == (
-        "SparkError | Spark does not start: Improperly specified VM option 'MaxMetaspaceSize=lots' | "
-        f"Spark's log is {log}\n"
+        "SparkError | Spark failed to start: Improperly specified VM option 'MaxMetaspaceSize=lots' | "
+        f"see Spark's log: {log}\n"
     )
     assert done.stderr == ""
 
 
 def test_master_that_is_none(tmp_path: Path) -> None:
     done = run(tmp_path, "spark.master=nonsense")
-    assert done.stdout.startswith("SparkError | Spark does not start: Master must either be")
+    assert done.stdout.startswith("SparkError | Spark failed to start: Master must either be")
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
@@ -148,7 +148,7 @@ def test_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ({"spark.remote": "sc://host:15002/;token=sesame"}, "spark.remote takes no token"),
         ({"spark.remote": "sc://host:15002/;use_ssl=true;TOKEN=sesame"}, "spark.remote takes no token"),
-        ({"spark.remote": "host:15002"}, "spark.remote is no address of a Spark Connect server: 'host:15002'"),
+        ({"spark.remote": "host:15002"}, "spark.remote is not a valid address of a Spark Connect server: 'host:15002'"),
         ({"spark.remote": "sc://host:many"}, "spark.remote is no address"),
         ({"spark.remote": "sc://host", "spark.remote.token": "env:NOT_SET_AT_ALL"}, "NOT_SET_AT_ALL, which is not set"),
         ({"spark.remote": "sc://host", "spark.remote.token": "file:/nowhere"}, "cannot read file:/nowhere"),

@@ -198,7 +198,7 @@ def test_drop(home: Home, tmp_path: Path) -> None:
 
 def test_rows_that_land_elsewhere(tmp_path: Path) -> None:
     """What workers without shared storage do: Druid must not be told to load the empty folder."""
-    with pytest.raises(SparkError, match="Spark has written 7 rows, but not to the"):
+    with pytest.raises(SparkError, match="Spark wrote 7 rows, but not to"):
         writing.check_arrived(7, False, tmp_path)
     writing.check_arrived(0, False, tmp_path)
 
