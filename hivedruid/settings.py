@@ -62,24 +62,24 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.druid.indexer.partition.size.max", "int", "5000000", "Maximum number of rows in a written segment."),
         Setting("hive.druid.indexer.memory.rownum.max", "int", "75000", "Maximum number of rows that a writing task keeps in memory."),
         Setting("hive.druid.bitmap.type", "enum", "roaring", "Bitmap index type of written segments.", ("ROARING", "CONCISE")),
-        Setting("hive.druid.broker.address.default", "text", "", "Accepted for old scripts; use druid.url."),
-        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for old scripts; use druid.url."),
-        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for old scripts; use druid.url."),
-        Setting("hive.druid.basePersistDirectory", "text", "", "Accepted for old scripts; Druid tasks write segments."),
-        Setting("hive.druid.storage.storageDirectory", "text", "", "Accepted for old scripts; deep storage is configured in Druid."),
-        Setting("hive.druid.working.directory", "text", "", "Accepted for old scripts; use hivedruid.staging.root."),
-        Setting("hive.druid.metadata.db.type", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
-        Setting("hive.druid.metadata.uri", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
-        Setting("hive.druid.metadata.username", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
-        Setting("hive.druid.metadata.password", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
-        Setting("hive.druid.metadata.base", "text", "", "Accepted for old scripts; the metadata database is not accessed."),
+        Setting("hive.druid.broker.address.default", "text", "", "Accepted for compatibility; use druid.url."),
+        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for compatibility; use druid.url."),
+        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for compatibility; use druid.url."),
+        Setting("hive.druid.basePersistDirectory", "text", "", "Accepted for compatibility; Druid tasks write segments."),
+        Setting("hive.druid.storage.storageDirectory", "text", "", "Accepted for compatibility; deep storage is configured in Druid."),
+        Setting("hive.druid.working.directory", "text", "", "Accepted for compatibility; use hivedruid.staging.root."),
+        Setting("hive.druid.metadata.db.type", "text", "", "Accepted for compatibility; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.uri", "text", "", "Accepted for compatibility; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.username", "text", "", "Accepted for compatibility; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.password", "text", "", "Accepted for compatibility; the metadata database is not accessed."),
+        Setting("hive.druid.metadata.base", "text", "", "Accepted for compatibility; the metadata database is not accessed."),
         Setting("hive.druid.maxTries", "int", "5", "Maximum attempts of an HTTP request to Druid that can be retried."),
-        Setting("hive.druid.passiveWaitTimeMs", "int", "30000", "Accepted for old scripts; task status is polled."),
-        Setting("hive.druid.sleep.time", "text", "PT10S", "Accepted for old scripts; Hive no longer uses it."),
-        Setting("hive.druid.http.numConnection", "int", "20", "Accepted for old scripts; one connection is used."),
+        Setting("hive.druid.passiveWaitTimeMs", "int", "30000", "Accepted for compatibility; task status is polled."),
+        Setting("hive.druid.sleep.time", "text", "PT10S", "Accepted for compatibility; Hive no longer uses it."),
+        Setting("hive.druid.http.numConnection", "int", "20", "Accepted for compatibility; one connection is used."),
         Setting("hive.druid.http.read.timeout", "period", "PT1M", "Read timeout of an HTTP request to Druid (ISO 8601 period)."),
-        Setting("hive.druid.select.threshold", "int", "10000", "Accepted for old scripts; Druid no longer has `select` queries."),
-        Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for old scripts; Kerberos is not supported."),
+        Setting("hive.druid.select.threshold", "int", "10000", "Accepted for compatibility; Druid no longer has `select` queries."),
+        Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for compatibility; Kerberos is not supported."),
         Setting("hive.exec.drop.ignorenonexistent", "bool", "true", "Whether DROP TABLE without IF EXISTS ignores a table that does not exist."),
         Setting("hive.external.table.purge.default", "bool", "false", "Default of external.table.purge for new external tables."),
         Setting("hive.groupby.position.alias", "bool", "false", "Whether a number in GROUP BY is a position in the SELECT list."),
@@ -148,6 +148,9 @@ ELSEWHERE: dict[str, str] = {
     "fs.default.name": "use a full URI as LOCATION",
 }
 """Keys by which scripts of Hive say where to read and write, and what says it here: SET of one is noted."""
+
+WITHOUT_EFFECT = "Accepted for compatibility; "
+"""The start of the description of a setting or table property that has no effect."""
 
 OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 

@@ -13,7 +13,7 @@ from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.hive_ddl.draft import Pair
 from hivedruid.hive_ddl.findings import Finding, FindingKind
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_secret, referenced
-from hivedruid.settings import PERIOD, seconds
+from hivedruid.settings import PERIOD, WITHOUT_EFFECT, seconds
 
 
 class Outcome(NamedTuple):
@@ -52,7 +52,6 @@ RENAMED = {
 }
 """Names as Druid's parser spec has them; Hive knew none of them."""
 
-_OLD = "Accepted for old scripts; "
 _FOLDED = {key.lower(): key for key in p.PROPERTIES if not key.endswith(".")}
 
 
@@ -123,9 +122,9 @@ def _unknown(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> 
 
 def _without_effect(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     known = p.find(pair.key)
-    if known is None or not known.doc.startswith(_OLD):
+    if known is None or not known.doc.startswith(WITHOUT_EFFECT):
         return None
-    return Outcome("dropped", f"'{pair.key}' ({known.doc.removeprefix(_OLD).rstrip('.')})", None)
+    return Outcome("dropped", f"'{pair.key}' ({known.doc.removeprefix(WITHOUT_EFFECT).rstrip('.')})", None)
 
 
 def _of_another_kind(pair: Pair, kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:

@@ -6,14 +6,13 @@ from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.hive_ddl.findings import Finding
 from hivedruid.parser.statements.utility import SetSetting
 from hivedruid.secrets import is_secret
-from hivedruid.settings import OWN_PREFIXES, SETTINGS, check
+from hivedruid.settings import OWN_PREFIXES, SETTINGS, WITHOUT_EFFECT, check
 
 _ADDRESSES = {
     "hive.druid.broker.address.default": "druid.url",
     "hive.druid.coordinator.address.default": "druid.coordinator.url",
     "hive.druid.overlord.address.default": "druid.overlord.url",
 }
-_OLD = "Accepted for old scripts; "
 
 
 def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
@@ -29,8 +28,8 @@ def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
         except HiveDruidError:
             return "", [Finding("dropped", f"{key} (its value is not a valid address; use {_ADDRESSES[key]})")]
         return f"SET {_ADDRESSES[key]}={url}", [Finding("changed", f"{key} is now {_ADDRESSES[key]}, which is a URL")]
-    if setting is not None and setting.doc.startswith(_OLD):
-        return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(_OLD).rstrip('.')})")]
+    if setting is not None and setting.doc.startswith(WITHOUT_EFFECT):
+        return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(WITHOUT_EFFECT).rstrip('.')})")]
     if is_secret(key) and (setting is None or setting.type != "reference"):
         return "", [Finding("dropped", f"{key} (no effect, and its value is a secret)")]
     if setting is None and key.startswith(OWN_PREFIXES):
