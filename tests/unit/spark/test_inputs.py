@@ -120,7 +120,9 @@ def test_json_value_that_does_not_fit(home: Home, lines: Lines, hive: HiveType, 
     path = lines('{"v": null}', f'{{"v": {text}}}')
     with pytest.raises(SparkError) as caught:
         home.query("SELECT v FROM t", files_table(path, columns(v=hive)))
-    assert caught.value.message == (f'1 malformed row in table default.t: {path}:2 v is no {hive}: {{"v": {text}}}')
+    assert caught.value.message == (
+        f'1 malformed row in table default.t: {path}:2 v is not a valid {hive}: {{"v": {text}}}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_malformed_rows_fail_whatever_is_read(home: Home, lines: Lines) -> None:
         with pytest.raises(SparkError, match=r"3 malformed rows in table default.t: ") as caught:
             home.query(sql, table)
         assert f"{table.location}/part-0.txt:2 not a JSON object: nonsense;" in caught.value.message
-        assert "part-0.txt:3 a is no int" in caught.value.message
+        assert "part-0.txt:3 a is not a valid int" in caught.value.message
         assert "part-0.txt:6 not a JSON object" in caught.value.message
         assert "'hivedruid.malformed.rows'='skip'" in (caught.value.hint or "")
 
@@ -185,7 +187,7 @@ def test_malformed_rows_skipped(home: Home, lines: Lines, by: str) -> None:
     assert home.query("SELECT * FROM t", table) == [(1, None), (2, None)]
     assert home.query("SELECT count(*) FROM t", table) == [(2,)]
     assert len(home.notes) == 2
-    assert home.notes[0].startswith("left out 3 malformed rows in table default.t: ")
+    assert home.notes[0].startswith("skipped 3 malformed rows in table default.t: ")
 
 
 def test_many_malformed_rows_in_many_files(home: Home, lines: Lines) -> None:

@@ -36,7 +36,7 @@ def test_lost_and_damaged_managed_tables(tmp_path: Path) -> None:
 
         shutil.rmtree(folders["b"])
         for text in ("SELECT * FROM b", "INSERT INTO b VALUES (3)", "SELECT count(*) FROM b"):
-            with pytest.raises(ExecutionError, match=r"the rows of default\.b are gone") as raised:
+            with pytest.raises(ExecutionError, match=r"the data of default\.b is missing") as raised:
                 run(session, text)
             assert str(folders["b"]) in raised.value.message
         run(session, "TRUNCATE TABLE b")

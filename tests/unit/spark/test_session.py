@@ -146,10 +146,10 @@ def test_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"spark.remote": "sc://host:15002/;token=sesame"}, "spark.remote takes no token"),
-        ({"spark.remote": "sc://host:15002/;use_ssl=true;TOKEN=sesame"}, "spark.remote takes no token"),
+        ({"spark.remote": "sc://host:15002/;token=sesame"}, "spark.remote must not contain a token"),
+        ({"spark.remote": "sc://host:15002/;use_ssl=true;TOKEN=sesame"}, "spark.remote must not contain a token"),
         ({"spark.remote": "host:15002"}, "spark.remote is not a valid address of a Spark Connect server: 'host:15002'"),
-        ({"spark.remote": "sc://host:many"}, "spark.remote is no address"),
+        ({"spark.remote": "sc://host:many"}, "spark.remote is not a valid address"),
         ({"spark.remote": "sc://host", "spark.remote.token": "env:NOT_SET_AT_ALL"}, "NOT_SET_AT_ALL, which is not set"),
         ({"spark.remote": "sc://host", "spark.remote.token": "file:/nowhere"}, "cannot read file:/nowhere"),
     ],
