@@ -1,1 +1,1 @@
-"""Jobs that write to Druid: what is staged, what is handed over, and what is remembered of it. Pure but for the catalog."""
+"""Jobs that write to Druid: staged rows, loads, and their records. Pure except for the catalog."""

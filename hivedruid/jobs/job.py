@@ -1,9 +1,9 @@
-"""Jobs that write to Druid, as the catalog remembers them, so that any process can go on where another one ended.
+"""Jobs that write to Druid, recorded in the catalog so that any process can resume them.
 
     planned → staged → submitted → published → verified → cleaned
-                 ↑_________|  the task failed, or was taken back
+                 ↑_________|  the task failed, or was rolled back
 
-A job that is rolled back or cancelled is `cancelled`. `cleaned` and `cancelled` are the ends.
+A job that is rolled back or cancelled is `cancelled`. `cleaned` and `cancelled` are the final states.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENDS: tuple[JobState, ...] = ("cleaned", "cancelled")
 IN_DRUID: tuple[JobState, ...] = ("submitted", "published")
 """States in which Druid may have rows of the job."""
 MOST_ENDED = 1000
-"""Ended jobs that are kept."""
+"""The number of ended jobs that are kept."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Job:
     """One target of one statement.
 
     `statement_id` is shared by the targets of a multi-insert, `number` counts them from 0. `fingerprint` is equal for
-    equal statements (see `actions.jobs.origin`), `text` the statement for people, secrets masked. `table_id` is "" for
-    CREATE TABLE … AS, whose table, `definition` (the Table as JSON), comes into the catalog with the rows. `druid` is the
+    equal statements (see `actions.jobs.origin`), `text` the statement for display, secrets masked. `table_id` is "" for
+    CREATE TABLE … AS, whose table, `definition` (the Table as JSON), is added to the catalog with the rows. `druid` is the
     druid.url. `attempt` counts the tasks that were submitted, `notes` are the engine's. `created` and `changed` are ISO 8601
     in UTC.
     """
@@ -73,7 +73,7 @@ class Job:
 
     @property
     def task(self) -> str:
-        """The id of the task that was submitted last, or of the first one."""
+        """The id of the last submitted task; of the first one if none was submitted."""
         return self.task_of(max(1, self.attempt))
 
     def task_of(self, attempt: int) -> str:
@@ -81,7 +81,7 @@ class Job:
         return f"hivedruid_{self.id}_{attempt}"
 
     def next_attempt(self) -> Job:
-        """The job as it submits another task."""
+        """The job before it submits another task."""
         return replace(self, attempt=self.attempt + 1, state="staged", notes={})
 
     @property
@@ -89,7 +89,7 @@ class Job:
         return self.state in ENDS
 
     def load(self) -> Load:
-        """What is handed to Druid, from where the job stands. Only for jobs whose rows are staged."""
+        """The load for the engine, from the job's state. Only for jobs whose rows are staged."""
         assert self.staged is not None
         state: LoadState = self.state if self.state in IN_DRUID else "staged"  # type: ignore[assignment]
         return Load(self.task, self.spec, self.staged, self.replaces, state, self.notes)
@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(frozen=True)
 class KnownJob:
-    """A job; whether a process is at it now, and whether it changed not long ago (hivedruid.job.repeat.within)."""
+    """A job; whether a process runs it, and whether it changed recently (hivedruid.job.repeat.within)."""
 
     job: Job
     is_running: bool
@@ -105,7 +105,7 @@ class KnownJob:
 
 
 class Jobs:
-    """Every change is one transaction. Raises ExecutionError where the catalog cannot be written."""
+    """Every change is one transaction. Raises ExecutionError if the catalog cannot be written."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -118,7 +118,7 @@ class Jobs:
         return tuple(self._select("", ()))
 
     def unfinished(self) -> tuple[Job, ...]:
-        """Those that have not ended, newest first, whether they run or not."""
+        """Those that have not ended, newest first, running or not."""
         return tuple(self._select("WHERE ended = 0", ()))
 
     def of_statement(self, statement_id: str) -> tuple[Job, ...]:
@@ -130,7 +130,7 @@ class Jobs:
             yield _from_json(text)
 
     def begin(self, jobs: Iterable[Job]) -> None:
-        """All targets of a statement at once, so that what was not even begun is known, too; long ended ones go."""
+        """Record all targets of a statement at once, including those not yet started; the oldest ended jobs are deleted."""
         now = _now()
         with self._catalog.transaction() as connection:
             for job in jobs:
@@ -144,9 +144,9 @@ class Jobs:
             )
 
     def move(self, job: Job, state: JobState, **changes: Any) -> Job:
-        """The job in another state, with other fields; what the caller has is what is stored afterwards.
+        """Store the job in another state, with changed fields, and return it.
 
-        Raises ExecutionError where another process has moved it meanwhile, or ended it.
+        Raises ExecutionError if another process has changed or ended it concurrently.
         """
         if "error" in changes:
             changes["error"] = redact(changes["error"])
@@ -175,7 +175,7 @@ def _to_json(job: Job) -> str:
 
 
 def _from_json(text: str) -> Job:
-    """What another version of hivedruid has stored besides is left out."""
+    """Unknown keys, written by another version of hivedruid, are ignored."""
     value = json.loads(text)
     staged, report = value.pop("staged", None), value.pop("report", None)
     return Job(

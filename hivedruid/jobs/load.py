@@ -1,4 +1,4 @@
-"""One ingestion of staged rows: what is handed to a Druid, and what it tells on the way."""
+"""The load of staged rows by an engine, and the journal of its progress."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LoadState = Literal["staged", "submitted", "published"]
 
 @dataclass(frozen=True)
 class Load:
-    """`task` is the id of the task, chosen before anything is sent; `spec` the task, complete but for its id.
+    """`task` is the id of the task, chosen before anything is sent; `spec` the task, complete except for its id.
 
-    `state` and `notes` are those of an earlier process that this one goes on from: `notes` is what the engine gave to
-    its journal, and nobody else's business.
+    `state` and `notes` are those of an earlier process that this one resumes; `notes` was written to the journal by the
+    engine, and only the engine reads it.
     """
 
     task: str
@@ -34,7 +34,7 @@ class Load:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """`rows` that were read and kept; `segments` that queries now read because of them, and their bytes in Druid."""
+    """The number of ingested rows, of published segments, and their size in bytes."""
 
     task: str
     rows: int
@@ -43,23 +43,23 @@ class LoadReport:
 
 
 class Journal(Protocol):
-    """Where an ingestion leaves word of how far it is. Each call is durable when it returns."""
+    """Records the progress of a load. Each call is durable when it returns."""
 
     def submitted(self, notes: Mapping[str, Any]) -> None:
-        """The task is about to be handed over: from here on Druid may have it."""
+        """The task is about to be submitted: from now on Druid may have it."""
 
     def published(self, notes: Mapping[str, Any]) -> None:
         """The task has succeeded: its segments are in Druid's metadata."""
 
     def verified(self, report: LoadReport) -> None:
-        """The rows can be queried, and are those that were staged. What the statement changes in the catalog is changed now."""
+        """The rows can be queried and match the staged rows. The statement's catalog changes are committed now."""
 
     def withdrawn(self, reason: str) -> None:
-        """Nothing of the task is in Druid, or will be: it failed, was shut down, or was taken back."""
+        """No rows of the task are in Druid, or will be: it failed, was shut down, or was rolled back."""
 
 
 class NoJournal:
-    """Of an ingestion that nobody goes on with."""
+    """For a load that is never resumed."""
 
     def submitted(self, notes: Mapping[str, Any]) -> None:
         pass

@@ -1,4 +1,4 @@
-"""What is known of the rows staged for one ingestion task. What Druid says of them later is held against it."""
+"""The rows staged for one ingestion task, with the totals that the rows in Druid are verified against."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SUMS: Mapping[str, NumberType] = {"longSum": "LONG", "doubleSum": "DOUBLE", "fl
 class Sum:
     """The sum of a field over all rows, nulls left out: an int (of 64 bits, wrapping) for LONG, else a float.
 
-    `magnitude` is the sum of the absolute values, which says how far two sums of the same doubles in another order may
-    be apart; 0 for LONG.
+    `magnitude` is the sum of the absolute values, which bounds the difference between sums of the same doubles in another
+    order; 0 for LONG.
     """
 
     total: int | float
@@ -31,8 +31,8 @@ class Sum:
 class StagedRows:
     """`folder`: a path, or the URI of remote storage; `size`: bytes of its files, compressed.
 
-    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`: rows
-    left out since they have no time.
+    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`: the
+    number of rows that were skipped because they have no time.
     """
 
     folder: str
@@ -47,14 +47,14 @@ class StagedRows:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> StagedRows:
-        """What `to_json` made, also after a way through JSON text."""
+        """The inverse of `to_json`."""
         sums = {name: Sum(item["total"], item["magnitude"]) for name, item in value["sums"].items()}
         intervals = tuple((start, end) for start, end in value["intervals"])
         return cls(**{**known_fields(cls, value), "sums": sums, "intervals": intervals})
 
 
 def known_fields(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a JSON object is a field of the dataclass."""
+    """The entries of a JSON object that are fields of the dataclass."""
     names = {item.name for item in fields(kind)}
     return {name: item for name, item in value.items() if name in names}
 
@@ -62,8 +62,8 @@ def known_fields(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:
 def summed_fields(schema: Mapping[str, Any]) -> dict[str, NumberType]:
     """The fields of a dataSchema whose sums are the same before and after ingestion, and their types.
 
-    Those are metrics that are sums, and, where nothing is rolled up, dimensions that are numbers. Where it is, floatSum
-    is left out: it adds the rows that become one in single precision (FloatSumAggregator), each to what may be far larger.
+    Those are sum metrics and, without rollup, numeric dimensions. With rollup, floatSum is excluded: it adds the merged
+    rows in single precision (FloatSumAggregator), so that the result depends on their order.
     """
     metrics = schema.get("metricsSpec") or ()
     found = {m["name"]: _SUMS[m["type"]] for m in metrics if m["type"] in _SUMS and m.get("fieldName") == m["name"]}
@@ -78,21 +78,21 @@ def summed_fields(schema: Mapping[str, Any]) -> dict[str, NumberType]:
 
 @dataclass(frozen=True)
 class Layout:
-    """How rows are divided into files: as Spark's tasks have them, or `clustered` by the segment interval they go to."""
+    """How rows are divided into files: by Spark's tasks, or `clustered` by segment interval."""
 
     granularity: str
     clustered: bool = False
 
     def __str__(self) -> str:
-        return f"by {GRANULARITY_KEY} ({self.granularity})" if self.clustered else "as Spark's tasks have them"
+        return f"by {GRANULARITY_KEY} ({self.granularity})" if self.clustered else "by Spark's tasks"
 
 
 def layout(spec: Mapping[str, Any]) -> Layout:
     """How the rows for a task are divided into files.
 
-    A single task reads all files, and their order is nothing to it. Subtasks divide the files among them: where rows of
-    one interval are in all files, each subtask makes segments of its own for every interval, however few rows those
-    have. With hashed partitions they shuffle the rows themselves.
+    A single task reads all files in any order. Subtasks divide the files among them: if all files contain rows of one
+    interval, each subtask creates its own segments for every interval, however small. With hashed partitions the subtasks
+    shuffle the rows themselves.
     """
     inner = spec["spec"]
     tuning = inner.get("tuningConfig") or {}

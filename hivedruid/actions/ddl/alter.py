@@ -57,7 +57,7 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
         if replaced
         else ingestion.with_verb(table, verb, snapshot)
     )
-    if verb.value.upper() in ("START", "STOP"):  # these see to the whole spec themselves
+    if verb.value.upper() in ("START", "STOP"):  # these submit the whole spec themselves
         changes = tuple(change for change in changes if not isinstance(change, ChangeIngestion))
     return (*changes, *verbs) or (ReplaceTable(table, table),)
 
@@ -101,9 +101,9 @@ def _with_properties(
             )
     comment = properties.pop("comment", table.comment)
     if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
-        columns = tuple(replace(column, field=None) for column in columns)  # looked up again when first needed
+        columns = tuple(replace(column, field=None) for column in columns)  # resolved again on first use
     after = replace(table, properties=properties, comment=comment, columns=columns)
-    if after.data_source != table.data_source:  # it was put over that one, whoever made it
+    if after.data_source != table.data_source:  # another data source, which the table did not create
         after = replace(after, owns_data_source=False)
     changes = (ReplaceTable(table, after),) if after != table else ()
     configured = compaction.changed(table, after, snapshot)

@@ -32,7 +32,7 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
     else:
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
-            table = replace(table, owns_data_source=False)  # nobody knows whether there is one already
+            table = replace(table, owns_data_source=False)  # it is unknown whether it exists already
     return table
 
 

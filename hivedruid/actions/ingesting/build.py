@@ -123,7 +123,7 @@ def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion
     if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
         return None
     if facts.running is not None and owner_of(facts.running) is None and facts.record.last is None:
-        return None  # somebody's supervisor over the same data source, which this table never had to do with
+        return None  # a supervisor of the same data source that this table never started
     spec = supervisor_spec(table, snapshot.settings)
     if purge:
         return ChangeIngestion(lifecycle.purge(table, spec, facts))
@@ -136,7 +136,7 @@ def _facts(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> In
     if facts is None:
         if _is_embedded(snapshot) or not snapshot.plan_only:
             refuse_ingestion(verb, span)
-        return IngestionFacts()  # an EXPLAIN without Druid: what would be done if nothing ran
+        return IngestionFacts()  # EXPLAIN without Druid: assume that nothing runs
     return facts
 
 

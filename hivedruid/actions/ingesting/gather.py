@@ -56,7 +56,7 @@ def _concerned(
     says_verb = verb_of(getattr(statement, "properties", ())) is not None
     has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
     for table in candidates:
-        sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # and perhaps the topic with it
+        sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # possibly together with the topic
         if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
             if has_verb or record.started or record.pending or record.last:
@@ -129,6 +129,6 @@ def home_name(home: Path) -> str:
 
     try:
         user = getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a container without a name for its user
+    except (KeyError, OSError, ImportError):  # a container whose user has no name
         user = "?"
     return f"{user}@{socket.gethostname()}:{home}"

@@ -79,7 +79,9 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
             if action.before is not None:
                 services.catalog.replace(action.before)
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
-            ingestions.finish(table_id, started=change.started)  # all is said; Druid goes on by itself, or says why not
+            ingestions.finish(
+                table_id, started=change.started
+            )  # all requests were sent; Druid continues without us, or reports why not
         raise
     if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
         ingestions.worked(table_id)
@@ -126,7 +128,7 @@ def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Ser
     Raises ExecutionError if the user does not confirm.
     """
     if any(move.lost is None for move in (*change.moves, *planned)):
-        return  # that it is not known was said
+        return  # the unknown loss was already announced
     if all(now <= said for now, said in zip(_counts(planned), _counts(change.moves), strict=True)):
         return
     name = change.table.full_name

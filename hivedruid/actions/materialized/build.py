@@ -121,7 +121,7 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
         own = {
             "druid.rollup": "false",
             "druid.segment.granularity": granularity,
-        }  # every row counts, and cuts stay as they are
+        }  # rows must not be summed, and partitions must not change
         added = tuple(Property(key, value) for key, value in own.items() if key not in given)
         clauses = replace(clauses, properties=(*clauses.properties, *added))
     columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)

@@ -260,7 +260,9 @@ def create_statement(table: Table) -> str:
         lines.append(f"STORED AS {table.format.upper()}")
     if table.location:
         lines.append(f"LOCATION\n  {quoted(table.location)}")
-    own = table.owns_data_source and table.data_source == table.full_name  # given, it would be someone else's
+    own = (
+        table.owns_data_source and table.data_source == table.full_name
+    )  # if given, it would count as an existing data source
     properties = {k: v for k, v in table.properties.items() if not (own and k == "druid.datasource")}
     return "\n".join([*lines, *_listed("TBLPROPERTIES", properties)])
 

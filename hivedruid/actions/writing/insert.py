@@ -77,7 +77,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
-        if table.kind == "druid":  # one that was put over a data source was not checked before
+        if table.kind == "druid":  # columns of an existing data source were not checked before
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)

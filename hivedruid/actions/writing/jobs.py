@@ -1,4 +1,4 @@
-"""Jobs that write to Druid as actions: what a statement does about those that another process has left behind. Pure."""
+"""The actions for unfinished jobs of earlier processes that write to Druid. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXPLAIN = re.compile(r"\AEXPLAIN\s+((EXTENDED|FORMATTED|CBO)\s+)?", re.IGNORECA
 
 @dataclass(frozen=True)
 class Origin:
-    """The statement that jobs come from; `text` is for people, `fingerprint` is equal for statements that mean the same."""
+    """The statement that jobs belong to; `text` is for display, `fingerprint` is equal for equivalent statements."""
 
     text: str
     fingerprint: str
@@ -35,7 +35,7 @@ class Origin:
 
 
 def origin(source: SourceStatement, settings: Mapping[str, str], database: str) -> Origin:
-    """Equal where text, current database, time zone and Druid are; of EXPLAIN that of what it explains."""
+    """Equal for equal text, current database, time zone and Druid; for EXPLAIN, that of the explained statement."""
     said = _EXPLAIN.sub("", source.text.strip())
     druid = settings["druid.url"]
     what = "\n".join((said, database, settings.get("hive.local.time.zone", ""), druid))
@@ -43,13 +43,13 @@ def origin(source: SourceStatement, settings: Mapping[str, str], database: str) 
 
 
 def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot) -> tuple[Action, ...]:
-    """The actions of a statement that writes, and what has to be done about unfinished jobs before or instead.
+    """The actions of a statement that writes, with those for unfinished jobs before or instead of them.
 
-    A statement that is said again after it was interrupted goes on, all of its targets, if Druid was given one: nothing is
-    doubled. Else it is computed anew. Jobs of other statements that write to the same data sources are brought to an end first,
-    or cancelled where they would create the table that this statement creates.
-    Raises ExecutionError where another process is creating that table, or where a table is emptied, dropped or replaced that
-    another process empties or replaces.
+    An interrupted statement that is rerun resumes all of its targets if a load was already submitted for one: no row is
+    duplicated. Otherwise it is computed again. Jobs of other statements that write to the same data sources are completed
+    first, or cancelled if they would create the table that this statement creates.
+    Raises ExecutionError if another process is creating that table, or if a table would be emptied, dropped or replaced
+    while another process replaces its rows.
     """
     ingests = [ingest for action in actions if (ingest := action.ingests) is not None]
     written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
@@ -75,10 +75,10 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
 
 
 def _refuse_beside(job: Job, is_exclusive: bool, replaces: Replaces | None) -> None:
-    """Raise ExecutionError where a statement must not run beside the job of another process.
+    """Raise ExecutionError if a statement must not run concurrently with the job of another process.
 
-    `is_exclusive`: it creates, empties or drops the job's table. Of two statements that replace all rows at once, each would
-    leave those of the other.
+    `is_exclusive`: it creates, empties or drops the job's table. Of two concurrent
+    statements that replace all rows, the rows of both would remain.
     """
     if is_exclusive or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
         raise ExecutionError(
@@ -88,9 +88,9 @@ def _refuse_beside(job: Job, is_exclusive: bool, replaces: Replaces | None) -> N
 
 
 def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
-    """A CREATE TABLE … AS that goes on: its table or data source may be there already, and that is no error.
+    """The job of an interrupted CREATE TABLE … AS to resume: its table or data source may already exist, which is no error.
 
-    It goes on however long ago it was interrupted: a table can be created only once.
+    It is resumed however long ago it was interrupted: a table can be created only once.
     """
     job = _interrupted(found, snapshot.jobs, however_long_ago=True).get(0)
     return ContinueJob(job, said_again=True) if job is not None and job.definition and _can_go_on(job) else None
@@ -128,7 +128,7 @@ def _interrupted(found: Origin, jobs: Sequence[KnownJob], *, however_long_ago: b
 
 
 def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
-    """All targets are staged before Druid is given one: from then on what was computed counts for all of them."""
+    """Replace actions by resumed jobs. All targets are staged before one is submitted; after that, no target is recomputed."""
     goes_on = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
     number = 0
     for action in actions:

@@ -1,4 +1,4 @@
-"""The actions that write rows, and those of the jobs that write them to Druid."""
+"""The actions that write rows, and those that resume or roll back jobs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IngestDruid(OverJob, Action):
-    """Run `job`, stage its rows as JSON, and let Druid ingest them with one index_parallel task.
+    """Run `job`, stage its rows as JSON, and load them into Druid with one index_parallel task.
 
-    `spec` is complete but for the staging folder, in whose place it has `druid.ingestion.STAGING`. `job_id` is given when
-    it is run.
+    `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`. `job_id`
+    is assigned at run time.
     """
 
     table: Table
@@ -41,7 +41,7 @@ class IngestDruid(OverJob, Action):
 
 @dataclass(frozen=True)
 class WriteTable(OverJob, Action):
-    """Run `job` and append its rows to a Hive-side table, or replace the table's rows by them."""
+    """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them."""
 
     table: Table
     overwrite: bool
@@ -53,7 +53,7 @@ class WriteTable(OverJob, Action):
 
 @dataclass(frozen=True)
 class ContinueJob(Action):
-    """Carry a job on from where it stands to its end. `said_again`: because its own statement was said again."""
+    """Resume a job and complete it. `said_again`: because its own statement was rerun."""
 
     job: Job
     said_again: bool = False
@@ -61,9 +61,10 @@ class ContinueJob(Action):
 
 @dataclass(frozen=True)
 class WithdrawJob(Action):
-    """Take back what Druid has of a job, and delete its staged rows.
+    """Roll back a job: remove its rows from Druid, and delete its staged rows.
 
-    `asked`: a person did, so that it is answered. `with_table`: all rows go, so that it does not matter whose they are.
+    `asked`: by CANCEL JOB, which reports a job that has already ended. `with_table`: all rows of the table are removed
+    anyway, so that a failed rollback does not matter.
     """
 
     job: Job
@@ -73,13 +74,13 @@ class WithdrawJob(Action):
 
 @dataclass(frozen=True)
 class LeaveTarget(Action):
-    """The target of a multi-insert whose job has ended already, when the statement was said before."""
+    """Skip a target of a rerun multi-insert whose job has already ended."""
 
     job: Job
 
 
 VIEW = "MATERIALIZED VIEW"
-"""The kind of a job that builds one: only its own statement knows what else has to be remembered, so nobody goes on with it."""
+"""The kind of a job that builds one. Only its own statement has all the facts to record, so it cannot be resumed."""
 
 
 WritingAction = IngestDruid | WriteTable | ContinueJob | WithdrawJob | LeaveTarget

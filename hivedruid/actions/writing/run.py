@@ -1,7 +1,7 @@
-"""Run the jobs that write to Druid: stage, hand over, remember each step, clean up. Where one process ends, another goes on.
+"""Run the jobs that write to Druid: stage, submit, record each step, clean up. Another process can resume an interrupted job.
 
-The jobs of a statement share a lock file, which the operating system lets go of when the process dies: a job that is
-neither at its end nor locked was interrupted.
+The jobs of a statement share a lock file, which the operating system releases when the process dies: a job that is
+neither ended nor locked was interrupted.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from hivedruid.jobs.staged import StagedRows
 
 Commit = Callable[[], object]
-"""What changes in the catalog in the moment that the rows count."""
+"""The catalog change that is committed together with the verified load."""
 PATIENCE = 60.0
-"""Seconds that another process may need to find out that its job was cancelled."""
+"""Seconds to wait for another process to notice that its job was cancelled."""
 
 
 def run(action: Action, services: Services) -> None:
@@ -73,14 +73,14 @@ def _write_table(action: WriteTable, services: Services) -> None:
 
 @contextmanager
 def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin, query_id: str) -> Iterator[list[Job]]:
-    """The jobs of the statement's targets, in order: all of them begun at once, and locked inside."""
+    """The jobs of the statement's targets, in order: recorded together, and locked inside the context."""
     jobs = list(_planned(actions, origin, query_id))
     if not jobs:
         yield jobs
         return
     store = Jobs(services.catalog)
     staging.clean(services, store)
-    with _locked(services, query_id):
+    with _locked(services, jobs[0]):
         store.begin(jobs)
         try:
             yield jobs
@@ -113,9 +113,9 @@ _KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INS
 
 
 def _give_up(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
-    """The statement has failed. What Druid was given stays known, so that it is not given twice when the statement is said again.
+    """Handle a failed statement. Submitted loads stay recorded, so that a rerun does not submit them twice.
 
-    Where it was given nothing, because rows could not be staged or nobody wants them any more, the jobs are over.
+    If nothing was submitted, because staging failed or the user interrupted it, the jobs are cancelled.
     """
     jobs = store.of_statement(statement_id)
     if any(job.state in (*IN_DRUID, "verified", "cleaned") for job in jobs):
@@ -131,27 +131,29 @@ def _words(error: BaseException) -> str:
 
 
 @contextmanager
-def _locked(services: Services, statement_id: str) -> Iterator[None]:
-    """Nobody else is at the jobs of the statement inside. Raises ExecutionError where somebody is."""
-    path = lock_path(services.home, statement_id)
-    with locks.exclusive(path, patience=1.0) as alone:  # longer than anybody looks whether it is held
+def _locked(services: Services, job: Job) -> Iterator[None]:
+    """Hold the lock that the jobs of a statement share. Raises ExecutionError if another session holds it."""
+    path = lock_path(services.home, job.statement_id)
+    with locks.exclusive(path, patience=1.0) as alone:  # longer than `is_running` holds it to probe
         if not alone:
-            raise ExecutionError("another session is at this job", hint="SHOW JOBS tells when it has ended")
+            raise ExecutionError(
+                f"job {job.id} is already running in another session", hint="SHOW JOBS shows its state"
+            )
         try:
             with locks.touched(path):
                 yield
         finally:
-            if all(job.has_ended for job in Jobs(services.catalog).of_statement(statement_id)):
+            if all(other.has_ended for other in Jobs(services.catalog).of_statement(job.statement_id)):
                 path.unlink(missing_ok=True)
 
 
 def lock_path(home: Path, statement_id: str) -> Path:
-    """The file that is locked, and touched, while a process is at the jobs of a statement."""
+    """The file that is locked, and touched, while a process runs the jobs of a statement."""
     return home / "locks" / f"statement-{statement_id}"
 
 
 def is_running(home: Path, statement_id: str) -> bool:
-    """Whether a process is at the jobs of a statement."""
+    """Whether a process runs the jobs of a statement."""
     return locks.is_held(lock_path(home, statement_id))
 
 
@@ -159,7 +161,7 @@ def is_running(home: Path, statement_id: str) -> bool:
 
 
 def stage(action: IngestDruid, services: Services) -> StagedRows:
-    """Stage the rows of a job that is planned; of one whose rows are staged already, these."""
+    """Stage the rows of a planned job; returns the existing ones if they are already staged."""
     store = Jobs(services.catalog)
     job = _job(action, services)
     if job.staged is not None:
@@ -182,13 +184,13 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
 
 
 def carry_on(action: IngestDruid, services: Services) -> None:
-    """Bring a job whose rows are staged to its end."""
+    """Complete a job whose rows are staged."""
     job = _job(action, services)
     _carry_on(job, services, begun=_begun(job))
 
 
 def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit]) -> None:
-    """Stage the rows of a job and bring it to its end. What `prepare` gives between the two belongs to the commit."""
+    """Stage the rows of a job and complete it. `prepare` runs in between and returns a part of the commit."""
     staged = stage(action, services)
     job = _job(action, services)
     try:
@@ -206,12 +208,12 @@ def _job(action: IngestDruid, services: Services) -> Job:
 
 
 def _begun(job: Job) -> float:
-    """When a job of this process was begun, on its monotonic clock."""
+    """When a job of this process was started, on the monotonic clock."""
     return monotonic() - (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds()
 
 
 def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
-    """From where a job with staged rows stands to its end."""
+    """Complete a job with staged rows from its current state."""
     begun = monotonic() if begun is None else begun
     if job.state != "verified":
         journal = _Journal(job if job.state in IN_DRUID else job.next_attempt(), job, services, commit)
@@ -226,7 +228,7 @@ def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun:
 
 
 class _Journal:
-    """Remembers in the catalog how far a job is; see `jobs.load.Journal`."""
+    """Records the progress of a job in the catalog; see `jobs.load.Journal`."""
 
     def __init__(self, next_: Job, stored: Job, services: Services, commit: Commit | None) -> None:
         self.job = stored
@@ -251,7 +253,7 @@ class _Journal:
             with self._services.catalog.transaction():
                 self._verify(report)
         except BaseException:
-            self.job = published  # as the catalog has it
+            self.job = published  # the state in the catalog
             raise
 
     def _verify(self, report: LoadReport) -> None:
@@ -271,10 +273,10 @@ class _Journal:
             self.job = self._store.move(self.job, "staged", notes={}, error=reason)
 
     def failed(self, error: BaseException) -> None:
-        """After an error: who pressed Ctrl-C does not want the job; else its rows stay for RESUME JOB."""
+        """After an error: Ctrl-C cancels the job; otherwise its staged rows are kept for RESUME JOB."""
         self.job = (
             self._store.find(self.job.id) or self.job
-        )  # on the embedded store all steps may have been undone at once
+        )  # on the embedded store all steps may have been rolled back at once
         if self.job.state == "staged" and isinstance(error, KeyboardInterrupt):
             _end(self.job, self._services, "interrupted")
         elif not self.job.has_ended:
@@ -295,12 +297,12 @@ def _new_id() -> str:
     return uuid4().hex
 
 
-# --- going on, and taking back -----------------------------------------------------------------------------------
+# --- resume and roll back ----------------------------------------------------------------------------------------
 
 
 def continue_job(action: ContinueJob, services: Services) -> None:
-    """Carry on what another process began. Raises ExecutionError where that is not possible."""
-    with _locked(services, action.job.statement_id):
+    """Resume the job of another process. Raises ExecutionError if that is not possible."""
+    with _locked(services, action.job):
         job = _current(action.job, services)
         if job.has_ended:
             return
@@ -319,10 +321,10 @@ def continue_job(action: ContinueJob, services: Services) -> None:
 
 
 def withdraw_job(action: WithdrawJob, services: Services) -> None:
-    """Take back what Druid has of a job. Where another process is at it, that one fails first."""
+    """Roll back a job. If another process runs it, that process is stopped first."""
     if action.asked and is_running(services.home, action.job.statement_id):
         _take_over(action.job, services)
-    with _locked(services, action.job.statement_id):
+    with _locked(services, action.job):
         job = _current(action.job, services)
         if not job.has_ended:
             _take_back(job, services, with_table=action.with_table)
@@ -331,12 +333,12 @@ def withdraw_job(action: WithdrawJob, services: Services) -> None:
 
 
 def _take_over(job: Job, services: Services) -> None:
-    """End what another process does for a job, and return when it has let go of it.
+    """Stop another process that runs a job, and return when it has released the lock.
 
-    The job is changed first: the other one finds that out before it counts the rows, or has counted them already.
+    The job is changed first, so that the other process fails before it records the rows as verified.
     """
     job = _current(job, services)
-    if job.state != "submitted":  # what is published is being verified there
+    if job.state != "submitted":  # published segments are being verified there
         raise ExecutionError(
             f"job {job.id} is {job.state} and running in another session",
             hint="wait for it to finish, or press Ctrl-C in that session",
@@ -362,7 +364,7 @@ def leave_target(action: LeaveTarget, services: Services) -> None:
 
 
 def _current(job: Job, services: Services) -> Job:
-    """The job as it is now, in the session's Druid."""
+    """The current state of the job, which must belong to the session's Druid."""
     stored = Jobs(services.catalog).find(job.id)
     if stored is None:
         raise ExecutionError(f"job {job.id} no longer exists", hint="SHOW JOBS lists the jobs")
@@ -379,7 +381,7 @@ def _take_back(job: Job, services: Services, *, with_table: bool = False) -> Non
         journal = _Journal(job, job, services, None)
         try:
             services.druid().withdraw(job.load(), journal)
-        except DruidError:  # the task is shut down, and what is not taken back goes with the other rows
+        except DruidError:  # the task is shut down, and remaining rows are dropped with the table
             if not with_table:
                 raise
         job = journal.job
@@ -399,7 +401,7 @@ def _clean(job: Job, services: Services) -> None:
     Jobs(services.catalog).move(job, "cleaned")
 
 
-# --- what is told ------------------------------------------------------------------------------------------------
+# --- messages ----------------------------------------------------------------------------------------------------
 
 
 def summary(job: Job, seconds: float) -> str:
@@ -416,7 +418,7 @@ def summary(job: Job, seconds: float) -> str:
 
 
 _MANY = 1000
-"""Rows from which on their number in a second means something."""
+"""The number of rows from which rows per second are shown."""
 
 
 def _size(size: int) -> str:

@@ -1,4 +1,4 @@
-"""SHOW JOBS, DESCRIBE JOB, CANCEL JOB and RESUME JOB: answers and actions from the jobs of a snapshot. Pure."""
+"""SHOW JOBS, DESCRIBE JOB, CANCEL JOB and RESUME JOB: rows and actions from the jobs of a snapshot. Pure."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ COLUMNS = tuple(
         "bytes": BIGINT, "segments": BIGINT, "created": TIMESTAMP_LTZ, "changed": TIMESTAMP_LTZ, "error": STRING,
     }.items()
 )  # fmt: skip
-"""`rows` that are staged; `bytes` and `segments` that queries read because of them, once that is known."""
+"""`rows` are the staged rows; `bytes` and `segments` those of the published segments, once known."""
 DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
 MOST_INTERVALS = 10
-"""Intervals that DESCRIBE JOB lists."""
+"""The maximum number of intervals that DESCRIBE JOB lists."""
 
 
 def show_jobs(statement: s.ShowJobs, snapshot: Snapshot) -> Show:
@@ -49,7 +49,7 @@ def show_jobs(statement: s.ShowJobs, snapshot: Snapshot) -> Show:
         if not any((known.job.database, known.job.table) == key for known in snapshot.jobs):
             from hivedruid.actions.lookup import find_table
 
-            find_table(statement.name, snapshot)  # a table that is gone, or not there yet, may have jobs
+            find_table(statement.name, snapshot)  # a table that was dropped, or not created yet, may have jobs
         chosen = tuple(known for known in chosen if (known.job.database, known.job.table) == key)
     return Show(COLUMNS, tuple(_row(known, snapshot.zone) for known in chosen))
 
@@ -64,7 +64,7 @@ def _row(known: KnownJob, zone: str) -> tuple[Any, ...]:
 
 
 def _running(known: KnownJob) -> str:
-    """`interrupted`: the process that was at it is gone, and left no word. One that failed is not at its end either."""
+    """`interrupted`: its process died without recording an error. A failed job has not ended either."""
     if known.is_running:
         return "yes"
     return "no" if known.job.has_ended or known.job.error else "interrupted"
@@ -127,7 +127,7 @@ def _staged(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _next(known: KnownJob) -> str:
-    """What a person can do about a job that has not ended."""
+    """What the user can do with a job that has not ended."""
     job = known.job
     if job.has_ended:
         return ""
@@ -141,7 +141,7 @@ def _next(known: KnownJob) -> str:
 
 
 def can_resume(job: Job) -> bool:
-    """Its rows are there, and nothing besides them has to be remembered."""
+    """Whether its rows are staged, and nothing else is needed to complete it."""
     return job.staged is not None and job.kind != VIEW and not job.has_ended
 
 
@@ -187,7 +187,7 @@ def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> KnownJob:
 
 
 def problems(jobs: Sequence[KnownJob]) -> tuple[Problem, ...]:
-    """The jobs that nobody is at, and that have not come to their end."""
+    """The jobs that have not ended and do not run."""
     return tuple(_problem(known) for known in jobs if not known.job.has_ended and not known.is_running)
 
 

@@ -1,4 +1,4 @@
-"""Where the rows of jobs are staged: a folder of its own for each, below hivedruid.staging.root."""
+"""The staging folders of jobs: one for each job, below hivedruid.staging.root."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _root(services: Services) -> Path | str:
 
 
 def remove(folder: str) -> None:
-    """Delete a folder on this machine; remote storage has rules of its own for what is old."""
+    """Delete a folder on this machine; remote storage has its own lifecycle rules."""
     if "://" not in folder:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def clean(services: Services, store: Jobs) -> None:
-    """Delete what the Spark server wrote for processes that were gone by then."""
+    """Delete folders that the Spark server wrote for processes that had already ended."""
     root = _root(services)
     if not isinstance(root, Path) or not root.is_dir():
         return
@@ -49,7 +49,7 @@ def clean(services: Services, store: Jobs) -> None:
 
 
 def filled(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """The spec with the staging folder where it belongs."""
+    """The spec with the staging folder filled in."""
 
     def fill(value: Any) -> Any:
         if isinstance(value, str):
