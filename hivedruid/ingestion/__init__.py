@@ -1,1 +1,1 @@
-"""Ingestion from Kafka: what is known of it, what is wrong with it, and what its verbs come down to. Pure values."""
+"""Ingestion from Kafka: its state, its problems, and the steps of each verb. Pure values."""

@@ -1,4 +1,4 @@
-"""What CREATE finds wrong with what feeds a table, before anything is started. Pure: what was seen is given."""
+"""The findings of CREATE about the feed of a table, before anything is started. Pure: the observations are given."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
 Mode = Literal["WARN", "REFUSE"]
 
 EVIDENCE = 300
-"""Most characters of a record that are shown."""
+"""The maximum number of characters of a record that are shown."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What Druid made of some records: how many it read, how many rows came of them, and those it could not parse.
+    """The result of sampling: the number of records read, of rows created, and the records that could not be parsed.
 
-    Records that are neither are left out by the table's transformSpec.
+    The remaining records are filtered by the table's transformSpec.
     """
 
     records: int
@@ -30,10 +30,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of Kafka and Druid; None, or nothing, is what could not be looked at, and no finding comes of it.
+    """The observations of Kafka and Druid; None or empty if something could not be checked, which gives no finding.
 
-    `topics` are those that are read, `kafka` is why this machine cannot see them, `sample` what Druid reads of them or
-    why it cannot. `modules` are what the overlord has loaded, `slots` has room and need of tasks.
+    `topics` are the topics to read, `kafka` is the error of reading them from this machine, `sample` is Druid's sample or
+    its error. `modules` are the extensions that the overlord has loaded, `slots` the free and needed task slots.
     """
 
     topics: tuple[TopicOffsets, ...] = ()
@@ -44,7 +44,7 @@ class Seen:
 
     @property
     def records(self) -> int | None:
-        """How many records the topics hold, where that is known; a few less where records were compacted away."""
+        """The number of records in the topics, if known; an upper bound for compacted topics."""
         if not self.topics:
             return None
         return sum(end - topic.earliest[number] for topic in self.topics for number, end in topic.latest.items())
@@ -52,7 +52,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, the evidence for it, and the next step. `is_fatal`: nothing would be ingested."""
+    """A problem, its evidence, and the next step. `is_fatal`: nothing would be ingested."""
 
     what: str
     evidence: str
@@ -65,7 +65,7 @@ class Finding:
 
 
 def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:
-    """What is wrong, for a supervisor's spec. Nothing where all is well; an empty topic is well."""
+    """The findings for a supervisor's spec; an empty topic is not a problem."""
     missing = tuple(name for name in extensions(spec) if seen.modules is not None and name not in seen.modules)
     return (*_unloaded(missing), *_reading(seen, is_understood=not missing), *_room(seen.slots))
 
@@ -77,7 +77,7 @@ def _unloaded(missing: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _reading(seen: Seen, *, is_understood: bool) -> Iterator[Finding]:
-    """Druid's own view counts: that this machine alone cannot see Kafka is of no harm to the ingestion."""
+    """Druid's view takes precedence: the ingestion works even if only this machine cannot reach Kafka."""
     sample, here = seen.sample, seen.kafka
     if isinstance(sample, Sample):
         yield from _unparseable(sample)
@@ -88,7 +88,7 @@ def _reading(seen: Seen, *, is_understood: bool) -> Iterator[Finding]:
 
 
 def _unparseable(sample: Sample) -> Iterator[Finding]:
-    """Single malformed records are what topics have; where no record can be read, the table does not say how."""
+    """Single malformed records are normal; if no record can be parsed, the table's format is wrong."""
     if not sample.errors:
         return
     first = sample.errors[0]

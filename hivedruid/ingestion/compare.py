@@ -1,4 +1,4 @@
-"""Whether a supervisor runs what its table says: the spec that would be sent, and the one that Druid answers with its defaults."""
+"""Compare the spec that would be submitted for a table with the running one, which contains Druid's defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ABSENT = object()
 
 @dataclass(frozen=True)
 class Difference:
-    """One value that differs; `path` is below `spec`, or in the `context`; `wanted` or `running` is None where it is not there."""
+    """One value that differs; `path` is below `spec`, or in the `context`; `wanted` or `running` is None if absent."""
 
     path: str
     wanted: Any
@@ -28,7 +28,7 @@ class Difference:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """What runs and what is wanted, as they may be shown: a secret as stars, going by the whole path."""
+        """The running and the wanted value for display, with secrets masked by their path."""
         return _shown(self.path, self.running), _shown(self.path, self.wanted)
 
 
@@ -39,7 +39,7 @@ _DEFAULTS: dict[str, Any] = {
         if item.section in ("ioConfig", "tuningConfig") and item.default is not None
         and (name := item.key.removeprefix(INGESTION_PREFIX)) not in ALWAYS_GIVEN
     },
-    # what no property says alone
+    # values without a property of their own
     "ioConfig.consumerProperties.druid.dynamic.config.provider.type": "environment",
     "tuningConfig.type": "kafka", "tuningConfig.repartitionTransitionDuration": "PT120S",
     "tuningConfig.appendableIndexSpec": {"type": "onheap", "preserveExistingMetrics": False},
@@ -54,31 +54,31 @@ _ELEMENT_DEFAULTS: dict[str, Any] = {
     "size": 16384, "lgK": 12, "tgtHllType": "HLL_4", "k": 128, "maxStreamLength": 1000000000,
     "stringEncoding": "utf16le", "keepNullColumns": False,
 }  # fmt: skip
-"""What Druid 33 fills in, by path; below lists and inside input formats by the last name."""
+"""The defaults of Druid 33 by path; within lists and input formats by the last name."""
 _DERIVED = frozenset(
     {"ioConfig.stream", "ioConfig.useEarliestSequenceNumber", "dataSchema.dimensionsSpec.dimensionExclusions"}
 )
-"""What Druid adds to its answer out of the rest."""
+"""Keys that Druid derives from others."""
 _FOLLOWS = ("tuningConfig.indexSpecForIntermediatePersists", ".createBitmapIndex")
-"""What is as something else is, where it is not said: as indexSpec, or by the type of the column."""
+"""Keys whose default follows another value: indexSpec, or the type of the column."""
 
 
 def _shown(path: str, value: Any) -> str:
     if value is None:
         return "nothing"
     if f".{DYNAMIC_PROVIDER}." in path and ".variables" not in path:
-        return MASK  # what a provider of another type than environment holds, only Druid knows
+        return MASK  # only Druid knows the values of other provider types
     name = path.partition(".consumerProperties.")[2] or path
     return json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
 
 
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """Where a running supervisor's spec means something else than the one that would be sent. Whose it is does not count."""
+    """Where a running supervisor's spec differs in meaning from the one that would be submitted, apart from its owner."""
     return tuple(_compare("", wanted.get("spec") or {}, _inner(running)))
 
 
 def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
-    """What Druid has made of a spec, to be compared with what it runs later: without whose it is, and without secrets."""
+    """The spec as Druid accepted it, to compare it with the running one later: without owner and secrets."""
     spec: dict[str, Any] = json.loads(json.dumps(_inner(running)))
     if (spec.get("ioConfig") or {}).get("autoScalerConfig"):
         spec["ioConfig"].pop("taskCount", None)  # the auto scaler's own
@@ -87,8 +87,8 @@ def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpec | None) -> tuple[Difference, ...]:
-    """As `differences`. Where Druid still runs what it made of the spec that was sent `last`, that is compared instead: of some
-    parts Druid writes more than anybody knows here. Of the context only the locks count, which every spec is sent with.
+    """As `differences`. If Druid still runs the `last` submitted spec as it accepted it, the submitted form is compared
+    instead, because Druid adds defaults that are not known here. Of the context only the locks are compared.
     """
     locks = _locks(running)
     if last is not None and last.accepted and as_accepted(running) == last.accepted:
@@ -108,14 +108,14 @@ def _locks(running: Mapping[str, Any]) -> tuple[Difference, ...]:
 
 
 def _at(spec: Any, path: str) -> Any:
-    """The value at a path, Druid's default where it was not given; None where there is none, and for keys with points."""
+    """The value at a path; None if there is none, or if a key contains dots."""
     for key in path.split("."):
         spec = spec.get(key) if isinstance(spec, Mapping) else None
     return spec
 
 
 def _inner(running: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Supervisors made by Druid's older clients, Hive among them, have the parts at the top level."""
+    """Supervisors of older Druid clients, Hive among them, have the parts at the top level."""
     inner = running.get("spec")
     return (
         inner
@@ -141,7 +141,7 @@ def _compare(path: str, wanted: Any, running: Any) -> Iterator[Difference]:
 
 
 def _as_object(item: Any, other: Any) -> Any:
-    """A dimension may be its name alone."""
+    """A dimension may be given by its name alone."""
     return {"type": "string", "name": item} if isinstance(item, str) and isinstance(other, Mapping) else item
 
 

@@ -1,4 +1,4 @@
-"""What a Kafka supervisor reads, taken out of its spec."""
+"""The Kafka feed of a supervisor, extracted from its spec."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hivedruid.secrets import ENVIRONMENT_PREFIX
 
 @dataclass(frozen=True)
 class Feed:
-    """A Kafka, how a consumer speaks to it, and the topic, or with `is_pattern` the regular expression for topics.
+    """A Kafka cluster, the consumer's properties, and the topic; with `is_pattern` a regular expression for topics.
 
-    `properties` are the consumer's as sorted pairs, without the brokers; what Druid takes from its environment is `env:NAME`.
-    Feeds with the same `kafka` can be asked about over one connection.
+    `properties` are sorted pairs without the brokers; values from Druid's environment are `env:NAME`.
+    Feeds with the same `kafka` can share one connection.
     """
 
     bootstrap: str
@@ -37,9 +37,9 @@ class Feed:
 
 
 def feed_of(spec: Mapping[str, Any]) -> Feed:
-    """The feed of a supervisor's spec, one of ours or as Druid gives it back.
+    """The feed of a supervisor's spec, as submitted or as returned by Druid.
 
-    Raises KafkaError where a property comes from a provider that only Druid can ask.
+    Raises KafkaError if a property comes from a provider that only Druid can read.
     """
     io = spec_part(spec, "ioConfig")
     consumer = dict(io.get("consumerProperties") or {})
@@ -63,7 +63,7 @@ def _provided(provider: Any) -> dict[str, str]:
 
 
 def _value(name: str, item: Any) -> str:
-    """A property; Druid's password providers stand for the passwords of ssl (KafkaRecordSupplier)."""
+    """A property; TLS passwords may be Druid password providers (KafkaRecordSupplier)."""
     if isinstance(item, bool):
         return str(item).lower()
     if not isinstance(item, Mapping):

@@ -1,6 +1,6 @@
-"""START, STOP, RESET and their kind: from what is there to the calls that make it what was asked for. Pure.
+"""The steps of START, STOP, RESET and the other verbs, from the current state of an ingestion. Pure.
 
-Every verb may be said again after an interruption, at whatever point: what is done already is not done twice.
+Every verb can be rerun after an interruption at any point: completed steps are not repeated.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ Awaited = Literal["running", "stopped", "suspended", "handed off", "read"]
 
 @dataclass(frozen=True)
 class IngestionFacts:
-    """What is known of a table's ingestion before it changes. `running` is the spec that Druid has, with its defaults.
+    """The state of a table's ingestion before a change. `running` is the supervisor's spec in Druid, with its defaults.
 
-    `tasks` are those of its data source, the newest of the complete ones among them. `topic` are Kafka's own offsets, where they are needed; `moment` those at the
-    time of RESET … TO TIMESTAMP, `left_off` where the last tasks had read to, where none runs. `home` names this home in messages of other homes.
+    `tasks` are those of its data source, including the newest completed ones. `topic` holds Kafka's offsets, if needed;
+    `moment` those at the time of RESET … TO TIMESTAMP; `left_off` the end offsets of the last tasks, if none runs.
+    `home` names this home in messages of other homes.
     """
 
     running: Mapping[str, Any] | None = None
@@ -59,28 +60,28 @@ class IngestionFacts:
 
     @property
     def reading(self) -> tuple[Task, ...]:
-        """The tasks that run."""
+        """The running tasks."""
         return tuple(task for task in self.tasks if task.state == "RUNNING")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the overlord that changes something; said twice it does no more than once."""
+    """An idempotent request to the overlord that changes something."""
 
     path: str
     body: Json | None = None
 
     @property
     def text(self) -> str:
-        """The request as EXPLAIN shows it; a spec is shown apart."""
+        """The request as EXPLAIN shows it; a spec is shown separately."""
         body = f" {json.dumps(self.body)}" if self.body and "spec" not in self.body else ""
         return f"POST {self.path}{body}"
 
 
 @dataclass(frozen=True)
 class Await:
-    """Wait until it is so. `tasks` are those that have to end for "handed off"; for "running" they are those from before,
-    which only count once the supervisor says that they are its own. `offsets` are what has to be "read"."""
+    """Wait for a state. `tasks` are those that must end for "handed off"; for "running", earlier tasks that only count once
+    the supervisor reports them as its own. `offsets` must be reached for "read"."""
 
     state: Awaited
     tasks: tuple[str, ...] = ()
@@ -94,9 +95,9 @@ class Await:
 
 @dataclass(frozen=True)
 class MoveOffsets:
-    """Tell the suspended supervisor where to go on reading.
+    """Set the offsets at which the suspended supervisor resumes.
 
-    With `forward_only` a partition that was read further meanwhile stays where it is: TO LATEST repeats nothing.
+    With `forward_only` a partition whose offset is already further keeps it: TO LATEST repeats no records.
     """
 
     path: str
@@ -104,7 +105,7 @@ class MoveOffsets:
     moves: tuple[Move, ...]
     forward_only: bool = False
     kept: TopicOffsets | None = None
-    """What Kafka has of the topic, where that is known."""
+    """The offsets of the topic in Kafka, if known."""
 
     @property
     def offsets(self) -> dict[int, int]:
@@ -120,9 +121,10 @@ Step = Request | Await | MoveOffsets
 
 @dataclass(frozen=True)
 class IngestionChange:
-    """What a verb comes down to. `spec` is what will run, None where it ends or stays; `needs_consent` where records get lost or repeated.
+    """The change that a verb makes. `spec` is the submitted spec, None if none is submitted; `needs_consent`: records are
+    lost or repeated.
 
-    `started`: whether the supervisor should be there afterwards. `read` is for EXPLAIN: where partitions are read up to.
+    `started`: whether there should be a supervisor afterwards. `read`, for EXPLAIN, holds the current offsets.
     """
 
     table: Table
@@ -139,12 +141,12 @@ class IngestionChange:
 
     @property
     def is_submitted(self) -> bool:
-        """Whether a supervisor is to stay that is sent now."""
+        """Whether it submits a supervisor that keeps running."""
         return self.started and any(isinstance(step, Request) and step.path == SUPERVISOR for step in self.steps)
 
     @property
     def ends_tasks(self) -> bool:
-        """Whether the tasks that run have to publish what they have read."""
+        """Whether the running tasks must publish what they have read."""
         return any(isinstance(step, Await) and step.state == "suspended" for step in self.steps)
 
 
@@ -153,7 +155,7 @@ def path(table: Table, part: str) -> str:
 
 
 def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
-    """The spec as it is sent: with whose it is in its context, and how its tasks lock."""
+    """The spec as it is submitted, with its owner and its kind of locks in the context."""
     context = {
         **spec.get("context", {}),
         CONCURRENT_LOCKS: True,
@@ -165,17 +167,17 @@ def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool =
 
 
 ROLLBACK: Mapping[str, Any] = {"rollback": True}
-"""Beside the verb ALTER in what the catalog remembers of a change that was begun: ROLLBACK INGESTION."""
+"""Marks a pending ALTER in the catalog as ROLLBACK INGESTION."""
 
 
 class OwnerError(DruidError):
-    """A supervisor is another table's, or another home's."""
+    """A supervisor belongs to another table, or another home."""
 
 
 def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
-    """A supervisor may be changed by the table that started it; one that nobody has signed may be taken over.
+    """A supervisor may be changed by the table that started it; one without an owner may be taken over.
 
-    Raises OwnerError for another table's, or another home's.
+    Raises OwnerError if it belongs to another table, or another home.
     """
     if running is None or owner_of(running) in (None, table.table_id):
         return
@@ -187,9 +189,9 @@ def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
 
 
 def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
-    """Task slots that a spec needs beside what runs already; None where nobody told how many there are.
+    """The task slots that a spec needs in addition to its running tasks; None if the workers are not known.
 
-    Without the number of partitions (Kafka was not asked) `taskCount` counts.
+    If the number of partitions is not known, `taskCount` is used.
     """
     if not facts.workers:
         return None
@@ -200,7 +202,7 @@ def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
 
 
 def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> IngestionChange:
-    """With everything that EXPLAIN tells, also of what the verb leaves as it is."""
+    """The change with all details for EXPLAIN, including those that the verb does not change."""
     found = changes(spec, facts.running, facts.record.last) if facts.running is not None else ()
     starts = any(isinstance(step, Await) and step.state == "running" for step in change.steps)
     return replace(
@@ -216,7 +218,7 @@ def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> Ing
 
 
 def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
-    """A supervisor that runs this very spec; its tasks are left alone where it does already."""
+    """Run a supervisor with exactly this spec; if it already does, its tasks are not touched."""
     check_owner(table, facts.running)
     found = () if facts.running is None else changes(spec, facts.running, facts.record.last)
     sent = owned(spec, table, facts.home)
@@ -237,11 +239,11 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
 
 
 def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", "DROP"] = "STOP") -> IngestionChange:
-    """No supervisor, and no task: what was read is published.
+    """Stop the supervisor and all tasks, after they have published what they read.
 
-    A supervisor that is terminated leaves tasks that it has not seen yet to themselves: they would read on for
-    taskDuration (SeekableStreamSupervisor.gracefulShutdownInternal of Druid 33). So it is suspended first, which sees to
-    all of them, and one is made for tasks that are alone already.
+    Terminating a supervisor does not stop tasks that it has not discovered yet: they would read on for taskDuration
+    (SeekableStreamSupervisor.gracefulShutdownInternal of Druid 33). So it is suspended first, which stops all of them; for
+    tasks without a supervisor, a suspended one is created.
     """
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = ()
@@ -251,7 +253,7 @@ def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", 
 
 
 def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
-    """STOP, and Druid forgets the offsets: only a supervisor can do that, so that one is made where there is none."""
+    """STOP, and delete the offsets in Druid. Only a supervisor can do that; if there is none, one is created."""
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = (
         *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")), Await("stopped"),
@@ -273,7 +275,7 @@ def resume(table: Table, facts: IngestionFacts) -> IngestionChange:
 
 
 def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
-    """What was read up to now is published as segments; new tasks go on."""
+    """Publish what was read so far as segments; new tasks continue."""
     _require(table, facts, "HANDOFF")
     if facts.is_suspended:
         raise SemanticError(
@@ -288,7 +290,7 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
 
 
 def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
-    """Every record that Kafka has now is read, so that queries see it."""
+    """Wait until every record that is in Kafka now is read, and visible to queries."""
     _require(table, facts, "WAIT for")
     if facts.is_suspended:
         raise SemanticError(
@@ -303,9 +305,9 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
 
 
 def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | None:
-    """The table was changed: its supervisor gets the new spec where that means something else. None: nothing to do.
+    """Submit the new spec after the table was changed, if its meaning differs. None: nothing to do.
 
-    One that was interrupted when the spec was sent already is only seen to its end.
+    If an interrupted ALTER had already submitted the spec, only the wait for it is completed.
     """
     if facts.running is None:
         return None
@@ -327,11 +329,11 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
 def reset(
     table: Table, spec: Json, facts: IngestionFacts, target: Offsets, *, asked: str, forward_only: bool
 ) -> IngestionChange:
-    """Go on reading at other offsets. `asked` is the target as it was written.
+    """Resume at other offsets. `asked` is the target as written in the statement.
 
-    What was read up to now is published first, so that what is lost or repeated is known to the record; then the
-    offsets move, and it goes on, or rests, as before. One that was interrupted is finished as it was announced, when
-    the same is asked for again: offsets that have moved already do not move twice.
+    What was read so far is published first, so that the number of lost and repeated records is exact; then the offsets are
+    changed, and the ingestion runs or stays suspended as before. Rerunning an interrupted RESET completes it as announced:
+    offsets that were already changed are not changed again.
     """
     check_owner(table, facts.running)
     begun = facts.record.pending if facts.record.pending.get("verb") == "RESET" else {}
@@ -367,10 +369,10 @@ def reset(
 
 
 def _submitted(table: Table, sent: Json, facts: IngestionFacts) -> tuple[Step, ...]:
-    """Another spec for a supervisor, once its tasks have published what they read.
+    """Submit another spec after the tasks have published what they read.
 
-    Druid 33 hands tasks that run on to the new supervisor, which takes one of them for a group of partitions that it does not
-    read in whole: with fewer tasks than before partitions would not be read until that task ends, for taskDuration
+    Druid 33 passes running tasks on to the new supervisor, which may assign one to a group of partitions that it reads only
+    in part: with fewer tasks than before, some partitions would not be read for taskDuration, until that task ends
     (SeekableStreamSupervisor.discoverTasks).
     """
     if facts.running is None or facts.is_suspended:
@@ -379,7 +381,7 @@ def _submitted(table: Table, sent: Json, facts: IngestionFacts) -> tuple[Step, .
 
 
 def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:
-    """A supervisor without tasks, whatever there is now."""
+    """The steps to a suspended supervisor without tasks, from any state."""
     if facts.running is None:
         io = {**spec["spec"]["ioConfig"], "startDelay": "PT0S"}
         sent = owned({**spec, "spec": {**spec["spec"], "ioConfig": io}}, table, facts.home, suspended=True)
@@ -388,7 +390,7 @@ def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, .
 
 
 def _runs(facts: IngestionFacts, *, anew: bool) -> Await:
-    """`anew`: the tasks that run now may be ended, as their supervisor's spec is another one."""
+    """`anew`: the tasks that run now may be replaced, because the spec changes."""
     return Await("running", tuple(task.id for task in facts.tasks if anew or task.is_complete))
 
 

@@ -1,6 +1,6 @@
-"""What Druid and Kafka say of ingestions, as values: read by `clients`, judged by the rest of this package.
+"""The state of ingestions in Druid and Kafka, as values: read by `clients`, evaluated by the rest of this package.
 
-Partitions are numbers; an offset is that of the next record to be read. Moments are ISO 8601 texts as Druid gives them.
+Partitions are numbers; an offset is that of the next record to read. Timestamps are ISO 8601 text, as in Druid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Offsets = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Supervisor:
-    """One of the overlord's list. `spec` is what runs, Druid's defaults filled in: never shown unredacted.
+    """A supervisor in the overlord's list. `spec` is the running spec with Druid's defaults: never show it unredacted.
 
     `state` is PENDING, RUNNING, IDLE, SUSPENDED, STOPPING, UNHEALTHY_SUPERVISOR or UNHEALTHY_TASKS; `detailed_state` says
     more (CONNECTING_TO_STREAM, CREATING_TASKS, LOST_CONTACT_WITH_STREAM, …: SeekableStreamSupervisorStateManager).
@@ -56,7 +56,7 @@ class Supervisor:
 
 @dataclass(frozen=True)
 class ReadingTask:
-    """A task as its supervisor's status shows it; offsets are empty until the task was asked for them."""
+    """A task in its supervisor's status; the offsets are empty until the supervisor has fetched them."""
 
     id: str
     starting_offsets: Offsets = field(default_factory=dict)
@@ -75,9 +75,9 @@ class SupervisorError:
 
 @dataclass(frozen=True)
 class SupervisorStatus:
-    """A supervisor's own report. Its offsets are those of `offsets_updated`, some 30 s old at most.
+    """The status of a supervisor. Its offsets are as of `offsets_updated`, usually at most 30 s ago.
 
-    A supervisor learns of its tasks some time after they run: until then `active` is empty.
+    A supervisor discovers its tasks some time after they start: until then `active` is empty.
     """
 
     state: str
@@ -96,9 +96,9 @@ class SupervisorStatus:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Rows of the tasks that run now, and the moving average of the last minute in rows per second.
+    """The row counts of the running tasks, and the moving average of the last minute in rows per second.
 
-    `worst` is the task that could not parse the most, if there is one.
+    `worst` is the task with the most unparseable records, if any.
     """
 
     processed: int = 0
@@ -128,7 +128,7 @@ class Task:
 
     @property
     def has_failed(self) -> bool:
-        """By itself: a task that was told to end counts for Druid as failed, too."""
+        """Whether it failed on its own: Druid also marks tasks that were stopped as failed."""
         return self.state == "FAILED" and _TOLD_TO_END.search(self.error) is None
 
 
@@ -136,12 +136,12 @@ _TOLD_TO_END = re.compile(
     r"shutdown request from user|graceful shutdown|hasn't been assigned|while reset|succeeded in the (same )?task ?group",
     re.IGNORECASE,
 )
-"""The reasons of OverlordResource and SeekableStreamSupervisor for ending tasks that did nothing wrong."""
+"""The reasons of OverlordResource and SeekableStreamSupervisor for stopping healthy tasks."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A middle manager or indexer: how many tasks it takes, and how many it has."""
+    """A middle manager or indexer: its task slots, and how many are in use."""
 
     host: str
     capacity: int
@@ -150,7 +150,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Slots:
-    """Room for tasks. `needed` by what is asked for, beyond what runs already."""
+    """Task slots. `needed`: by the change, in addition to the running tasks."""
 
     capacity: int
     used: int
@@ -168,7 +168,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class TopicOffsets:
-    """The records that Kafka has of a topic: from `earliest` up to, without, `latest`."""
+    """The offsets of a topic in Kafka: from `earliest` to `latest`, exclusive."""
 
     topic: str
     earliest: Offsets
@@ -177,7 +177,7 @@ class TopicOffsets:
 
 @dataclass(frozen=True)
 class UnparseableRecord:
-    """A record that could not be parsed, as the task kept it."""
+    """A record that could not be parsed, as saved by the task."""
 
     input: str
     details: str

@@ -1,4 +1,4 @@
-"""RESET in numbers: where each partition goes on, and how many records are lost or repeated by that."""
+"""The effect of RESET: the new offset of each partition, and the number of lost and repeated records."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hivedruid.ingestion.model import Offsets, SupervisorStatus, TopicOffsets
 _MISSING = re.compile(
     r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[\D*(?P<partition>\d+)"
 )
-"""What SeekableStreamSupervisor says of an offset before the first that Kafka has."""
+"""The message of SeekableStreamSupervisor for an offset before the first one in Kafka."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """One partition's offset, `before` (None: not known) and `after`; the records that Kafka has of it between the two.
+    """The change of a partition's offset from `before` (None: unknown) to `after`, and its effect in records.
 
-    `lost` and `repeated` are None where `before` is not known. `deleted` are records that Kafka's retention took before
+    `lost` and `repeated` are None if `before` is unknown. `deleted` counts records that Kafka's retention deleted before
     they were read.
     """
 
@@ -35,7 +35,7 @@ class Move:
 
 
 def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
-    """The offset that each partition is read at next: the tasks', or the one that the supervisor cannot begin at."""
+    """The next offset of each partition: from the tasks, or the one at which the supervisor fails to start."""
     if status is None:
         return {}
     tasks = (*status.publishing, *status.active)
@@ -48,7 +48,7 @@ def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
 
 
 def moves(before: Offsets, after: Offsets, topic: TopicOffsets | None) -> tuple[Move, ...]:
-    """Partition by partition. What Kafka has deleted already is neither lost by the move nor read again."""
+    """The moves by partition. Records that Kafka has already deleted count neither as lost nor as repeated."""
     return tuple(_move(p, before.get(p), offset, topic) for p, offset in sorted(after.items()))
 
 
@@ -68,7 +68,7 @@ def _move(partition: int, before: int | None, after: int, topic: TopicOffsets | 
 
 
 def summary(planned: Iterable[Move]) -> str:
-    """`12 records are lost, 3 are read again`, or that it is not known."""
+    """`12 records are lost, 3 are read again`, or that it is unknown."""
     listed = tuple(planned)
     if any(move.before is None for move in listed):
         return "the current offsets are unknown: records may be lost or read again"

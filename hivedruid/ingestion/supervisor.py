@@ -1,4 +1,4 @@
-"""A supervisor as the overlord knows it: where it is asked for, and what stands where in its spec."""
+"""A supervisor of the overlord: its paths, and the parts of its spec."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
-"""Keys of a supervisor's context that say whose it is: the table's name and table_id, and the home with the catalog."""
+"""Keys of a supervisor's context that identify its owner: the table's name and table_id, and the home of the catalog."""
 
 
 def supervisor_path(data_source: str, part: str = "") -> str:
@@ -18,20 +18,20 @@ def supervisor_path(data_source: str, part: str = "") -> str:
 
 
 def spec_part(spec: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
-    """dataSchema, ioConfig or tuningConfig; of older clients, Hive among them, it stands at the top level."""
+    """dataSchema, ioConfig or tuningConfig; older clients, Hive among them, put it at the top level."""
     inner = (spec or {}).get("spec")
     found = (inner if isinstance(inner, Mapping) else spec or {}).get(name)
     return found if isinstance(found, Mapping) else {}
 
 
 def owner_of(spec: Mapping[str, Any] | None) -> str | None:
-    """The table_id of the table that has sent it; None where nobody has signed it, or where there is none."""
+    """The table_id of the table that submitted it; None if it has no owner, or if there is no supervisor."""
     owner: str | None = ((spec or {}).get("context") or {}).get(OWNER_ID)
     return owner
 
 
 def task_groups(io_config: Mapping[str, Any], partitions: int | None) -> int:
-    """As many as taskCount, or as the topic has partitions where that is known and fewer; each has `replicas` tasks."""
+    """The smaller of taskCount and the number of partitions, if known; each group has `replicas` tasks."""
     count = int(io_config.get("taskCount") or 1)
     return min(count, partitions) if partitions else count
 
