@@ -88,14 +88,14 @@ MIGRATIONS: tuple[str, ...] = (
     );
     """,
 )
-"""Statement scripts by schema version: the first makes version 1 out of an empty file, and so on."""
+"""The migration scripts by schema version: the first one creates version 1 in an empty file, and so on."""
 
 
 def open_database(home: Path) -> sqlite3.Connection:
-    """The catalog database of a home folder, made or migrated where needed.
+    """The catalog database of a home folder, created or migrated if needed.
 
     The connection is in autocommit mode: a transaction is `BEGIN IMMEDIATE` … `COMMIT`, one writer at a time.
-    Raises ExecutionError where the folder cannot be written, the file is no catalog, or it is from a newer hivedruid.
+    Raises ExecutionError if the folder cannot be written, the file is not a catalog, or a newer hivedruid wrote it.
     """
     path = home / FILE_NAME
     try:
@@ -121,7 +121,7 @@ def open_database(home: Path) -> sqlite3.Connection:
 
 
 def copy_database(home: Path) -> sqlite3.Connection:
-    """The catalog database of a home folder as it is now, in memory: what is done to it is done to nobody else's.
+    """A copy of a home folder's catalog database in memory.
 
     Nothing is written to the folder, which need not exist. Raises ExecutionError as `open_database` does.
     """
@@ -139,7 +139,7 @@ def copy_database(home: Path) -> sqlite3.Connection:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema to the newest version; a second process that waited for the lock finds it done."""
+    """Bring the schema to the newest version; a second process that waited for the lock finds it migrated."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:

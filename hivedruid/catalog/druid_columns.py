@@ -1,4 +1,4 @@
-"""Properties that say per column how Druid keeps it: druid.columns.aggregators, druid.columns.multivalue, druid.columns.as."""
+"""Properties for the storage of single columns: druid.columns.aggregators, druid.columns.multivalue, druid.columns.as."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Aggregator:
 
 
 def parse_aggregators(text: str) -> tuple[dict[str, Aggregator], str | None]:
-    """The aggregator of each column (lower case), and what the text should have been, or None where it is right."""
+    """The aggregator of each column (lower case), and the expected format, or None if the text is valid."""
     result: dict[str, Aggregator] = {}
     names = {name.lower(): name for name in AGGREGATORS}
     end = 0
@@ -57,7 +57,7 @@ def parse_aggregators(text: str) -> tuple[dict[str, Aggregator], str | None]:
 
 
 def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
-    """The handling of several values for each column (lower case), and what the text should have been, or None."""
+    """The handling of multiple values per column (lower case), and the expected format, or None if the text is valid."""
     result: dict[str, str] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         column, _, handling = (part.strip() for part in pair.rpartition(":"))
@@ -69,16 +69,16 @@ def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
 
 _STAND_INS: dict[str, HiveType] = {"string": STRING, "double": DOUBLE}
 _CHOICES = {"decimal": ("double", "string"), "binary": ("string",), "date": ("string",)}
-"""What columns of types that Druid has not may be stored as."""
+"""The storage types of columns whose types Druid does not support."""
 
 
 def stored_as_choices(type_: HiveType) -> tuple[str, ...]:
-    """What druid.columns.as may say of a column of that type; nothing for types that Druid has, or cannot have at all."""
+    """The valid values of druid.columns.as for a column of that type; empty for types that need no substitute, or have none."""
     return _CHOICES.get(type_.name, ())
 
 
 def parse_stored_as(text: str) -> tuple[dict[str, HiveType], str | None]:
-    """The type that each column (lower case) is stored as, and what the text should have been, or None."""
+    """The storage type of each column (lower case), and the expected format, or None if the text is valid."""
     result: dict[str, HiveType] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         column, _, type_ = (part.strip() for part in pair.rpartition(":"))
@@ -89,7 +89,7 @@ def parse_stored_as(text: str) -> tuple[dict[str, HiveType], str | None]:
 
 
 def with_stored_types(columns: Iterable[Column], properties: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns with the types that druid.columns.as gives those that Druid cannot store as they are."""
+    """The columns with the storage types of druid.columns.as."""
     stored = parse_stored_as(properties.get(STORED_AS, ""))[0]
 
     def converted(column: Column) -> Column:

@@ -1,4 +1,4 @@
-"""What the catalog remembers of ingestions from Kafka: what was started, what was begun, and every spec that was sent.
+"""The catalog's record of ingestions from Kafka: started ones, pending changes, and the submitted specs.
 
 It goes with the table.
 """
@@ -14,12 +14,12 @@ from hivedruid.catalog.store import Catalog, from_json, to_json
 from hivedruid.catalog.table import Table
 
 MOST_VERSIONS = 20
-"""Specs that are kept of a table."""
+"""The number of specs that are kept per table."""
 
 
 @dataclass(frozen=True)
 class SentSpec:
-    """A spec that was sent to Druid, and the table that it was made of; `worked`: its tasks were seen running."""
+    """A spec that was submitted to Druid, and its table; `worked`: its tasks were seen running."""
 
     version: int
     table: Table
@@ -30,7 +30,7 @@ class SentSpec:
 
 @dataclass(frozen=True)
 class LastSpec:
-    """The spec that was sent last, and what Druid has made of it, secrets starred; empty where that is not known."""
+    """The last submitted spec, and the spec as Druid accepted it, with secrets masked; empty if not known."""
 
     spec: Mapping[str, Any]
     accepted: Mapping[str, Any] = field(default_factory=dict)
@@ -49,13 +49,13 @@ class IngestionRecord:
 
 
 class Ingestions:
-    """Every change is one transaction. Raises ExecutionError where the catalog cannot be written."""
+    """Every change is one transaction. Raises ExecutionError if the catalog cannot be written."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     def find(self, table_id: str) -> IngestionRecord:
-        """What is remembered of a table; of one that was never started, nothing."""
+        """The record of a table; an empty one if it was never started."""
         return self._records("WHERE table_id = ?", (table_id,)).get(table_id, IngestionRecord())
 
     def all(self) -> dict[str, IngestionRecord]:
@@ -79,12 +79,12 @@ class Ingestions:
         }  # fmt: skip
 
     def is_known(self, table_id: str) -> bool:
-        """Whether there is a table of that id."""
+        """Whether a table with that id exists."""
         query = "SELECT 1 FROM tables WHERE table_id = ?"
         return self._catalog.connection.execute(query, (table_id,)).fetchone() is not None
 
     def begin(self, table_id: str, pending: Mapping[str, Any]) -> None:
-        """Before the first call: whoever dies on the way leaves word of it."""
+        """Record the change before the first request, so that an interruption is noticed."""
         with self._catalog.transaction() as connection:
             connection.execute(
                 "INSERT INTO ingestions (table_id, started, pending) VALUES (?, 0, ?) "
@@ -93,7 +93,7 @@ class Ingestions:
             )
 
     def finish(self, table_id: str, *, started: bool) -> None:
-        """After the last call."""
+        """Record the completed change, after the last request."""
         with self._catalog.transaction() as connection:
             connection.execute(
                 "INSERT INTO ingestions (table_id, started) VALUES (?, ?) "
@@ -102,7 +102,7 @@ class Ingestions:
             )
 
     def restore(self, table_id: str, record: IngestionRecord) -> None:
-        """As it was before `begin`: Druid has refused, and nothing has changed."""
+        """Restore the record from before `begin`: Druid refused the change."""
         with self._catalog.transaction() as connection:
             connection.execute(
                 "UPDATE ingestions SET started = ?, pending = ? WHERE table_id = ?",
@@ -112,7 +112,7 @@ class Ingestions:
     # --- specs -------------------------------------------------------------------------------------------------
 
     def specs(self, table_id: str) -> tuple[SentSpec, ...]:
-        """What was sent, newest first."""
+        """The submitted specs, newest first."""
         query = (
             "SELECT s.version, s.definition, s.spec, s.submitted, s.worked, t.database, t.name "
             "FROM ingestion_specs s JOIN tables t ON t.table_id = s.table_id WHERE s.table_id = ? ORDER BY s.version DESC"
@@ -127,7 +127,7 @@ class Ingestions:
         )
 
     def sending(self, table: Table, spec: Mapping[str, Any], submitted: str) -> None:
-        """A spec is about to be sent; the one that was sent last is not kept twice."""
+        """Record a spec before it is submitted, unless it equals the last one."""
         text = json.dumps(spec)
         with self._catalog.transaction() as connection:
             query = (
@@ -147,11 +147,11 @@ class Ingestions:
             )
 
     def accepted(self, table_id: str, accepted: Mapping[str, Any]) -> None:
-        """What Druid has made of the spec that was sent last; without secrets."""
+        """Record the last spec as Druid accepted it, without secrets."""
         self._set_newest(table_id, "accepted", json.dumps(accepted))
 
     def worked(self, table_id: str) -> None:
-        """The tasks of the spec that was sent last run."""
+        """Record that tasks of the last spec run."""
         self._set_newest(table_id, "worked", 1)
 
     def _set_newest(self, table_id: str, column: str, value: object) -> None:
@@ -163,7 +163,7 @@ class Ingestions:
             )
 
     def roll_back(self, table_id: str, version: int, pending: Mapping[str, Any] | None = None) -> None:
-        """The specs after `version` are as if they had not been; what is `pending` then is begun with that."""
+        """Discard the specs after `version`; `pending` is recorded in the same transaction."""
         with self._catalog.transaction() as connection:
             connection.execute("DELETE FROM ingestion_specs WHERE table_id = ? AND version > ?", (table_id, version))
             if pending is not None:

@@ -19,7 +19,7 @@ from hivedruid.settings import span_seconds
 REWRITING = "hive.materializedview.rewriting"
 TIME_WINDOW = "hive.materializedview.rewriting.time.window"
 TABLE_TIME_WINDOW = "rewriting.time.window"
-"""Hive's names: the settings, and the table property that goes before the setting."""
+"""Hive's names: the settings, and the table property that takes precedence over the setting."""
 
 Span = tuple[int, int, str]
 
@@ -69,11 +69,11 @@ class ViewFacts:
     sources: Mapping[str, SourceState] = field(default_factory=dict)
     own: SourceState | None = None
     problem: str = ""
-    """Why its state could not be told."""
+    """Why its state could not be read."""
 
     @property
     def staleness(self) -> str:
-        """Why its rows are not those of its query now; empty where they are."""
+        """Why its rows are out of date; empty if they are current."""
         built = self.built
         if built.sources is None:
             return "its last build did not complete"
@@ -96,7 +96,7 @@ class ViewFacts:
 
 
 def is_within_window(facts: ViewFacts, settings: Mapping[str, str], now: datetime) -> bool:
-    """Whether a stale view may be used all the same: it was built a short time ago (Hive.isOutdatedMaterializedView)."""
+    """Whether a stale view may still be used, because it was built recently (Hive.isOutdatedMaterializedView)."""
     if facts.built.sources is None or facts.built.own is None or facts.own is None or facts.problem:
         return False
     if not facts.own.is_same(facts.built.own):
@@ -141,7 +141,7 @@ def save(catalog: Catalog, table: Table, built: Built) -> None:
 
 
 def invalidate(catalog: Catalog, table: Table) -> None:
-    """From now on the view's rows are nobody's, until the next build is saved."""
+    """Mark the view as not built, until the next build is saved."""
     built = find_built(catalog, table)
     if built is not None and built.sources is not None:
         save(catalog, table, replace(built, sources=None, own=None, root=None))

@@ -15,7 +15,7 @@ def columns_by_field(
 ) -> dict[str, str]:
     """The column's name for each field: from druid.columns.mapping, else the field's name in lower case.
 
-    Raises SemanticError where two fields would be one column (Hive's text, HIVE-15750).
+    Raises SemanticError if two fields map to the same column (Hive's text, HIVE-15750).
     """
     mapping = names_by_field(properties)
     result: dict[str, str] = {}

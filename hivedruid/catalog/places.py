@@ -1,6 +1,6 @@
-"""In which Druid the data source of a table has its rows, so that an empty answer of another one does not pass in silence.
+"""The Druid that holds the rows of each data source, so that an empty answer of another Druid is not silent.
 
-A place is a text for people: `the embedded store of this home`, `the local cluster 3f2a…`, or a URL.
+A place is a text for display: `the embedded store of this home`, `the local cluster 3f2a…`, or a URL.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ EMBEDDED = "the embedded store of this home"
 
 
 class Places:
-    """The places of data sources, as the catalog remembers them."""
+    """The places of data sources in the catalog."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -22,7 +22,7 @@ class Places:
         return row[0] if row else None
 
     def remember(self, data_source: str, place: str) -> None:
-        """Rows were written there."""
+        """Record that rows were written there."""
         with self._catalog.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (data_source, place))
 
@@ -31,6 +31,6 @@ class Places:
 
 
 def elsewhere(name: str, data_source: str, place: str, here: str, *, is_absent: bool) -> str:
-    """What there is to say where a table is read in another Druid than the one that has its rows."""
+    """The note for a table that is read from another Druid than the one that holds its rows."""
     absent = f", which has no data source {data_source}" if is_absent else ""
     return f"the rows of {name} were written to {place}; this statement reads {here}{absent}"

@@ -1,4 +1,4 @@
-"""Every table property that means something: type, default, meaning and where it counts, in one table.
+"""All known table properties: type, default, description and the kinds of tables they apply to.
 
 Names are those of Hive's Druid handler (DruidConstants, DruidKafkaUtils) and Kafka handler (KafkaTableProperties); below
 `druid.kafka.ingestion.` also those of Druid 33 (KafkaSupervisorTuningConfig, KafkaSupervisorIOConfig), with its defaults.
@@ -22,7 +22,7 @@ GRANULARITIES = (
     "SECOND", "MINUTE", "FIVE_MINUTE", "TEN_MINUTE", "FIFTEEN_MINUTE", "THIRTY_MINUTE", "HOUR", "SIX_HOUR", "EIGHT_HOUR",
     "DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "ALL", "NONE",
 )  # fmt: skip
-"""Druid's GranularityType: what segment and query granularity take, in any case. ISO periods are no names."""
+"""Druid's GranularityType: the valid segment and query granularities, case-insensitive. ISO periods are not included."""
 
 COLUMN_MAPPING = "druid.columns.mapping"
 KAFKA_INGESTION = "druid.kafka.ingestion"
@@ -54,8 +54,8 @@ _ANY: tuple[TableKind, ...] = ("druid", "kafka", "files", "iceberg")
 class TableProperty:
     """One property. `key` ending in a point is a prefix: any key below it belongs here.
 
-    `values` are those of an enum; `default` is None where there is none; `kinds` are the tables it counts for;
-    `section` is the part of the Kafka supervisor's spec it goes to under its own name ("removed": no longer to any).
+    `values` are those of an enum; `default` is None if there is none; `kinds` are the tables it applies to;
+    `section` is the part of the Kafka supervisor's spec that holds it under its own name ("removed": no longer any).
     """
 
     key: str
@@ -180,11 +180,11 @@ PROPERTIES: dict[str, TableProperty] = {
 """Every property by key. Keys are case-sensitive, as in Hive."""
 
 CHECKED_PREFIXES = ("druid.", "kafka.", "hive.kafka.", "hivedruid.")
-"""Below these only what the table holds is allowed; other keys are the user's own."""
+"""Keys with these prefixes must be in the table; other keys are user-defined."""
 
 
 def find(key: str) -> TableProperty | None:
-    """What a key means: its own entry, or that of its prefix."""
+    """The definition of a key: its own entry, or that of its prefix."""
     if (item := PROPERTIES.get(key)) is not None:
         return item
     for prefix in (CONSUMER_PREFIX, "kafka.consumer.", "kafka.producer.", "hive.kafka.ssl."):
@@ -204,7 +204,7 @@ def names_by_field(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_mapping(text: str) -> dict[str, str] | None:
-    """`field:column, …`; None where the text is none, or names a field or a column twice."""
+    """Parse `field:column, …`; None if it is malformed, or names a field or a column twice."""
     result: dict[str, str] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         field, colon, column = (part.strip() for part in pair.rpartition(":"))

@@ -1,6 +1,6 @@
-"""What is known of the rows of a table, and the catalog's memory of it.
+"""Statistics of tables, and their storage in the catalog.
 
-Statistics choose between plans that all answer the same; nothing may rely on them to be right.
+Statistics only choose between equivalent plans; no result may depend on them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Statistics = Mapping[TableKey, TableStatistics]
 
 
 def combined(now: TableStatistics | None, kept: TableStatistics | None) -> TableStatistics | None:
-    """What the table says of itself now; what it does not say, as it was when it was analysed."""
+    """The current statistics, completed with those of the last ANALYZE TABLE."""
     if now is None or kept is None:
         return now or kept
     return replace(
@@ -69,9 +69,9 @@ def combined(now: TableStatistics | None, kept: TableStatistics | None) -> Table
 
 
 class StatisticsStore:
-    """What ANALYZE TABLE found, by the Druid that was asked and the data source.
+    """The results of ANALYZE TABLE, by Druid and data source.
 
-    Tables outside Druid stand under an empty `druid` and their `table_id`. Raises ExecutionError where the catalog
+    Tables outside Druid have an empty `druid` and their `table_id` as key. Raises ExecutionError if the catalog
     cannot be written; what cannot be read is not known.
     """
 
@@ -103,14 +103,14 @@ _OF_COLUMN = ("distinct", "has_nulls", "has_multiple_values", "low", "high")
 
 
 def to_json(found: TableStatistics) -> str:
-    """As the catalog stores it; what is not known is left out."""
+    """The JSON in the catalog, without unknown values."""
     document: dict[str, Any] = _known(found, _OF_TABLE)
     document["columns"] = {name: _known(column, _OF_COLUMN) for name, column in found.columns.items()}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_json(text: str) -> TableStatistics:
-    """What `to_json` made a text of. Keys that a newer hivedruid has written are left aside."""
+    """The inverse of `to_json`. Keys written by a newer hivedruid are ignored."""
     document = json.loads(text)
     columns = {
         name: ColumnStatistics(**{key: column[key] for key in _OF_COLUMN if key in column})

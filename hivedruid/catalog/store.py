@@ -28,7 +28,7 @@ class Catalog:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """BEGIN IMMEDIATE … COMMIT, or ROLLBACK on an error; inside another one it is part of that."""
+        """BEGIN IMMEDIATE … COMMIT, or ROLLBACK on an error; a nested transaction is part of the outer one."""
         if self.connection.in_transaction:
             yield self.connection
             return
@@ -54,7 +54,7 @@ class Catalog:
         return tuple(name for (name,) in self.connection.execute("SELECT name FROM databases ORDER BY name"))
 
     def database_comment(self, name: str) -> str | None:
-        """The database's comment; None where there is no such database."""
+        """The database's comment; None if the database does not exist."""
         row = self.connection.execute("SELECT comment FROM databases WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
@@ -67,7 +67,7 @@ class Catalog:
             connection.execute("INSERT INTO databases (name, comment) VALUES (?, ?)", (name, redact(comment)))
 
     def remove_database(self, name: str) -> None:
-        """Take an empty database out."""
+        """Remove an empty database."""
         with self.transaction() as connection:
             self._require_database(name)
             if name == DEFAULT_DATABASE:
@@ -94,7 +94,7 @@ class Catalog:
         return from_json(*row) if row else None
 
     def get(self, database: str, name: str) -> Table:
-        """The table of that name. Raises SemanticError, with the closest name, where there is none."""
+        """The table of that name. Raises SemanticError, with the closest name, if there is none."""
         table = self.find(database, name)
         if table is None:
             self._require_database(database)
@@ -104,7 +104,7 @@ class Catalog:
         return table
 
     def add(self, table: Table) -> Table:
-        """Put a new table in; the answer has a `table_id`."""
+        """Add a new table, and return it with its `table_id`."""
         if not table.table_id:
             table = replace(table, table_id=_new_id())
         with self.transaction() as connection:
@@ -120,7 +120,7 @@ class Catalog:
         return table
 
     def replace(self, table: Table) -> None:
-        """The table of that `table_id` with what `table` says, name included.
+        """Replace the definition of the table with that `table_id`, including its name.
 
         Raises SemanticError where it is gone, or where another table has the name.
         """
@@ -144,7 +144,7 @@ class Catalog:
         return renamed
 
     def mark_written(self, table: Table, *, written: bool) -> None:
-        """Remember whether a managed table has a folder; of a table that is not in the catalog nothing is remembered."""
+        """Record whether a managed table has a folder; ignored for a table that is not in the catalog."""
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE tables SET definition = json_set(definition, '$.is_written', json(?)) WHERE table_id = ?",
@@ -170,7 +170,7 @@ class Catalog:
 
 
 def write_error(error: sqlite3.Error) -> ExecutionError:
-    """What SQLite says when it cannot write, with the next step."""
+    """The error for a failed write of SQLite, with the next step."""
     hint = "make sure that the home folder is writable and on a local disk that is not full, or choose another one with --home"
     if "locked" in str(error):
         hint = "another hivedruid process is writing to this home folder; try again later"
@@ -184,7 +184,7 @@ def _new_id() -> str:
 
 
 def to_json(table: Table) -> str:
-    """A table as the catalog stores it; names and id are columns of their own."""
+    """The JSON of a table in the catalog; names and id are separate columns."""
     definition: dict[str, Any] = {
         "kind": table.kind,
         "external": table.external,
@@ -228,7 +228,7 @@ def _type_json(hive: HiveType) -> Any:
 
 
 def from_json(table_id: str, database: str, name: str, definition: str) -> Table:
-    """The table that `to_json` made a text of."""
+    """The inverse of `to_json`."""
     value = json.loads(definition)
     return Table(
         database=database,

@@ -1,4 +1,4 @@
-"""Tables as the catalog keeps them: frozen values, no disk, no HTTP."""
+"""Tables of the catalog: frozen values without any I/O."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Column:
 class Table:
     """A table, view included. `table_id` never changes, RENAME or not; `properties` are TBLPROPERTIES as given.
 
-    `owns_data_source`: a Druid table that made its data source, rather than being put over one by druid.datasource.
+    `owns_data_source`: a Druid table that created its data source, instead of using an existing one by druid.datasource.
     `view_text` is the query of a view; a materialized view has one, too, beside the kind of table that holds its rows, and
     `rewrite_enabled` says whether other queries may be answered from it.
     `is_written`: a managed table's folder has been made, so that it has to be there; without it the table is empty.

@@ -1,4 +1,4 @@
-"""Hive's types, and what each is called in Spark, in Druid and in DuckDB. One table; everything else asks it."""
+"""Hive's types, and their names in Spark, Druid and DuckDB, in one table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HiveType:
 
     @property
     def is_known(self) -> bool:
-        """Whether it, and all that it is made of, is known while planning."""
+        """Whether the type and all of its components are known while planning."""
         return self.name != "unknown" and all(child.is_known for child in self.children)
 
     @property
@@ -73,7 +73,7 @@ TIMESTAMP_LTZ = HiveType("timestamp with local time zone")
 INTERVAL_YEAR_MONTH = HiveType("interval_year_month")
 INTERVAL_DAY_TIME = HiveType("interval_day_time")
 UNKNOWN = HiveType("unknown")
-"""A value whose type hivedruid does not know; it stays on Spark, which does."""
+"""The type of a value is not known to hivedruid; the expression is evaluated by Spark."""
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 

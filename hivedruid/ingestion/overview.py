@@ -1,7 +1,7 @@
-"""What is known of all ingestions at one moment, and the rows of SHOW INGESTIONS, SHOW TASKS and SHOW TASK. Pure.
+"""A snapshot of all ingestions, and the rows of SHOW INGESTIONS, SHOW TASKS and SHOW TASK. Pure.
 
-An `Overview` is read by `clients.observe`. Which tasks run is taken from the overlord's list of tasks: a supervisor learns
-of its own some 20 s later.
+An `Overview` is read by `clients.observe`. The running tasks are taken from the overlord's list of tasks, because a
+supervisor discovers its tasks about 20 s later.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from hivedruid.settings import PERIOD, seconds
 STREAMS = ("kafka", "kinesis", "rabbit")
 """Types of supervisors that read a stream; others compact or materialize."""
 SLOWEST = 0.01
-"""Rows per second below which nothing is read: the average of the last minute only comes near 0."""
+"""Rows per second below which reading counts as stalled: the moving average only approaches 0."""
 
 MISSED_FETCHES = 3
-"""Of the supervisor's looks at Kafka (offsetFetchPeriod, 30 s by default), after which what it says of the lag is too old."""
+"""The number of missed offset fetches (offsetFetchPeriod, 30 s by default) after which the reported lag is outdated."""
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Unreachable:
-    """A service that did not answer, why, the next step, and whom that concerns."""
+    """A service that did not respond: the reason, the next step, and who is affected."""
 
     service: str
     message: str
@@ -54,12 +54,11 @@ class Unreachable:
 class Ingestion:
     """A table that is fed from a stream, its supervisor, or both.
 
-    `tasks` are the supervisor's, newest first, ended ones among them. `status` and `counts` are there where its tasks run
-    and could be asked. `started` and `pending` are the catalog's: whether it should run, and the verb that was interrupted;
-    `again` is the statement that finishes it, where that is more than the verb; `last` the spec
-    that was sent last.
-    `differences`: where the supervisor runs something else than the table says. `offsets` are Kafka's of the topic;
-    `topic_problem` is why there are none.
+    `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run and
+    could be queried. `started`, `pending`, `again` and `last` are from the catalog: whether it should run, the interrupted
+    verb, the statement that completes it if it is more than the verb, and the last submitted spec.
+    `differences`: between the supervisor's spec and the table's. `offsets` are the topic's in Kafka; `topic_problem` is
+    why they could not be read.
     """
 
     table: Table | None = None
@@ -78,7 +77,7 @@ class Ingestion:
 
     @property
     def name(self) -> str:
-        """The table's, else the supervisor's id."""
+        """The table's name; without a table, the supervisor's id."""
         if self.table is not None:
             return self.table.full_name
         return self.supervisor.id if self.supervisor is not None else ""
@@ -106,7 +105,7 @@ class Ingestion:
 
     @property
     def running(self) -> tuple[Task, ...]:
-        """The tasks that run, those that only publish what they have read left out."""
+        """The running tasks, except those that are publishing."""
         publishing = {task.id for task in self.status.publishing} if self.status is not None else set()
         return tuple(task for task in self.tasks if task.state == "RUNNING" and task.id not in publishing)
 
@@ -116,7 +115,7 @@ class Ingestion:
 
     @property
     def wanted(self) -> int:
-        """The tasks that the supervisor keeps: never more in a replica than there are partitions, once these are known."""
+        """The number of tasks that the supervisor should run: per replica at most the number of partitions, once known."""
         if self.supervisor is None or self.supervisor.suspended or self.state in ("IDLE", "STOPPING"):
             return 0
         io = self.supervisor.io_config
@@ -124,12 +123,12 @@ class Ingestion:
 
     @property
     def lag(self) -> int | None:
-        """Records that were not read yet. None: not known, as until a supervisor has asked its tasks how far they are."""
+        """The number of unread records. None: unknown, for example until the supervisor has fetched the tasks' offsets."""
         return self.status.total_lag if self.status is not None and self.status.latest_offsets else None
 
     @property
     def seconds_behind(self) -> int | None:
-        """How long the tasks need for what is left, at the speed of the last minute. None: not known, or nothing is read."""
+        """The time needed to read the rest at the speed of the last minute. None: unknown, or reading is stalled."""
         if self.lag is None or self.lag == 0:
             return self.lag
         speed = self.counts.per_second if self.counts is not None else 0.0
@@ -137,12 +136,12 @@ class Ingestion:
 
     @property
     def since(self) -> datetime | None:
-        """Since when those of its tasks that run do."""
+        """The start time of the oldest running task."""
         return min((when for task in self.running if (when := moment(task.created))), default=None)
 
     @property
     def last_error(self) -> tuple[str, str] | None:
-        """When and what: the newest of what the supervisor tells and of its tasks that failed."""
+        """Time and message of the newest error of the supervisor and of its failed tasks."""
         told = [(error.timestamp, error.message) for error in (self.status.errors if self.status is not None else ())]
         failed = [(task.created, task.error) for task in self.tasks if task.has_failed and task.error]
         return max([*told, *failed], default=None)
@@ -150,9 +149,10 @@ class Ingestion:
 
 @dataclass(frozen=True)
 class Overview:
-    """All ingestions as of `now`, as seen by `home` (the tag in its supervisors' context). `tasks` are all of Druid's, `unavailable` the segments of each data source not loaded yet.
+    """All ingestions as of `now`, as seen by `home` (the tag in its supervisors' context).
 
-    `slots` is None where the workers were not asked for. `has_supervisors`: the overlord has told of them.
+    `tasks` are all tasks of Druid, `unavailable` the number of segments per data source that are not loaded yet. `slots`
+    is None if the workers were not read. `has_supervisors`: the overlord returned its supervisors.
     """
 
     now: datetime
@@ -166,7 +166,7 @@ class Overview:
 
 
 def moment(text: str | None) -> datetime | None:
-    """One of Druid's moments; None where it is none."""
+    """Parse a timestamp of Druid; None if it is invalid."""
     try:
         found = datetime.fromisoformat(text or "")
     except ValueError:
@@ -175,7 +175,7 @@ def moment(text: str | None) -> datetime | None:
 
 
 def told(one: Ingestion, status: SupervisorStatus | None, counts: RowCounts | None, now: datetime) -> Ingestion:
-    """With what its supervisor has told; its lag is forgotten where it has not reached Kafka for some time."""
+    """Add the supervisor's status; its lag is dropped if the supervisor has not reached Kafka for some time."""
     if status is not None and one.supervisor is not None:
         period = str(one.supervisor.tuning_config.get("offsetFetchPeriod") or "")
         patience = MISSED_FETCHES * max(30.0, seconds(period) if PERIOD.fullmatch(period) else 0.0)
@@ -186,10 +186,10 @@ def told(one: Ingestion, status: SupervisorStatus | None, counts: RowCounts | No
 
 
 def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Iterable[Task]) -> tuple[Ingestion, ...]:
-    """Every fed table with its supervisor, and the supervisors that have none, by name.
+    """Every fed table with its supervisor, and the supervisors without a table, by name.
 
-    Where several tables stand for one data source, the supervisor is that of the table which started it, else of the first.
-    A table that is not fed itself gives its name to a supervisor that feeds its data source.
+    If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the first.
+    A supervisor that feeds the data source of a table without a feed is listed under that table.
     """
     rest = {s.data_source: s for s in supervisors if s.type in STREAMS}
     started_by = {s.context.get(OWNER_ID): s.data_source for s in rest.values()}
@@ -236,7 +236,7 @@ def ingestion_row(one: Ingestion) -> Row:
 
 
 def task_row(task: Task, table: str, now: datetime) -> Row:
-    """id, type, table, state, created, duration (in seconds; until now for one that runs), location, error."""
+    """id, type, table, state, created, duration (in seconds; so far for a running task), location, error."""
     created = moment(task.created)
     duration = task.duration / 1000 if task.duration >= 0 else None
     if duration is None and task.state == "RUNNING" and created is not None:
@@ -249,7 +249,7 @@ def task_row(task: Task, table: str, now: datetime) -> Row:
 def task_details(
     task: Task, table: str, now: datetime, report: tuple[RowCounts, tuple[UnparseableRecord, ...]] | None, log: str
 ) -> tuple[tuple[str, str], ...]:
-    """SHOW TASK: names and values; a line for each record that could not be parsed, and for each of the end of the log."""
+    """SHOW TASK: names and values, with one row for each unparseable record and each line of the end of the log."""
     names = ("id", "type", "table", "state", "created", "duration", "location", "error")
     row = task_row(task, table, now)
     shown: dict[str, Any] = {**dict(zip(names, row, strict=True)), "created": task.created}

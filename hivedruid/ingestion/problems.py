@@ -1,6 +1,6 @@
-"""What is wrong with ingestions: a table of rules over what is known of them. Pure.
+"""The problems of ingestions: a table of rules over an `Overview`. Pure.
 
-A repair is a statement to paste; where no statement helps, it is a comment that says what does.
+A repair is a statement to run; if no statement helps, it is a comment that describes the repair.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.redaction import redact
 
 RECENT = timedelta(minutes=10)
-"""Tasks that failed before are history."""
+"""The period in which failed tasks count."""
 RECOVERED = timedelta(minutes=2)
-"""A task that has run so long shows that what made those before it fail is over; reading has begun by then, too."""
+"""A task that has run this long shows that the cause of earlier failures is over; reading has started by then, too."""
 STARTED = timedelta(seconds=30)
-"""Tasks that have a slot begin to run within this time."""
+"""The time in which tasks with a slot start to run."""
 BEHIND = 300
-"""Seconds that tasks may need for what is left to read; above it the lag is a problem."""
+"""The maximum number of seconds to read the rest before the lag counts as a problem."""
 HAND_OFF = timedelta(minutes=2)
-"""Segments that a task has just published are loaded within this time."""
+"""The time in which newly published segments are loaded."""
 LENGTH = 200
-"""Characters of a message or record that are shown."""
+"""The maximum number of characters of a message or record that are shown."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with `subject`: a table, a supervisor's id where it has no table, or a service."""
+    """A problem of `subject`: a table, the id of a supervisor without a table, or a service."""
 
     subject: str
     problem: str
@@ -47,7 +47,7 @@ COLUMNS = ("subject", "problem", "cause", "evidence", "repair")
 
 
 def problems(overview: Overview) -> tuple[Problem, ...]:
-    """Everything that is wrong, services first; nothing where all is well."""
+    """All problems, services first."""
     found = [problem for rule in RULES for problem in rule(overview)]
     for one in overview.ingestions:
         found += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
@@ -57,7 +57,7 @@ def problems(overview: Overview) -> tuple[Problem, ...]:
 
 
 def _shown(problem: Problem) -> Problem:
-    """Messages of others may hold secrets, and be long."""
+    """Redact and shorten messages of other systems, which may contain secrets."""
     cause, evidence = (_cut(" ".join(redact(text).split())) for text in (problem.cause, problem.evidence))
     return Problem(problem.subject, problem.problem, cause, evidence, problem.repair)
 
@@ -88,7 +88,7 @@ def _no_workers(overview: Overview) -> Iterator[Problem]:
 
 
 def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
-    """Segments that a task has just handed off are on their way, and no problem."""
+    """Segments that were just handed off are still being loaded, which is not a problem."""
     busy = {
         task.data_source
         for task in overview.tasks
@@ -108,7 +108,7 @@ def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
 
 
 def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """Saying the statement again finishes it."""
+    """Rerunning the statement completes it."""
     if one.pending:
         cause = f"{one.pending} has not completed: it is still running, or was interrupted"
         repair = one.again or (f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one))
@@ -126,7 +126,7 @@ def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
 
 
 def _no_table(one: Ingestion, overview: Overview) -> Iterator[Problem]:
-    """Of a Druid that several homes share, the supervisors of the others are no problem of this one."""
+    """If several homes share a Druid cluster, the supervisors of the other homes are not a problem of this one."""
     if one.supervisor is None or (one.table is not None and is_fed(one.table.properties)):
         return
     owner, home = one.supervisor.context.get(OWNER_ID), one.supervisor.context.get(OWNER_HOME)
@@ -158,7 +158,7 @@ def _another_spec(one: Ingestion, _: Overview) -> Iterator[Problem]:
         return
     shown = ", ".join(_difference(item) for item in one.differences[:3])
     more = f", and {len(one.differences) - 3} more" if len(one.differences) > 3 else ""
-    if one.supervisor.context.get(OWNER_ID) is None:  # which of the two is right, only a person knows
+    if one.supervisor.context.get(OWNER_ID) is None:  # only the user knows which of the two is right
         cause, repair = "its supervisor was not started by this table", f"EXPLAIN {_statement('START', one)}"
     else:
         cause = "the table was changed while Druid was unreachable, or the supervisor was changed outside hivedruid"
@@ -171,7 +171,7 @@ def _difference(item: Difference) -> str:
 
 
 def _failing_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
-    """Until a task that was made later has come to a good end, or has run for a while."""
+    """Until a later task has succeeded, or has run for some time."""
     if one.supervisor is None or one.supervisor.suspended:
         return
     recent = [task for task in one.tasks if (made := moment(task.created)) is not None and overview.now - made < RECENT]
@@ -193,7 +193,7 @@ def _is_well(task: Task, now: datetime) -> bool:
 
 
 def _waiting_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
-    """While slots are free, tasks wait for a moment only."""
+    """While slots are free, tasks wait only briefly."""
     slots = overview.slots
     oldest = one.waiting[-1] if one.waiting else None
     if oldest is None or slots is None or slots.capacity == 0:
@@ -224,12 +224,12 @@ def _topic(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """The next offset of each partition that is read has to be one that Kafka has, or will have next."""
+    """The next offset of each partition must exist in Kafka, or be the next one to be written."""
     if one.offsets is None or one.status is None:
         return
     earliest, latest = one.offsets.earliest, one.offsets.latest
     if one.running and not one.status.active:
-        return  # a supervisor does not know its tasks yet, and its errors are those of before
+        return  # the supervisor has not discovered its tasks yet, and its errors are old
     following = next_offsets(one.status)
     if gone := sorted(following.keys() - latest.keys()):
         cause = "the topic was recreated with fewer partitions"
@@ -252,8 +252,8 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """SeekableStreamSupervisor gives a new partition to the tasks that follow on those that run, which it lets read on for
-    two minutes (repartitionTransitionDuration, of Kafka not to be set)."""
+    """SeekableStreamSupervisor assigns a new partition to the successors of the running tasks, which read on for two minutes
+    (repartitionTransitionDuration, which cannot be set for Kafka)."""
     if one.offsets is None or one.status is None or not one.status.active or len(one.status.active) < one.wanted:
         return
     earliest, latest = one.offsets.earliest, one.offsets.latest
@@ -267,7 +267,7 @@ def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
-    """Growing is what more is written to than read: Kafka's end now beside the one that the supervisor saw last."""
+    """The lag grows if more is written than read, by Kafka's end offsets now and when the supervisor last fetched them."""
     since = one.since
     if not one.lag or one.counts is None or since is None or overview.now - since < RECOVERED:
         return
@@ -305,7 +305,7 @@ def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _unhealthy(one: Ingestion) -> list[Problem]:
-    """What the supervisor says of itself, where nothing else says it better."""
+    """The supervisor's own state, if no other rule explains the problem."""
     supervisor = one.supervisor
     if supervisor is None or supervisor.suspended:
         return []
@@ -319,7 +319,7 @@ def _unhealthy(one: Ingestion) -> list[Problem]:
 
 
 _BAD_STATES = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})
-"""SeekableStreamSupervisorStateManager; the supervisor counts as healthy until it has tried several times."""
+"""SeekableStreamSupervisorStateManager; the supervisor counts as healthy until several attempts have failed."""
 
 RULES: tuple[Callable[[Overview], Iterator[Problem]], ...] = (_unreachable, _no_workers, _unavailable_segments)
 Rule = Callable[[Ingestion, Overview], Iterator[Problem]]
@@ -350,7 +350,7 @@ def _reset(one: Ingestion) -> str:
 
 
 def _faster(one: Ingestion) -> str:
-    """One more task, where there are partitions for it."""
+    """One more task, if there is a partition for it."""
     io = one.supervisor.io_config if one.supervisor is not None else {}
     count = int(io.get("taskCount") or 1)
     partitions = one.status.partitions if one.status is not None else None
@@ -363,7 +363,7 @@ def _faster(one: Ingestion) -> str:
 
 
 def _adopting(one: Ingestion) -> str:
-    """A table over the supervisor's data source can see, stop and start it."""
+    """The statement that creates a table over the supervisor's data source, which can then stop and start it."""
     if one.supervisor is None or one.table is not None:
         return f"-- set kafka.topic and kafka.bootstrap.servers of {one.name}, then STOP INGESTION {_name(one)}"
     consumer = one.supervisor.io_config.get("consumerProperties") or {}
