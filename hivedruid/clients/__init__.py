@@ -1,1 +1,1 @@
-"""Services over the network, a module each: the only importers of requests and of kafka-python."""
+"""Clients of network services: the only modules that import requests and kafka-python."""

@@ -1,4 +1,4 @@
-"""Where a Druid is and how to speak to it, from the settings of a session."""
+"""The address of Druid and the connection options, from the settings of a session."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Service = Literal["broker", "coordinator", "overlord"]
 
 @dataclass(frozen=True)
 class DruidAddress:
-    """The services of one Druid. `url` is what `druid.url` is for it, as messages name it.
+    """The services of one Druid cluster. `url` is its `druid.url`, as shown in messages.
 
-    Where a router stands in front, all three URLs are the router's. `password` and `token` are references (env:NAME,
+    With a router, all three URLs are the router's. `password` and `token` are references (env:NAME,
     file:PATH) and are read when a connection is made. Timeouts are in seconds, 0 is none; `tries` counts the first.
     """
 
@@ -58,9 +58,9 @@ class DruidAddress:
 
 
 def address(settings: Mapping[str, str], local: LocalServices | None = None) -> DruidAddress:
-    """The address that the settings `druid.*` give; `local` is what runs of the home's own cluster.
+    """The address from the settings `druid.*`; `local` are the running services of the home's own cluster.
 
-    Raises ConnectError for `druid.url=local` where none runs, UsageError for a URL that holds a password.
+    Raises ConnectError for `druid.url=local` if none runs, UsageError for a URL that contains credentials.
     """
     url = settings["druid.url"]
     if url == "local":
@@ -95,7 +95,7 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
 
 
 def secret(key: str, reference: str) -> str:
-    """What a reference (env:NAME, file:PATH) names; `key` is the setting it is the value of. Raises UsageError."""
+    """The secret behind a reference (env:NAME, file:PATH); `key` is the setting with that value. Raises UsageError."""
     if reference.startswith(ENVIRONMENT_PREFIX):
         name = reference.removeprefix(ENVIRONMENT_PREFIX)
         value = os.environ.get(name)
@@ -119,7 +119,7 @@ def secret(key: str, reference: str) -> str:
 
 
 def readable(key: str, path: str) -> Path:
-    """The file that a setting names. Raises UsageError where it cannot be read."""
+    """The file that a setting names. Raises UsageError if it cannot be read."""
     try:
         with Path(path).open("rb"):
             return Path(path)

@@ -1,4 +1,4 @@
-"""The answers of a broker as rows: what `DruidEngine.rows` gives."""
+"""Converts the broker's responses to the rows of `DruidEngine.rows`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TIMESTAMP = "timestamp"
 
 
 def sent(query: Mapping[str, Any]) -> dict[str, Any]:
-    """The query as it goes out: a scan's rows come as lists, whatever format it names, which is the shortest."""
+    """The query as it is sent: a scan always requests compactedList, the shortest format."""
     return {**query, "resultFormat": "compactedList"} if query.get("queryType") == "scan" else dict(query)
 
 
 def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
-    """The rows of a native query, from the bytes of its answer. Raises MalformedError for what is no such answer."""
+    """The rows of a native query, from the bytes of its response. Raises MalformedError for an invalid response."""
     kind = str(read.query.get("queryType"))
     if kind not in _EVENTS and kind != "scan":
         raise DruidError(f"queries of type '{kind}' do not return rows")
@@ -36,7 +36,7 @@ def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
 
 
 def _with_numbers(found: Iterator[Row], readers: Mapping[int, Callable[[Any], Any]]) -> Iterator[Row]:
-    """Jackson writes NaN and the infinities as strings; whatever else is no number in a field of numbers is malformed."""
+    """Jackson writes NaN and infinities as strings; any other non-number in a numeric field is malformed."""
     places = tuple(readers)
     for row in found:
         for place in places:
@@ -52,7 +52,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), int),
     **dict.fromkeys(("date", "timestamp", "timestamp with local time zone"), int),
 }
-"""What reads a number that comes as a text, by the name of the field's Hive type."""
+"""Parsers of numbers in strings, by the name of the field's Hive type."""
 
 
 def _number(reader: Callable[[Any], Any], value: Any) -> Any:
@@ -95,7 +95,7 @@ def _lists(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _picked(columns: list[str], names: list[str]) -> Callable[[list[Any]], Row]:
-    """What takes the named values out of a row of these columns."""
+    """A function that picks the named values from a row of these columns."""
     if names == columns:
         return tuple
     _check(names, columns)
@@ -133,7 +133,7 @@ Events = Iterator[tuple[str | None, dict[str, Any]]]
 
 
 def _part(item: Any, name: str, kind: type) -> Any:
-    """A part of an item of the answer."""
+    """A part of an item of the response."""
     part = item.get(name) if type(item) is dict else None
     if type(part) is not kind:
         raise _malformed(f"an item without '{name}'", item)

@@ -1,4 +1,4 @@
-"""A Druid cluster: native queries to its broker, tasks to its overlord. A `druid.engine.DruidEngine`."""
+"""A Druid cluster as an `engine.DruidEngine`: native queries to its broker, tasks to its overlord."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
 OLDEST_VERSION = 32
-"""The first Druid that has no other null logic than SQL's."""
+"""The first version of Druid whose null handling is always that of SQL."""
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
 SLOT_PATIENCE = 600.0
-"""Seconds that a task may wait for a free slot."""
+"""Seconds to wait for a free task slot."""
 
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """One service of a Druid, for `doctor`: its version and extensions, or why it does not answer."""
+    """A Druid service, for `doctor`: its version and extensions, or why it does not respond."""
 
     service: Service
     url: str
@@ -50,9 +50,9 @@ class ServiceStatus:
 
 
 class DruidCluster:
-    """`progress` gets the status line of what takes long and "" when it is over, `note` what a person should know.
+    """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
-    `kept` are the session's secrets, which specs that are sent are filled with.
+    `kept` are the session's secrets, which are filled into submitted specs.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class DruidCluster:
         self._limits: DruidLimits | None = None
         self._has_sketches = False
         self._analyses: dict[str, list[wire.SegmentAnalysis]] = {}
-        """What the last `schema` of a data source was answered with: segmentMetadata tells its statistics, too."""
+        """The segmentMetadata of the last `schema` of each data source, which also contains its statistics."""
 
     @property
     def url(self) -> str:
@@ -88,7 +88,7 @@ class DruidCluster:
     # --- reading -----------------------------------------------------------------------------------------------
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
-        """The rows of a native query as they come; see `DruidEngine.rows`."""
+        """The rows of a native query, streamed; see `DruidEngine.rows`."""
         self._check()
         count = 0
         query = self._with_context(answers.sent(read.query))
@@ -105,7 +105,7 @@ class DruidCluster:
             yield from self.rows(read.over_nothing)
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
-        """What the broker reads of a data source now; see `DruidEngine.segments`."""
+        """The segments that queries read now; see `DruidEngine.segments`."""
         from hivedruid.clients.segments import Segments
 
         self._check()
@@ -134,7 +134,7 @@ class DruidCluster:
         return tuple(sorted(self.client.get("broker", "/druid/v2/datasources", list[str])))
 
     def schema(self, data_source: str) -> Mapping[str, str]:
-        """Druid type by column, as `DruidEngine.schema`; where segments differ, as in the newest of them."""
+        """Druid type by column, as `DruidEngine.schema`; if segments differ, the type in the newest one."""
         self._check()
         found = self._metadata(data_source, merge=True)
         if any(column.error_message for analysis in found for column in analysis.columns.values()):
@@ -154,7 +154,7 @@ class DruidCluster:
         return self.answer(query, wire.SegmentAnalysis)
 
     def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
-        """The whole answer of a native query: `shape` is what each of its items is."""
+        """The complete response of a native query: `shape` is the type of its items."""
         found: list[wire.Shape] = []
         with closing(self.client.query(self._with_context(query))) as chunks:
             stream = JsonStream(chunks)
@@ -182,7 +182,7 @@ class DruidCluster:
         return self.client.unexpected("POST", "broker", QUERY, error.text, error.message)
 
     def statistics(self, data_source: str) -> TableStatistics | None:
-        """What Druid knows of the rows, as of the last `schema`; see `DruidEngine.statistics`."""
+        """Statistics as of the last `schema`; see `DruidEngine.statistics`."""
         from hivedruid.clients.statistics import of_analyses
 
         if data_source not in self._analyses:
@@ -190,20 +190,20 @@ class DruidCluster:
         return of_analyses(self._analyses[data_source])
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-        """The same after a look at all rows; see `DruidEngine.analysed`."""
+        """Statistics from a scan of all rows; see `DruidEngine.analysed`."""
         from hivedruid.clients.statistics import analysed
 
         return analysed(self, data_source, columns)
 
     def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
-        """The query under an id, by which it can be cancelled, and with its time limit; what it has itself stays."""
+        """The query with an id, for cancellation, and a timeout, unless its context already sets them."""
         timeout = round(self.address.query_timeout * 1000)
         return {**query, "context": {"queryId": str(uuid4()), "timeout": timeout, **(query.get("context") or {})}}
 
-    # --- what it is --------------------------------------------------------------------------------------------
+    # --- limits and version ------------------------------------------------------------------------------------
 
     def limits(self) -> DruidLimits:
-        """From the broker's properties; unknown where it does not show them, or where a router stands in front."""
+        """From the broker's properties; unknown if they are not accessible, or behind a router."""
         if self._limits is None:
             self._check()
             self._limits = self._read_limits()
@@ -227,7 +227,7 @@ class DruidCluster:
         return DruidLimits(subquery_rows=most, merge_buffers=buffers, sketches=self._has_sketches)
 
     def status(self) -> tuple[ServiceStatus, ...]:
-        """What each service says of itself. Raises nothing: a service that does not answer has a `problem`."""
+        """The status of each service. Never raises: a service that does not respond has a `problem`."""
         found = []
         services: tuple[Service, ...] = ("broker", "coordinator", "overlord")
         for service in services:
@@ -240,7 +240,7 @@ class DruidCluster:
         return tuple(found)
 
     def _check(self) -> None:
-        """Once: refuse a Druid that is too old to have SQL's nulls. Raises UnsupportedError."""
+        """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
         if self._checked:
             return
         version = ""
@@ -251,7 +251,7 @@ class DruidCluster:
         except (ConnectError, AnswerError):
             raise
         except DruidError:
-            pass  # it may be closed to us, and queries open
+            pass  # /status may be forbidden although queries are allowed
         major = version.partition(".")[0]
         if major.isdecimal():
             if int(major) < OLDEST_VERSION:
@@ -282,13 +282,13 @@ class DruidCluster:
     # --- writing -----------------------------------------------------------------------------------------------
 
     def check(self, spec: Mapping[str, Any]) -> None:
-        """Refuse what this Druid cannot read; see `DruidEngine.check`."""
+        """Refuse input sources that this Druid cannot read; see `DruidEngine.check`."""
         from hivedruid.clients.ingest import check_extension
 
         check_extension(self, spec)
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
-        """Run a task over staged rows until they can be queried and are verified; see `DruidEngine.ingest`."""
+        """Load staged rows with a task, and wait until they can be queried and are verified; see `DruidEngine.ingest`."""
         from hivedruid.clients.ingest import Ingestion
 
         self._check()
@@ -298,7 +298,7 @@ class DruidCluster:
             self.progress("")
 
     def withdraw(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
-        """Take back what was submitted; see `DruidEngine.withdraw`."""
+        """Roll back a load; see `DruidEngine.withdraw`."""
         from hivedruid.clients.ingest import Ingestion
 
         self._check()
@@ -308,7 +308,7 @@ class DruidCluster:
             self.progress("")
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:
-        """Mark all segments of a data source unused; returns when the broker knows none of them any more.
+        """Mark all segments of a data source as unused; returns when the broker has unloaded them.
 
         With `purge` a kill task then deletes them.
         """
@@ -340,7 +340,7 @@ class DruidCluster:
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts:
-        """What is known of a supervisor; see `DruidEngine.ingestion_facts`."""
+        """The state of a supervisor; see `DruidEngine.ingestion_facts`."""
         from hivedruid.clients.lifecycle import read_facts
 
         self._check()

@@ -1,8 +1,7 @@
-"""Compaction on a cluster: tasks that are submitted, watched, and held against what was there; and the coordinator's own.
+"""Compaction on a cluster: submit tasks, watch them and verify their results; and the coordinator's automatic compaction.
 
-A table may grow meanwhile. So what is compared are segments, by name: those that queries read when the tasks were
-submitted, and those that the tasks have written. Where others wrote between the two, that cannot be told apart, and only
-the tasks' own counts are.
+Rows may be appended during compaction. So segments are compared by id: those that queries read when the tasks were
+submitted, and those that the tasks have written. If other writes came in between, the rows cannot be compared.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from hivedruid.engine.segments import ListedSegment
 
 KNOWN = 60.0
-"""Seconds in which the overlord knows a task that it has taken."""
+"""Seconds until the overlord lists a submitted task."""
 ISSUED = "coordinator-issued_"
-"""What ids of the coordinator's own tasks begin with (CompactSegments)."""
+"""The prefix of the coordinator's own compaction tasks (CompactSegments)."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Automatic:
-    """The automatic compaction of a data source; the amounts are None until the coordinator has looked at it."""
+    """The automatic compaction of a data source; the amounts are None until the coordinator has checked it."""
 
     data_source: str
     state: str
@@ -68,7 +67,7 @@ class Limits:
 
 
 def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any] | None) -> None:
-    """Give the coordinator the configuration of a data source, or take it away."""
+    """Set the coordinator's configuration of a data source, or delete it."""
     if config is None:
         cluster.client.delete("coordinator", config_path(data_source))
     else:
@@ -76,7 +75,7 @@ def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any]
 
 
 def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
-    """The data sources that are compacted automatically, by name."""
+    """The data sources with automatic compaction, by name."""
     configs = cluster.client.get("coordinator", CONFIG, wire.CompactionConfigs, missing=None)
     if configs is None:
         return ()
@@ -87,7 +86,7 @@ def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
 
 
 def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> Automatic:
-    """None where the coordinator, which looks every half hour, has not looked yet."""
+    """`status` is None if the coordinator, which checks every half hour, has not checked it yet."""
     if status is None:
         return Automatic(data_source, "PENDING")
     awaiting = Amount(
@@ -101,17 +100,17 @@ def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> Auto
 
 
 def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Task, ...]:
-    """Tasks that compact, newest first."""
+    """Compaction tasks, newest first."""
     return tuple(task for task in Overlord(cluster.client).tasks(data_source) if task.type == "compact")
 
 
-# --- by hand -----------------------------------------------------------------------------------------------------
+# --- manual ------------------------------------------------------------------------------------------------------
 
 
 def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: Limits | None) -> tuple[str, ...]:
-    """Submit the tasks that `task` comes down to; with `limits`, wait for them and verify. Their ids; none where there is nothing.
+    """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
 
-    Raises DruidError for a task that fails, and where rows are not what they were.
+    Returns their ids; none if there is nothing to compact. Raises DruidError if a task fails, or if rows have changed.
     """
     run = _Compaction(cluster, task)
     try:
@@ -131,7 +130,7 @@ class _Compaction:
         self.task = dict(task)
         self.ids: list[str] = []
         self.inputs = 0
-        """Segments that the tasks read, unless others write first."""
+        """The number of segments that the tasks read, unless other writes come first."""
         self.known: frozenset[str] = frozenset()
         self.measures = COUNT
         self.before = Measured(0, {})
@@ -152,8 +151,8 @@ class _Compaction:
             self.inputs += sum(start < segment.end and segment.start < end for segment in there)
 
     def _segments(self, limits: Limits | None) -> list[ListedSegment]:
-        """What a task reads, tombstones among it. With `limits` it is waited for segments that are loaded just now: only then
-        can they be measured."""
+        """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being loaded: only
+        loaded segments can be measured."""
         found: list[ListedSegment] = []
 
         def are_loaded() -> bool:
@@ -177,7 +176,7 @@ class _Compaction:
         self.before = measured(self.cluster, self.data_source, descriptors, self.measures)
 
     def _post(self, task: Mapping[str, Any]) -> None:
-        """Hand a task over once: where no answer came, its id tells whether the overlord has it."""
+        """Submit a task once: without a response, its id shows whether the overlord has it."""
         self.cluster.progress(f"Druid: submitting task {task['id']}")
         try:
             self.overlord.submit(task, repeatable=False)
@@ -186,7 +185,7 @@ class _Compaction:
                 raise
 
     def _stored(self) -> list[wire.StoredSegment]:
-        """The segments that count, from the metadata store itself."""
+        """The used segments, from the metadata store."""
         path = f"/druid/coordinator/v1/metadata/datasources/{quote(self.data_source, safe='')}/segments?full"
         return self.client.post("coordinator", path, list[wire.StoredSegment], [interval(ETERNITY)])
 
@@ -205,7 +204,7 @@ class _Compaction:
         self._verify(new)
 
     def _watch(self, task_id: str, slot: float) -> None:
-        """Wait for a task's end. Raises DruidError where it fails, or gets no slot."""
+        """Wait for a task to complete. Raises DruidError if it fails, or gets no slot."""
         begun = monotonic()
         unknown, waiting = Patience(KNOWN), Patience(slot)
         while True:
@@ -244,7 +243,7 @@ class _Compaction:
     # --- verification ------------------------------------------------------------------------------------------
 
     def _verify(self, new: Sequence[wire.StoredSegment]) -> None:
-        """Raises DruidError where the new segments do not hold what the old ones held."""
+        """Raises DruidError if the new segments do not contain the same rows as the old ones."""
         names = {item.identifier for item in new}
         parts = [part for part in located(self.cluster, self.data_source) if part.id in names]
         read, rows = self._reported()
@@ -264,7 +263,7 @@ class _Compaction:
             )
 
     def _reported(self) -> tuple[int, int]:
-        """The segments and rows that the tasks have read, by their reports."""
+        """The number of segments and rows that the tasks have read, from their reports."""
         segments = rows = 0
         for task_id in self.ids:
             for name, part in self.overlord.reports(task_id).items():
@@ -275,6 +274,6 @@ class _Compaction:
 
 
 def is_compacted(segment: wire.StoredSegment) -> bool:
-    """Whether a task of compaction has written it. What others append meanwhile gets the same version, but not that state,
-    or with the mark of an INSERT in it."""
+    """Whether a compaction task has written it. Rows appended concurrently get the same version, but not that state, or one
+    with the mark of an INSERT."""
     return segment.last_compaction_state is not None and not task_of(segment) and not segment.is_tombstone

@@ -1,4 +1,4 @@
-"""Druid over HTTP: requests to the broker, the coordinator and the overlord of one address. The only importer of requests."""
+"""The HTTP client of Druid: requests to broker, coordinator and overlord. The only module that imports requests."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ LEADERS: Mapping[Service, str] = {
 
 
 class DruidClient:
-    """Speaks to one Druid. Making one is cheap: secrets are read and connections made with the first request.
+    """A client of one Druid cluster. Creating one is cheap: the first request reads secrets and opens connections.
 
-    All methods raise ConnectError where a service cannot be reached, DruidError where it refuses, and UsageError for
-    settings that name files or variables which are not there.
+    All methods raise ConnectError if a service cannot be reached, DruidError if it refuses a request, and UsageError for
+    settings that refer to missing files or variables.
     """
 
     def __init__(self, address: DruidAddress) -> None:
@@ -53,14 +53,14 @@ class DruidClient:
     @overload
     def get(self, service: Service, path: str, shape: type[T], *, missing: M) -> T | M: ...
     def get(self, service: Service, path: str, shape: type[Any], *, missing: Any = _REFUSED) -> Any:
-        """The JSON at a path, as a type of `wire`; `missing`, where given, is the answer for 404."""
+        """The JSON at a path, as a type of `wire`; `missing`, if given, is returned for 404."""
         response = self._send("GET", service, path)
         if missing is not _REFUSED and response.status_code == 404 and not is_page(response.content):
             return missing
         return self._value("GET", service, path, response, shape)
 
     def text(self, service: Service, path: str) -> str:
-        """The text at a path; "" where there is none."""
+        """The text at a path; "" if there is none."""
         response = self._send("GET", service, path)
         if is_page(response.content):
             raise self.unexpected("GET", service, path, response.content, "an HTML page")
@@ -71,20 +71,20 @@ class DruidClient:
         return response.content.decode("utf-8", "replace")
 
     def post(self, service: Service, path: str, shape: type[T], body: Any = None, *, repeatable: bool = True) -> T:
-        """What the service answers, as a type of `wire`. `repeatable`: whether doing it twice is doing it once."""
+        """The response, as a type of `wire`. `repeatable`: whether the request is idempotent."""
         response = self._send("POST", service, path, body, repeatable=repeatable)
         return self._value("POST", service, path, response, shape)
 
     def delete(self, service: Service, path: str) -> None:
-        """Also where there is nothing to delete."""
+        """Delete a path; it need not exist."""
         response = self._send("DELETE", service, path)
         if response.status_code != 404 or is_page(response.content):
             self._value("DELETE", service, path, response, Acknowledgement)
 
     def query(self, query: Mapping[str, Any]) -> Generator[bytes, None, None]:
-        """The bytes of a native query's answer as they come; its context needs a `queryId`.
+        """The bytes of a native query's response, streamed; its context needs a `queryId`.
 
-        Who stops reading early, also by Ctrl-C, stops the query in Druid.
+        If the caller stops reading early, also by Ctrl-C, the query is cancelled in Druid.
         """
         finished = False
         response: requests.Response | None = None
@@ -109,7 +109,7 @@ class DruidClient:
                 self.cancel(str(query["context"]["queryId"]))
 
     def cancel(self, query_id: str) -> None:
-        """Ask Druid to stop a query. What goes wrong with that is of no interest any more."""
+        """Cancel a query in Druid. Errors are ignored."""
         with suppress(requests.RequestException, ExecutionError, UsageError):
             url = f"{self.address.broker}/druid/v2/{query_id}"
             self._session().request("DELETE", url, timeout=CANCEL_TIMEOUT, allow_redirects=False).close()
@@ -132,8 +132,8 @@ class DruidClient:
         silence: float | None = None,
         repeatable: bool = True,
     ) -> requests.Response:
-        """The response, whatever its status. Repeats what may be repeated while nothing, or no leader, answers."""
-        if not self.address.base(service):  # of a local cluster, a part of which has died
+        """The response, whatever its status. Retries idempotent requests while the service or its leader is unavailable."""
+        if not self.address.base(service):  # a stopped service of a local cluster
             raise ConnectError(f"the local cluster's {service} is not running", hint="start it: hivedruid local up")
         tries = self.address.tries if repeatable else 1
         for attempt in range(1, tries + 1):
@@ -158,7 +158,7 @@ class DruidClient:
     def _to_leader(
         self, method: str, service: Service, path: str, body: Any, stream: bool, silence: float | None
     ) -> requests.Response:
-        """Send, and send again where a redirect points: to the leader of the service, nowhere else."""
+        """Send a request, and follow redirects to the leader of the service, but to no other address."""
         base = self._leaders.get(service) or self.address.base(service)
         url = base + path
         for _ in range(MAX_REDIRECTS):
@@ -185,7 +185,7 @@ class DruidClient:
         raise AwayError(f"{self._where(service)} redirects in a loop: no leader is elected", hint="try again later")
 
     def _is_known(self, service: Service, target: str) -> bool:
-        """Whether a redirect leads to an address that may see our secrets: one of ours, or the leader's own."""
+        """Whether a redirect leads to an address that may receive credentials: a configured one, or the leader's."""
         origin = _origin(target)
         if origin in {_origin(self.address.base(known)) for known in ("broker", "coordinator", "overlord")}:
             return True
@@ -201,7 +201,7 @@ class DruidClient:
         return response.ok and _origin(response.text.strip()) == origin
 
     def _patience(self) -> float:
-        """How long the broker may be silent while it computes: as long as the query may take, and a little."""
+        """The read timeout of queries: slightly longer than the query's own timeout."""
         address = self.address
         if not address.query_timeout or not address.read_timeout:
             return 0
@@ -212,7 +212,7 @@ class DruidClient:
             address = self.address
             session = requests.Session()
             nearby = urlsplit(address.broker).hostname in ("localhost", "127.0.0.1", "::1")
-            session.trust_env = not nearby  # a proxy does not know our localhost
+            session.trust_env = not nearby  # localhost is not reachable through a proxy
             session.headers["Accept-Encoding"] = "identity" if nearby else "gzip"
             session.headers["Content-Type"] = "application/json"
             session.auth = _auth(address)
@@ -225,10 +225,10 @@ class DruidClient:
             self._open = session
         return self._open
 
-    # --- what comes back ---------------------------------------------------------------------------------------
+    # --- responses ---------------------------------------------------------------------------------------------
 
     def _value(self, method: str, service: Service, path: str, response: requests.Response, shape: type[T]) -> T:
-        """The answer as its type. Raises AnswerError where it is something else, and what `refusal` makes of a refusal."""
+        """The response as its type. Raises AnswerError if it does not match, and the error of `refusal` for a refusal."""
         if not response.ok:
             raise self._refusal(service, response)
         body = response.content
@@ -246,7 +246,7 @@ class DruidClient:
             raise self.unexpected(method, service, path, body, why) from None
 
     def unexpected(self, method: str, service: Service, path: str, body: bytes | str, why: str) -> AnswerError:
-        """The error for an answer to this request that is not Druid's; `body` is what it begins with."""
+        """The error for a response to this request that is not from Druid; `body` is its beginning."""
         base = self._leaders.get(service) or self.address.base(service)
         return unexpected(f"{method} {base}{path}", body, why)
 
@@ -258,7 +258,7 @@ class DruidClient:
         return refusal(response.status_code, body, self._where(service), self.address.query_timeout)
 
     def _where(self, service: Service) -> str:
-        """The service as messages name it."""
+        """The service as shown in messages."""
         base = self._leaders.get(service) or self.address.base(service)
         is_shared = base == self.address.broker and service != "broker"
         return f"Druid at {base}" if is_shared else f"Druid's {service} at {base}"
@@ -287,7 +287,7 @@ class _Bearer(AuthBase):
 
 
 class _Nobody(AuthBase):
-    """No authentication, not even what a .netrc would give."""
+    """No authentication, not even from a .netrc."""
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         return request
@@ -313,7 +313,7 @@ def _origin(url: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost cause of a failed request in the system's words."""
+    """The innermost cause of a failed request, with the system's message."""
     seen: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in seen:

@@ -1,4 +1,4 @@
-"""What Druid says when it refuses, as errors of ours."""
+"""Converts Druid's error responses to exceptions."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"
 MESSAGE_LENGTH = 400
 SHOWN = 80
-"""Characters of an answer that are shown where it is not Druid's."""
+"""The number of characters shown of a response that is not from Druid."""
 
 
 class AnswerError(DruidError):
-    """A service answers with success, and with something that Druid does not say."""
+    """A successful response that is not a valid response of Druid."""
 
 
 class MissingError(DruidError):
-    """Druid does not have what is asked for (404)."""
+    """The requested object does not exist (404)."""
 
 
 class AwayError(DruidError):
-    """Nobody is there who could do it: a service starts, or its leader is being elected."""
+    """The service is temporarily unavailable: it is starting, or a leader is being elected."""
 
 
 def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> ExecutionError:
-    """The error for an HTTP answer that is no success. `where` names the service, `timeout` the query's in seconds."""
+    """The error for an unsuccessful HTTP response. `where` names the service, `timeout` the query's in seconds."""
     found = _json(body)
     code, message = _code(found), _message(found, body)
     name = _phrase(status)
@@ -67,7 +67,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
 
 
 def unexpected(request: str, body: bytes | str, why: str) -> AnswerError:
-    """The error for an answer that is not what `request` (method and URL) is answered with."""
+    """The error for an invalid response to `request` (method and URL)."""
     text = body if isinstance(body, str) else body[: 4 * SHOWN].decode("utf-8", "replace")
     begins = printable(redact(text.strip())[:SHOWN])
     shown = f"it begins with '{begins}'" if begins else "it is empty"
@@ -78,12 +78,12 @@ def unexpected(request: str, body: bytes | str, why: str) -> AnswerError:
 
 
 def _not_found(body: bytes) -> type[DruidError]:
-    """With a page, it is not Druid that does not have it, or not the service that was meant."""
+    """An HTML page shows that the response is not from Druid, or not from the right service."""
     return AnswerError if is_page(body) else MissingError
 
 
 def is_page(body: bytes) -> bool:
-    """Whether it is HTML, which Druid's services answer with to no request of ours."""
+    """Whether it is HTML, which Druid never returns for the requests of this client."""
     return body[:500].lstrip().lower().startswith((b"<!doctype", b"<html"))
 
 
@@ -97,7 +97,7 @@ def _hint(status: int) -> str | None:
 
 
 def is_busy(status: int, body: bytes) -> bool:
-    """Whether the same request may well succeed a moment later."""
+    """Whether a retry of the same request may succeed."""
     return status in (502, 503) or (status == 429 and _code(_json(body)) == CAPACITY)
 
 
