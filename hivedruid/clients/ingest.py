@@ -1,15 +1,15 @@
-"""One ingestion on a cluster, from any state that an earlier process left it in: every step may be done again.
+"""The load of staged rows on a cluster, resumable from any state: every step can be repeated.
 
     staged ── submit ──► submitted ── the task ends ──► published ── loaded, checked, settled ──► verified
        ▲                     └────────── withdrawn ◄─────────┘
 
-Traps of Druid 33 that this is for: a task over no readable file succeeds, and with dropExisting empties its intervals; rows
-without a readable time vanish from a task that succeeds; dropExisting is refused without intervals; intervals without end
-make the overlord count their days for ever; a task's SUCCESS says nothing of what can be queried, and the FAILED of one that
-was shut down nothing of what it had published just then.
+It handles these pitfalls of Druid 33: a task without a readable file succeeds, and with dropExisting empties its intervals;
+a successful task silently skips rows without a valid time; dropExisting is refused without intervals; unbounded intervals
+make the overlord count their days endlessly; SUCCESS of a task does not mean that its rows can be queried, and FAILED of a
+task that was shut down does not mean that it published nothing.
 
-The notes of a load: `used` and `seen`, the segments that were there before where any are replaced, and `withdraws`, why
-its rows are being taken back, once they are.
+The notes of a load: `used` and `seen`, the earlier segments if any are replaced, and `withdraws`, the reason of a rollback
+that has started.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ EXTENSIONS = {
     "google": "druid-google-extensions",
     "azureStorage": "druid-azure-extensions",
 }
-"""What an overlord needs for input sources other than its machines' own files."""
+"""The extensions that an overlord needs for remote input sources."""
 
 
 def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
-    """Raises DruidError where the overlord lacks the extension that the spec's input source needs."""
+    """Raises DruidError if the overlord lacks the extension for the spec's input source."""
     kind = str(spec["spec"]["ioConfig"]["inputSource"]["type"])
     needed = EXTENSIONS.get(kind)
     if needed is None:
@@ -73,7 +73,7 @@ class Ingestion:
         self._published = Published(self._cluster, self._load, before)
 
     def run(self) -> LoadReport:
-        """From where the load stands to its end. Ctrl-C takes it back."""
+        """Complete the load from its current state. Ctrl-C rolls it back."""
         if reason := self._load.notes.get("withdraws"):
             self.withdraw(str(reason))
             raise DruidError(f"the rows were rolled back: {reason}")
@@ -84,7 +84,7 @@ class Ingestion:
             raise
         try:
             self._journal.verified(report)
-        except Exception as error:  # but not Ctrl-C, which may come when it is written
+        except Exception as error:  # but not for Ctrl-C, which may come after the commit
             self.withdraw(str(error))
             raise
         return report
@@ -96,7 +96,7 @@ class Ingestion:
         return self._finish()
 
     def _write_nothing(self) -> LoadReport:
-        """Druid would succeed over no file, too."""
+        """Replace rows by none, without a task."""
         if self._load.replaces == "all" or (self._load.replaces == "intervals" and self._given()):
             is_first = self._load.state == "staged"
             if is_first:
@@ -104,14 +104,14 @@ class Ingestion:
                 self._journal.submitted(self._notes())
             if self._load.replaces == "all" and is_first:
                 self._cluster.drop(self._load.data_source)
-            else:  # what others have written since is theirs
+            else:  # later segments of other writes are kept
                 self._published.let_go()
         return LoadReport("", 0, 0)
 
     # --- the task ----------------------------------------------------------------------------------------------
 
     def _is_published(self) -> bool:
-        """Also where the overlord has forgotten the task: then what it has published tells."""
+        """Whether the task has published; if the overlord no longer knows the task, its segments show it."""
         if self._load.state == "submitted" and self._task.status() is None and self._published.ever(None):
             self._journal.published(self._notes())
             return True
@@ -131,12 +131,12 @@ class Ingestion:
         self._journal.submitted(self._notes())
         try:
             self._task.submit(task)
-        except DruidError as error:  # refused: it is not there
+        except DruidError as error:  # refused: the task does not exist
             self._journal.withdrawn(error.message)
             raise
 
     def _there(self) -> list[Segment]:
-        """The segments where something is written, or replaced."""
+        """The existing segments in the intervals that are written or replaced."""
         spans = self._given() or self._load.staged.intervals
         return self._segments.used(spans if spans and self._load.replaces != "all" else (ETERNITY,))
 
@@ -157,7 +157,7 @@ class Ingestion:
         return self._before.notes()
 
     def _check_readable(self, task: dict[str, Any]) -> None:
-        """Let the overlord read a row: over files that its machine does not see, the task would drop all and succeed."""
+        """Let the overlord sample a row: if its machine cannot see the files, the task would drop all rows and succeed."""
         schema, io = task["spec"]["dataSchema"], task["spec"]["ioConfig"]
         spec = {
             "type": "index",
@@ -183,9 +183,9 @@ class Ingestion:
         self._journal.published(self._notes())
 
     def _fail(self, error: DruidError) -> None:
-        """Take back what the task has published, if anything, and raise the error.
+        """Roll back the segments of the task, if any, and raise the error.
 
-        What others have written over stays: then the error is but noted, and the job goes on to its end.
+        If they were replaced by a later write they cannot be rolled back: the error is noted, and the job completes.
         """
         try:
             self.withdraw(error.message)
@@ -220,12 +220,12 @@ class Ingestion:
             self._cluster.note(f"{ended}nothing was changed")
 
     def withdraw(self, reason: str) -> None:
-        """Shut the task down, and take back what it has published, if anything. What is said last is `withdrawn`.
+        """Shut the task down and roll back its segments, if any; finally the journal records `withdrawn`.
 
-        Raises OverwrittenError, and says nothing, where others have written over its rows.
+        Raises OverwrittenError, without a record, if its segments were replaced by a later write.
         """
         self._task.shut_down()
-        was_begun = "withdraws" in self._load.notes  # some of them may be gone, and still be read
+        was_begun = "withdraws" in self._load.notes  # some may be marked as unused, but still be loaded
         if not was_begun:
             self._published.check_not_overwritten()
         segments = self._published.ever(None) if was_begun else self._published.used()

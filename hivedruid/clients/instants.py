@@ -1,4 +1,4 @@
-"""Druid's instants: ISO 8601 text in any year that a LONG of milliseconds reaches."""
+"""Druid's instants: ISO 8601 text in the full range of years of a LONG in milliseconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INSTANT = re.compile(
 
 
 def millis(text: str) -> int:
-    """Milliseconds since the epoch. Raises DruidError for what is no instant."""
+    """Milliseconds since the epoch. Raises DruidError for an invalid instant."""
     match = _INSTANT.fullmatch(text)
     if match is None:
         raise DruidError(f"'{text}' is not a valid ISO 8601 instant")

@@ -1,4 +1,4 @@
-"""Kafka as the consumer of a supervisor sees it: topics and offsets. The only importer of kafka-python."""
+"""A Kafka client with the properties of a supervisor's consumer: topics and offsets."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ CONNECT_TIMEOUT = 5.0
 REQUEST_TIMEOUT = 10.0
 """Seconds."""
 TRIES = 4
-"""Connections that a broker may break off before it says who it is."""
+"""The maximum number of connections that a broker may close before it identifies itself."""
 
 
 class NoTopicError(KafkaError):
-    """The topic is not there, or none that matches the pattern."""
+    """The topic does not exist, or no topic matches the pattern."""
 
 
 class Kafka:
-    """One Kafka, asked with a consumer's properties by Java's names; `env:NAME` among them is this machine's variable.
+    """A client of one Kafka cluster, with Java consumer properties; `env:NAME` refers to a variable of this machine.
 
-    Nothing is consumed, and no topic made. Making one is cheap: it connects with the first question. Close it; it is
-    a context manager, too. All questions raise ConnectError where no broker answers, OnlyDruidError where the properties
-    cannot be used from here, and KafkaError where Kafka refuses.
+    It consumes nothing and creates no topic. Creating a client is cheap: the first request connects. Close it, or use it as
+    a context manager. All requests raise ConnectError if no broker responds, OnlyDruidError if the properties cannot be
+    used on this machine, and KafkaError if Kafka refuses.
     """
 
     def __init__(self, bootstrap: str, properties: Mapping[str, str]) -> None:
@@ -53,7 +53,7 @@ class Kafka:
             self._open = None
 
     def topics(self, pattern: str | None = None) -> tuple[str, ...]:
-        """The names of all topics, sorted; with `pattern` those that it matches as a whole, as druid.kafka.ingestion.topicPattern."""
+        """The names of all topics, sorted; with `pattern` those that fully match it, as druid.kafka.ingestion.topicPattern."""
         try:
             matches = re.compile(pattern or ".*").fullmatch
         except re.error as error:
@@ -62,9 +62,9 @@ class Kafka:
             return tuple(sorted(name for name in admin.list_topics() if matches(name)))
 
     def offsets(self, topics: Iterable[str]) -> dict[str, TopicOffsets | KafkaError]:
-        """The offsets of all partitions of topics, or why a topic has none: it is not there, or may not be read.
+        """The offsets of all partitions of topics, or the error of a topic: it does not exist, or may not be read.
 
-        Three questions, however many the topics are: which partitions, where they begin, where they end.
+        Makes three requests for any number of topics: partitions, earliest and latest offsets.
         """
         names = sorted(set(topics))
         if not names:
@@ -84,7 +84,7 @@ class Kafka:
             except kafka_python().errors.BrokerResponseError:
                 if len(partitions) == 1:
                     raise
-            for name, numbers in partitions.items():  # one of them is in the way of the others
+            for name, numbers in partitions.items():  # one topic fails the request for all
                 try:
                     found |= self._bounds(admin, {name: numbers})
                 except kafka_python().errors.BrokerResponseError as error:
@@ -92,9 +92,9 @@ class Kafka:
             return found
 
     def offsets_at(self, topic: str, millis: int) -> Offsets:
-        """Per partition the offset of the first record at or after that moment (ms since 1970); the latest where there is none.
+        """Per partition the offset of the first record at or after that time (ms since 1970); the latest if there is none.
 
-        Raises KafkaError where the topic is not there.
+        Raises KafkaError if the topic does not exist.
         """
         bounds = self.offsets([topic])[topic]
         if isinstance(bounds, KafkaError):
@@ -126,7 +126,7 @@ class Kafka:
         return found
 
     def _problem(self, name: str, topic: Mapping[str, Any]) -> KafkaError | None:
-        """Why the partitions of a topic cannot be asked for their offsets."""
+        """Why the offsets of a topic cannot be read."""
         errors = kafka_python().errors
         error = errors.for_code(topic["error_code"])
         if error in (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError):
@@ -145,7 +145,7 @@ class Kafka:
 
     @contextmanager
     def _asking(self) -> Iterator[KafkaAdminClient]:
-        """The open connection; what kafka-python raises becomes an error of ours."""
+        """The open connection; errors of kafka-python are converted to those of hivedruid."""
         if self._open is None:
             self._open = self._connected()
         errors = kafka_python().errors
@@ -179,7 +179,7 @@ class Kafka:
                 **config,
             )
         except kafka.errors.KafkaError as error:
-            for opened in made:  # its constructor has started a thread
+            for opened in made:  # its constructor started a thread
                 opened.close()
             if isinstance(error, kafka.errors.KafkaTimeoutError | kafka.errors.KafkaConnectionError):
                 protocol = self._properties.get("security.protocol", "PLAINTEXT")
@@ -193,7 +193,7 @@ class Kafka:
             raise KafkaError(f"Kafka at {broker} refused the request: {_words(error)}") from error
 
     def _first_answering(self, context: ssl.SSLContext | None) -> str:
-        """The first broker that takes a connection: kafka-python tries them at random, again and again, and says not why."""
+        """The first broker that accepts a connection: kafka-python retries them at random and does not report why they fail."""
         import socket
         import ssl
         from time import monotonic
@@ -230,9 +230,9 @@ class Kafka:
 
 
 def _net_client(given: Mapping[str, Any]) -> Any:
-    """kafka-python's client, but one that does not try refused credentials again and again until its time is over.
+    """A client of kafka-python that does not retry refused credentials until its timeout.
 
-    A broker that refuses them closes the connection, too, and kafka-python may see nothing else of it.
+    A broker that refuses them also closes the connection, and kafka-python may notice only that.
     """
     from kafka.errors import IllegalSaslStateError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError
     from kafka.net.compat import KafkaNetClient
@@ -269,7 +269,7 @@ def _no_kafka(server: str, error: Exception) -> ConnectError:
 
 
 def _words(error: Exception) -> str:
-    """What an error of kafka-python says: the broker's own text where there is one, and its name."""
+    """The message of a kafka-python error: its name, and the broker's message if there is one."""
     own = type(error).__name__
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", own.removesuffix("Error")).lower()
     said = re.sub(rf"^(\[Error \d+\] |{own}: ?)+", "", str(error)).strip()
@@ -277,7 +277,7 @@ def _words(error: Exception) -> str:
 
 
 def kafka_python() -> Any:
-    """kafka-python; below Python 3.13 it reads its resources in a way that is deprecated, and it logs what it raises, too."""
+    """Import kafka-python without its deprecation warnings (below Python 3.13) and its duplicate logging of errors."""
     import logging
 
     with warnings.catch_warnings():

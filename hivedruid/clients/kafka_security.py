@@ -1,4 +1,4 @@
-"""What a Java consumer's properties say of security, as kafka-python's options."""
+"""Converts the security properties of a Java consumer to options of kafka-python."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _NOT_HERE = re.compile(r"sasl\..*callback\.handler\.class|ssl\.engine\.factory\.class|security\.providers")
-"""Java classes, which nothing but Java can run."""
+"""Properties that name Java classes, which only Java can run."""
 
 
 class OnlyDruidError(KafkaError):
-    """The consumer's properties make sense on Druid's hosts alone: variables that are not set here, Java's key stores."""
+    """The consumer's properties can only be used on Druid's hosts: variables that are not set here, Java key stores."""
 
 
 def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
-    """kafka-python's options for what a Java consumer's properties say of security. What concerns consuming is left out.
+    """The kafka-python options for the security properties of a Java consumer; other properties are ignored.
 
-    Raises OnlyDruidError for what cannot be had here, KafkaError for what is wrong anywhere.
+    Raises OnlyDruidError for properties that cannot be used on this machine, KafkaError for invalid ones.
     """
     for name in properties:
         if _NOT_HERE.fullmatch(name):
@@ -65,7 +65,7 @@ def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _ssl_context(properties: Mapping[str, str]) -> ssl.SSLContext:
-    """Python's view of ssl.*: certificates and keys have to be PEM, in a file or in the property itself."""
+    """The SSL context of ssl.*: certificates and keys must be PEM, in a file or in the property itself."""
     import ssl
 
     context = ssl.create_default_context()
@@ -95,7 +95,7 @@ def _trusting_only(default: ssl.SSLContext, certificates: str) -> ssl.SSLContext
 
 
 def _show(context: ssl.SSLContext, pem: str, password: str | None) -> None:
-    """Load a client certificate, which Python takes from a file alone: one of our own, for that long."""
+    """Load a client certificate from a temporary file, because Python only reads certificates from files."""
     from tempfile import NamedTemporaryFile
 
     with NamedTemporaryFile("w", suffix=".pem", encoding="utf-8") as file:
@@ -121,7 +121,7 @@ def _pem(properties: Mapping[str, str], store: str) -> str | None:
 
 
 def _resolved(properties: Mapping[str, str], name: str) -> str | None:
-    """A property's value; of a reference, what this machine's environment says."""
+    """The value of a property; a reference is resolved with this machine's environment."""
     value = properties.get(name)
     if value and is_kept(value):
         raise OnlyDruidError(

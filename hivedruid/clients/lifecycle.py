@@ -1,4 +1,4 @@
-"""Change what runs: the steps of an `IngestionChange` one after the other, each waited for until Druid really did it."""
+"""Run the steps of an `IngestionChange` in order, waiting for the effect of each."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RECONNECT = 90.0
-"""Seconds without an answer after which the overlord is given up: it may be started anew in between."""
+"""Seconds to wait for an overlord that does not respond: it may be restarting."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 FAILED_TASKS = 2
-"""Tasks that have to fail before START gives up: one may be an accident, and Druid starts another."""
+"""The number of failed tasks after which START gives up: Druid replaces a single failed task."""
 BAD_RUNS = 20.0
-"""Seconds that a supervisor may tell errors before nobody waits for it any more."""
+"""Seconds to wait for a supervisor that reports errors."""
 TASK_TYPE = "index_kafka"
 _DONE = ("is already suspended", "is already running")
-"""What SupervisorResource says when it has done already what is asked for: its first answer got lost."""
+"""The messages of SupervisorResource for a repeated request whose first response was lost."""
 INFORMED = 45.0
-"""Seconds to wait for a supervisor to ask its tasks for offsets: Druid's offsetFetchPeriod, and a little."""
+"""Seconds to wait for a supervisor to fetch the offsets of its tasks: slightly more than offsetFetchPeriod."""
 GONE = 20.0
-"""Seconds without a supervisor after which it is taken for stopped by someone else."""
+"""Seconds without a supervisor after which it counts as stopped outside hivedruid."""
 LAST_TASKS = 8
-"""Completed tasks that are asked how far they had read."""
+"""The number of completed tasks whose end offsets are read."""
 KNOWN_TASKS = 50
-"""Completed tasks that are looked at before a change: those that failed then say nothing of it."""
+"""The number of completed tasks that are read before a change: their failures are unrelated to it."""
 
 
 def read_facts(
@@ -60,7 +60,7 @@ def read_facts(
     feed: Mapping[str, Any] | None,
     moment: int | None,
 ) -> IngestionFacts:
-    """Two requests, four where the `whole` is wanted; and Kafka, where it can be asked from here."""
+    """Read the facts with two requests, four with `whole`; and from Kafka, if it can be reached from this machine."""
     overlord = Overlord(cluster.client)
     tasks = _reading_tasks(overlord, data_source)
     facts = IngestionFacts(cluster.kept.hidden(overlord.spec(data_source)), tasks=tasks)
@@ -82,12 +82,12 @@ def read_facts(
 def _reading_tasks(
     overlord: Overlord, data_source: str, state: str | None = None, most: int = KNOWN_TASKS
 ) -> tuple[Task, ...]:
-    """The tasks that read from Kafka; others write to the same data source."""
+    """The tasks that read from Kafka; other tasks may write to the same data source."""
     return tuple(task for task in overlord.tasks(data_source, state, most) if task.type == TASK_TYPE)
 
 
 def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
-    """A supervisor's status when it knows where its tasks are: it asks them once they have run for some seconds."""
+    """The status of a supervisor once it knows the offsets of its tasks, which it fetches after they ran for some seconds."""
     end = monotonic() + INFORMED
     try:
         while True:
@@ -104,7 +104,7 @@ def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str
 
 
 def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[int, int]:
-    """Where the newest tasks had read each partition to, as long as Druid remembers them (a day, if nothing else is set)."""
+    """The end offsets of the newest tasks by partition, as long as Druid lists them (a day by default)."""
     found: dict[int, int] = {}
     for task in tasks[:LAST_TASKS]:  # the newest is first
         if task.is_complete:
@@ -128,10 +128,11 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
 
 @dataclass
 class IngestionRunner:
-    """Runs changes of one Druid. `patience` is how long it waits for one state, in seconds.
+    """Runs changes of one cluster. `patience` is the timeout for each state, in seconds.
 
-    `moving` is told the offsets before they are sent, and may refuse; `accepted` what Druid has made of a spec. Raises DruidError where Druid refuses or does not get there, and
-    ConnectError where the overlord stays away; every change can then be asked for again.
+    `moving` is called with the offsets before they are sent, and may raise; `accepted` with the spec as Druid accepted it.
+    Raises DruidError if Druid refuses a change or does not reach its state, and ConnectError if the overlord does not
+    respond; every change can then be rerun.
     """
 
     cluster: DruidCluster
@@ -140,11 +141,11 @@ class IngestionRunner:
     accepted: Callable[[Mapping[str, Any]], None]
     moved: tuple[Move, ...] = ()
     seen: set[str] = field(default_factory=set)
-    """Tasks that ran when it began, or later."""
+    """Tasks that ran at the start, or later."""
     ended: tuple[Task, ...] = ()
     """Those of them that had ended when the supervisor was suspended."""
     published: dict[str, Offsets] = field(default_factory=dict)
-    """How far the supervisor has seen those that publish."""
+    """The offsets of publishing tasks, as reported by the supervisor."""
 
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
@@ -155,7 +156,7 @@ class IngestionRunner:
         try:
             for step in change.steps:
                 if isinstance(step, Request):
-                    self.cluster.kept.filled(step.body)  # a secret that is missing is told before anything is done
+                    self.cluster.kept.filled(step.body)  # a missing secret is reported before anything is changed
             if change.ends_tasks:
                 self._patiently(self._active)
             for number, step in enumerate(change.steps):
@@ -175,7 +176,7 @@ class IngestionRunner:
     # --- calls -------------------------------------------------------------------------------------------------
 
     def _call(self, call: Request) -> None:
-        """Whether an answer that did not come means that it was done nobody knows: all calls may be repeated."""
+        """Send a request. All requests may be repeated, because without a response it is unknown whether it was executed."""
         ends = call.path.endswith("/terminate")
         body = self.cluster.kept.filled(call.body)
         shape: type[Any] = wire.SupervisorId if call.path == SUPERVISOR else wire.Acknowledgement
@@ -191,13 +192,13 @@ class IngestionRunner:
             self._check_owner()
 
     def _resume(self) -> None:
-        """Druid has refused a spec: what ran before goes on."""
+        """Resume the previous supervisor after Druid refused a spec."""
         with suppress(DruidError, ConnectError):
             path = supervisor_path(self.data_source, "resume")
             self.cluster.client.post("overlord", path, wire.Acknowledgement)
 
     def _check_owner(self) -> None:
-        """Two homes may submit at once: the last one wins, and the other one is told, at once or at the end."""
+        """If two homes submit concurrently, the last one wins, and the other one raises OwnerError, now or at the end."""
         running = self._patiently(lambda: self.overlord.spec(self.data_source))
         check_owner(self.change.table, running)
         if running is not None and self.change.spec is not None:
@@ -220,7 +221,7 @@ class IngestionRunner:
         self.moved = planned
 
     def _left_off(self) -> dict[int, int]:
-        """Where each partition is read up to, as the tasks say that have ended."""
+        """The end offset of each partition, from the tasks that have ended."""
         found: dict[int, int] = {}
         for task in self.ended:
             told = self._patiently(lambda task=task: self.overlord.left_off(task))  # type: ignore[misc]
@@ -230,7 +231,7 @@ class IngestionRunner:
         return found
 
     def _tell_ended(self) -> None:
-        """A task may fail while it publishes: what it has read is then read again, by whoever goes on."""
+        """Note tasks that failed while publishing: their records are read again by the next tasks."""
         tasks = self.overlord.tasks(self.data_source, most=KNOWN_TASKS)
         self.ended = tuple(task for task in tasks if task.id in self.seen and task.is_complete)
         for task in self.ended:
@@ -241,7 +242,7 @@ class IngestionRunner:
                 )
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """The answer, also of an overlord that is away for a while."""
+        """The result of a request, retried while the overlord is unavailable."""
         end = monotonic() + RECONNECT
         while True:
             try:
@@ -316,9 +317,9 @@ class IngestionRunner:
         return status.suspended and not active
 
     def _gives_up(self, status: SupervisorStatus, active: list[Task]) -> bool:
-        """Whether a suspended supervisor that cannot reach Kafka counts as such: it never comes to see to its tasks.
+        """Whether a suspended supervisor that cannot reach Kafka counts as suspended: it never stops its tasks.
 
-        Where it is to end, they are ended for it; START then reads again what they did not publish.
+        For STOP and DROP its tasks are shut down here; the next START reads again what they did not publish.
         """
         if not self._fails.is_over(bool(status.errors) and status.state != "PENDING"):
             return False
@@ -333,9 +334,9 @@ class IngestionRunner:
         return not active
 
     def is_gone(self) -> bool:
-        """False as long as it may come back: another one takes its place, or the overlord has just been started.
+        """False as long as the supervisor may reappear: it is being replaced, or the overlord has just started.
 
-        Raises DruidError when it does not.
+        Raises DruidError if it does not.
         """
         since = self._gone_since = self._gone_since or monotonic()
         if monotonic() - since > GONE:
@@ -343,20 +344,20 @@ class IngestionRunner:
         return False
 
     def _has_read(self, offsets: Offsets) -> bool:
-        """The supervisor asks its tasks every offsetFetchPeriod."""
+        """Whether all records up to these offsets are read; the supervisor fetches offsets every offsetFetchPeriod."""
         status = self.overlord.status(self.data_source)
         if status is None:
             return self.is_gone()
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} left to read")
-        if status.state == "IDLE":  # it has no tasks; what it saw of Kafka last it has read
+        if status.state == "IDLE":  # it has no tasks, and has read everything up to its last fetch from Kafka
             seen = status.latest_offsets
             return not sum(status.lag.values()) and all(seen.get(p, 0) >= offset for p, offset in offsets.items())
         return left == 0
 
     def _state(self) -> str:
-        """What there is instead of what was waited for, in a few words."""
+        """A short description of the current state, for timeouts."""
         status = self.overlord.status(self.data_source)
         active = self._active()
         waiting = sum(task.state in ("PENDING", "WAITING") for task in active)
@@ -371,7 +372,7 @@ class IngestionRunner:
 
 
 class _Running:
-    """As many tasks read as the spec wants, or why they do not."""
+    """Checks whether as many tasks read as the spec requires, and why not."""
 
     def __init__(self, runner: IngestionRunner, known: tuple[str, ...]) -> None:
         self.runner = runner

@@ -1,4 +1,4 @@
-"""How many rows segments hold, and the sums of their numbers: what is the same before and after they are rewritten."""
+"""The number of rows of segments and the sums of their numeric columns, which stay the same when they are rewritten."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 NUMBERS: Mapping[str, NumberType] = {"LONG": "LONG", "DOUBLE": "DOUBLE", "FLOAT": "FLOAT"}
 SUMS = frozenset({"longSum", "doubleSum", "count"})
-"""Aggregators of metrics whose sum stays when rows are merged. That of floatSum does not: see `summed_fields`."""
+"""Aggregators of metrics whose sum does not change when rows are merged; floatSum does: see `summed_fields`."""
 TOLERANCE: Mapping[NumberType, float] = {"LONG": 0.0, "DOUBLE": 1e-9, "FLOAT": 1e-5}
-"""How far sums of the same numbers in another order may be apart, as a part of the sum of their absolute values."""
+"""The tolerance of sums of the same numbers in another order, relative to the sum of their absolute values."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measures:
-    """The fields that are summed, with their types; `merges`: rows with equal dimensions are to become one."""
+    """The summed fields with their types; `merges`: rows with equal dimensions are merged."""
 
     fields: Mapping[str, NumberType]
     merges: bool
@@ -50,16 +50,16 @@ COUNT = Measures({}, merges=False)
 
 
 def _is_same(old: float, new: float, distance: float) -> bool:
-    """NaN is itself, and so is an infinity."""
+    """NaN equals NaN here, and infinities equal themselves."""
     return (old != old and new != new) or isclose(old, new, rel_tol=0, abs_tol=distance)  # noqa: PLR0124
 
 
 def measures_of(
     cluster: DruidCluster, data_source: str, segments: Sequence[Mapping[str, Any]], *, rolls_up: bool
 ) -> Measures:
-    """What can be compared of these segments. Times are numbers, too.
+    """The measures that can be compared for these segments, including times.
 
-    Where rows may be merged (all were written with rollup, and `rolls_up`), only metrics that are sums stay what they are.
+    If rows may be merged (all were written with rollup, and `rolls_up`), only sum metrics can be compared.
     """
     query = {
         "queryType": "segmentMetadata", "dataSource": data_source, "intervals": _only(segments), "merge": True,
@@ -83,7 +83,7 @@ def measures_of(
 def measured(
     cluster: DruidCluster, data_source: str, segments: Sequence[Mapping[str, Any]], measures: Measures
 ) -> Measured:
-    """The rows of these segments and no others, each a descriptor."""
+    """The measures of exactly these segments, given as descriptors."""
     aggregations: list[dict[str, Any]] = [{"type": "count", "name": "rows"}]
     for number, (field, kind) in enumerate(measures.fields.items()):
         if kind == "LONG":
@@ -108,7 +108,7 @@ def measured(
 
 
 def _only(segments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """MultipleSpecificSegmentSpec: these segments, whatever else there is."""
+    """MultipleSpecificSegmentSpec: exactly these segments."""
     return {"type": "segments", "segments": list(segments)}
 
 

@@ -1,4 +1,4 @@
-"""Read an `ingestion.overview.Overview`: a handful of requests, and two for each supervisor whose tasks run."""
+"""Read an `ingestion.overview.Overview`: a few requests, and two for each supervisor with running tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 THREADS = 8
-"""Connections over which supervisors are asked, and Kafkas."""
+"""The maximum number of concurrent connections to Druid, and to Kafka clusters."""
 LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
 REQUESTS = {
     f"GET {SUPERVISOR}?full": "every supervisor with its spec",
@@ -30,7 +30,7 @@ REQUESTS = {
     f"GET {supervisor_path('ID', 'status')}": "for each supervisor that is not suspended, idle or pending",
     f"GET {supervisor_path('ID', 'stats')}": "for each supervisor with running tasks",
 }
-"""What SHOW INGESTIONS asks, and what for."""
+"""The requests of SHOW INGESTIONS, and their purpose."""
 REQUESTS_FOR_PROBLEMS = {
     f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have unparseable records",
     f"GET {BASE}/workers": "task slots",
@@ -43,7 +43,7 @@ _Asked = TypeVar("_Asked")
 
 @dataclass(frozen=True)
 class Known:
-    """What the home knows: its tables, what it remembers of their ingestions by table_id, and its name in supervisors."""
+    """The facts of the home: its tables, their ingestion records by table_id, and its name in supervisors."""
 
     tables: tuple[Table, ...] = ()
     records: Mapping[str, IngestionRecord] = field(default_factory=dict)
@@ -51,9 +51,9 @@ class Known:
 
 
 class Observer:
-    """Looks at one Druid, again and again over the same connections. Close it; it is a context manager, too.
+    """Observes one Druid cluster repeatedly over the same connections. Close it, or use it as a context manager.
 
-    Not for several threads at once.
+    Not thread-safe.
     """
 
     def __init__(self, address: DruidAddress) -> None:
@@ -71,14 +71,14 @@ class Observer:
             client.close()
 
     def ingestions(self, known: Known) -> Overview:
-        """What SHOW INGESTIONS shows. Raises DruidError and ConnectError where the overlord does not tell."""
+        """The overview for SHOW INGESTIONS. Raises DruidError and ConnectError if the overlord does not respond."""
         overlord = Overlord(self._clients(1)[0])
         supervisors, tasks = overlord.supervisors(), overlord.tasks()
         found = self._with_status(match(known.tables, supervisors, tasks))
         return Overview(datetime.now(UTC), known.home, found, tasks)
 
     def everything(self, known: Known) -> Overview:
-        """What SHOW PROBLEMS judges. A service that does not tell is part of the answer."""
+        """The overview for SHOW PROBLEMS. A service that does not respond is part of the result."""
         client = self._clients(1)[0]
         overlord = Overlord(client)
         unreachable: dict[str, Unreachable] = {}
@@ -120,7 +120,7 @@ class Observer:
         chosen: Callable[[Ingestion], bool],
         ask: Callable[[Overlord, Ingestion], Ingestion],
     ) -> tuple[Ingestion, ...]:
-        """The ingestions, those that are chosen asked for more. What goes wrong with one leaves it as it is."""
+        """The ingestions, with more details of the chosen ones; one whose request fails is left unchanged."""
 
         def tried(one: Ingestion) -> Callable[[DruidClient], Ingestion]:
             def run(client: DruidClient) -> Ingestion:
@@ -128,7 +128,7 @@ class Observer:
                     return ask(Overlord(client), one)
                 except AnswerError:
                     raise
-                except (DruidError, ConnectError):  # it has ended meanwhile, or its tasks are out of reach
+                except (DruidError, ConnectError):  # it has just ended, or its tasks cannot be reached
                     return one
 
             return run
@@ -138,7 +138,7 @@ class Observer:
         return tuple(answers.get(place, one) for place, one in enumerate(found))
 
     def _in_threads(self, asked: Sequence[Callable[[DruidClient], _Asked]]) -> list[_Asked]:
-        """The answers in order. A client is used by one thread at a time."""
+        """The results in order. A client is used by one thread at a time."""
         if len(asked) == 0:
             return []
 
@@ -157,7 +157,7 @@ class Observer:
         pool = ThreadPoolExecutor(count)
         try:
             return list(pool.map(run, asked))
-        finally:  # who interrupts does not wait for those that have not begun
+        finally:  # an interrupt does not wait for pending requests
             pool.shutdown(cancel_futures=True)
 
     def _clients(self, count: int) -> list[DruidClient]:
@@ -177,7 +177,7 @@ def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Inges
 
 
 def _needs_status(one: Ingestion) -> bool:
-    """Of all others the list of supervisors tells everything."""
+    """For all others the list of supervisors is sufficient."""
     return one.supervisor is not None and one.supervisor.state not in ("SUSPENDED", "IDLE", "PENDING", "STOPPING")
 
 
@@ -198,7 +198,7 @@ def _with_parse_errors(overlord: Overlord, one: Ingestion) -> Ingestion:
 
 
 def _feed(supervisor: Supervisor | None) -> Feed | None:
-    """None where there is no supervisor, or where only Druid can speak to its Kafka."""
+    """None without a supervisor, or if only Druid can connect to its Kafka."""
     if supervisor is None or supervisor.type != "kafka":
         return None
     try:
@@ -208,7 +208,7 @@ def _feed(supervisor: Supervisor | None) -> Feed | None:
 
 
 def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tuple[Unreachable, ...]]:
-    """Kafka's own offsets of the topics that supervisors read; each Kafka is asked once for all of its topics."""
+    """Add Kafka's offsets of the supervisors' topics; each Kafka cluster is queried once for all of its topics."""
     feeds = {place: feed for place, one in enumerate(found) if (feed := _feed(one.supervisor)) is not None}
     if not feeds:
         return tuple(found), ()
@@ -236,7 +236,7 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
 
 
 def _ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError] | Unreachable:
-    """The offsets of the feeds' topics at their one Kafka; of patterns only whether a topic matches."""
+    """The offsets of the topics of feeds with the same Kafka; for patterns only whether a topic matches."""
     from hivedruid.clients.kafka import Kafka, OnlyDruidError
 
     bootstrap, properties = asked[0].kafka
