@@ -1,4 +1,4 @@
-"""Druid's overlord: supervisors, tasks and workers, as values of `ingestion.model`, and what can be asked of them."""
+"""The client of Druid's overlord: supervisors, tasks and workers, as values of `ingestion.model`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 BASE = "/druid/indexer/v1"
 TASK = f"{BASE}/task"
 MOST_TASKS = 1000
-"""Completed tasks that are asked for at a time."""
+"""The maximum number of completed tasks per request."""
 
 
 class Overlord:
@@ -36,7 +36,7 @@ class Overlord:
         self.client = client
 
     def supervisors(self) -> tuple[Supervisor, ...]:
-        """Every supervisor with its spec, by id; one request. One that ends just then is listed without its state, and left out."""
+        """Every supervisor with its spec, by id; one request. One that is just ending is listed without a state, and skipped."""
         path = f"{SUPERVISOR}?full"
         found = self.client.get("overlord", path, list[wire.Supervisor])
         for place, item in enumerate(found):
@@ -44,7 +44,7 @@ class Overlord:
         return tuple(sorted((_supervisor(item) for item in found if item.state), key=lambda s: s.id))
 
     def spec(self, data_source: str) -> Mapping[str, Any] | None:
-        """What runs, with Druid's defaults filled in; None where no supervisor does."""
+        """The running spec, with Druid's defaults; None if there is no supervisor."""
         path = supervisor_path(data_source)
         found = self.client.get("overlord", path, wire.JsonObject, missing=None)
         if found is not None:
@@ -52,7 +52,7 @@ class Overlord:
         return found
 
     def _check_spec(self, path: str, spec: Mapping[str, Any], place: str) -> None:
-        """A spec is kept as it is, and what is read of it has to be there."""
+        """Check that the parts of a spec that are read are present; the spec itself is kept unchanged."""
         try:
             wire.fitted(spec, wire.SupervisorSpec)
         except ValueError as error:
@@ -64,13 +64,13 @@ class Overlord:
         return None if found is None else _status(found.payload)
 
     def counts(self, data_source: str) -> RowCounts:
-        """Rows of the tasks that run now: the overlord asks each of them."""
+        """The row counts of the running tasks; the overlord queries each of them."""
         path = supervisor_path(data_source, "stats")
         groups = self.client.get("overlord", path, dict[str, dict[str, wire.RowStats]], missing=None) or {}
         return _counts({task_id: stats for tasks in groups.values() for task_id, stats in tasks.items()})
 
     def parse_errors(self, data_source: str) -> tuple[UnparseableRecord, ...]:
-        """The records that the tasks which run now could not parse, newest first: as many as each of them keeps."""
+        """The records that the running tasks could not parse, newest first, as many as each task saves."""
         path = supervisor_path(data_source, "parseErrors")
         return tuple(map(_parse_error, self.client.get("overlord", path, list[wire.ParseExceptionReport], missing=())))
 
@@ -86,11 +86,11 @@ class Overlord:
         return None if found is None else _task(found.status)
 
     def log(self, task_id: str, characters: int) -> str:
-        """The end of a task's log; empty where there is none: an indexer's tasks write into the indexer's own."""
+        """The end of a task's log; empty if there is none: tasks of an indexer write to the indexer's log."""
         return self.client.text("overlord", f"{task_path(task_id, 'log')}?offset=-{characters}").strip()
 
     def report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
-        """What a task says of its rows, while it runs and afterwards; None where it left no report."""
+        """The row counts and parse errors of a running or completed task; None if it has no report."""
         payload = self.ingestion_report(task_id)
         if payload is None:
             return None
@@ -98,7 +98,7 @@ class Overlord:
         return _counts({task_id: payload.row_stats or wire.RowStats()}), tuple(map(_parse_error, errors))
 
     def reports(self, task_id: str) -> wire.Reports:
-        """By name; none where the task left none."""
+        """The reports of a task by name; empty if it has none."""
         return self.client.get("overlord", task_path(task_id, "reports"), wire.Reports, missing=None) or {}
 
     def ingestion_report(self, task_id: str) -> wire.IngestionPayload | None:
@@ -106,11 +106,10 @@ class Overlord:
         return None if found is None else found.payload
 
     def left_off(self, task: Task) -> dict[int, int]:
-        """Where each partition was read to by a task that has ended, and its records kept; of one that failed, where it began.
+        """The end offset of each partition of a successful task; of a failed task, its start offset.
 
-        A task counts the records that it takes: by partition those it kept, in all those that it could not parse, too. So in
-        a topic with gaps (transactions, compaction), and for several partitions with records that cannot be parsed, it is
-        a little less.
+        A task counts its records: the parsed ones by partition, the unparseable ones only in total. So the result is slightly
+        too low for a topic with gaps (transactions, compaction), and for several partitions with unparseable records.
         """
         found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", wire.TaskDefinition, missing=None)
         io = found.payload.io_config if found is not None else None
@@ -133,7 +132,7 @@ class Overlord:
         return tuple(Worker(item.worker.host, item.worker.capacity, item.curr_capacity_used) for item in found)
 
     def submit(self, task: Mapping[str, Any], *, repeatable: bool = True) -> None:
-        """Hand a task over."""
+        """Submit a task."""
         self.client.post("overlord", TASK, wire.TaskId, task, repeatable=repeatable)
 
     def kill(self, task_id: str) -> None:
@@ -186,7 +185,7 @@ def _reading_task(item: wire.ReadingTask) -> ReadingTask:
 
 
 def _offsets(found: wire.Offsets | None) -> dict[int, int]:
-    """Of several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then no key."""
+    """With several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then not unique."""
     pairs = ((name.rpartition(":")[2], value) for name, value in (found or {}).items())
     return {int(name): value for name, value in pairs if name.isdecimal() and value is not None}
 
@@ -227,7 +226,7 @@ def _parse_error(item: wire.ParseExceptionReport) -> UnparseableRecord:
 
 
 def _task(item: wire.Task) -> Task:
-    """A task of the list or of its own status; RUNNING is split by what the runner says."""
+    """A task of the list or of its own status; RUNNING is refined by the runner's status."""
     state, runner = item.status_code or item.status or "", item.runner_status_code
     location = item.location or wire.TaskLocation()
     port = location.tls_port if (location.tls_port or -1) > 0 else location.port

@@ -12,7 +12,7 @@ from hivedruid.errors import DruidError
 from hivedruid.plan.physical import Field
 
 BATCH = 32_768
-"""Rows in memory at a time."""
+"""The number of rows per batch."""
 
 
 def write(
@@ -22,7 +22,7 @@ def write(
     stored: Mapping[str, str],
     path: Path,
 ) -> None:
-    """Write the rows as they come. `stored` gives Druid's type by field where it is known: else the Hive type's."""
+    """Write rows in batches. `stored` gives the known Druid types by field; the default is that of the Hive type."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -57,5 +57,5 @@ def _druid_type(field: Field) -> str:
 
 
 def _lists(column: list[Any]) -> list[Any]:
-    """A multi-value with one value comes as that value."""
+    """Druid returns a multi-value with one value as a plain value."""
     return [value if value is None or isinstance(value, list) else [value] for value in column]

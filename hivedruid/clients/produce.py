@@ -1,4 +1,4 @@
-"""Write the lines of a file into a Kafka topic: sample data for trying ingestion, not a loader."""
+"""Write the lines of a file to a Kafka topic: for sample data, not for bulk loading."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from hivedruid.errors import KafkaError
 
 TIMEOUT = 60.0
-"""Seconds that Kafka may take for a record."""
+"""Seconds to wait for Kafka to accept a record."""
 REPORT_EVERY = 10_000
 
 
 def produce_lines(path: Path, bootstrap: str, topic: str, *, partitions: int, progress: Callable[[str], None]) -> int:
-    """Make the topic, and write each line of the file as a record into it; the number of records.
+    """Create the topic, and write each line of the file as a record; returns the number of records.
 
-    Raises KafkaError where the topic is there already, so that nothing is written twice, or where Kafka refuses, and
-    ConnectError where it cannot be reached.
+    Raises KafkaError if the topic already exists, so that nothing is written twice, or if Kafka refuses, and
+    ConnectError if it cannot be reached.
     """
     from hivedruid.clients.kafka import Kafka, kafka_python
 

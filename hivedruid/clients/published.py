@@ -1,4 +1,4 @@
-"""What one ingestion task has published: found again by its mark, waited for, held against what was staged, taken back."""
+"""The segments that an ingestion task has published: find them by their mark, wait for them, verify them, roll them back."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from hivedruid.jobs.load import Load
 
 MOST_SPANS = 100
-"""Intervals that the metadata store is asked for in one query (SqlSegmentsMetadataQuery)."""
+"""The maximum number of intervals per request to the metadata store (SqlSegmentsMetadataQuery)."""
 LOOKS = 3
-"""How often rows are measured again while others change what is visible of them."""
+"""The number of attempts to measure rows while other writes change their visible segments."""
 
 
 class TakenAwayError(DruidError):
-    """Somebody has marked segments of the task as unused, and nothing is in their place."""
+    """Segments of the task were marked as unused by others, without a replacement."""
 
 
 class MismatchError(DruidError):
-    """Druid has other rows than were staged."""
+    """The rows in Druid differ from the staged rows."""
 
 
 class OverwrittenError(DruidError):
-    """Others have written over rows of the task, which may live on there."""
+    """Segments of the task were replaced by a later write, which may contain their rows."""
 
 
 @dataclass(frozen=True)
 class Before:
-    """What there was when the task was submitted: segments with rows, and what of them queries saw."""
+    """The state when the task was submitted: used segments with rows, and the visible ones among them."""
 
     used: tuple[Segment, ...] = ()
     seen: tuple[Segment, ...] = ()
 
     def notes(self) -> dict[str, Any]:
-        """As JSON; of a segment only what finds it again."""
+        """As JSON; of a segment only its identity."""
         return {"used": [_row(s) for s in self.used], "seen": [_row(s) for s in self.seen]}
 
     @classmethod
@@ -70,20 +70,20 @@ class Published:
         self._spans = _few(spans)
 
     def used(self) -> list[Segment]:
-        """The segments of the task that count."""
+        """The used segments of the task."""
         return [s for s in self._segments.used(self._spans) if s.task == self._load.task]
 
     def ever(self, expected: int | None) -> list[Segment]:
-        """The segments of the task, those among them that count no more, too. `expected`: how many it says there are."""
+        """The segments of the task, including unused ones. `expected`: the number that it reported."""
         found = self.used()
         if expected is None or len(found) < expected:
-            # Druid tells of those that lie within a span, and rows may have joined segments that are wider than any
+            # Druid lists segments that lie within a span, and appended segments may be wider than any of them
             span = ETERNITY if self._load.replaces == "nothing" else self._hull
             found += [s for s in self._segments.unused(span) if s.task == self._load.task]
         return found
 
     def check_not_overwritten(self) -> None:
-        """Raises OverwrittenError where others have written over rows of the task: without these, it cannot be taken back."""
+        """Raises OverwrittenError if segments of the task were replaced by a later write: they cannot be rolled back."""
         ours = self.ever(None)
         others = [s for s in self._around(ours) if s.task != self._load.task]
         if overwritten(ours, others):
@@ -93,16 +93,16 @@ class Published:
             )
 
     def _around(self, segments: Sequence[Segment]) -> list[Segment]:
-        """What counts where these are, or have been."""
+        """The used segments in the intervals of these segments."""
         spans = merged((s.start, s.end) for s in segments)
         return self._segments.used(_few(spans)) if spans else []
 
     # --- until they can be queried -----------------------------------------------------------------------------
 
     def wait(self, segments: Sequence[Segment]) -> None:
-        """Until queries see each segment that has rows, or what others have put in its place meanwhile.
+        """Wait until queries see each segment with rows, or its replacement by a later write.
 
-        Raises TakenAwayError where somebody has dropped one, and DruidError where it takes too long.
+        Raises TakenAwayError if a segment was dropped, and DruidError on timeout.
         """
         rows = [segment for segment in segments if not segment.is_tombstone]
 
@@ -116,7 +116,7 @@ class Published:
             )
 
     def _are_replaced(self, missing: Sequence[Segment]) -> bool:
-        """Whether newer segments hide all of these. Raises TakenAwayError where there are none, and they count no more."""
+        """Whether newer segments hide all of these. Raises TakenAwayError if one is unused and not hidden."""
         used = self._around(missing)
         ids = {segment.id for segment in used}
         is_hidden = {s.id: _is_hidden(s, used) for s in missing}
@@ -127,13 +127,13 @@ class Published:
             )
         return all(is_hidden.values())
 
-    # --- against what was staged -------------------------------------------------------------------------------
+    # --- verification ------------------------------------------------------------------------------------------
 
     def check(self, segments: Sequence[Segment], report: TaskReport) -> None:
-        """Hold the rows of these segments, and no others, against those that were staged.
+        """Verify the rows of exactly these segments against the staged rows.
 
-        Raises MismatchError, with what differs, and TakenAwayError where somebody has dropped segments. Where others have
-        written over some already, that cannot be seen any more, and is noted.
+        Raises MismatchError, with the differences, and TakenAwayError if segments were dropped. If some were already
+        replaced by a later write, they cannot be verified, which is noted.
         """
         staged = self._load.staged
         _check_counts(report, staged.rows, self._load.task)
@@ -161,14 +161,14 @@ class Published:
         )
 
     def _visible(self, rows: Sequence[Segment]) -> list[Segment]:
-        """What queries read of these segments."""
+        """The parts of these segments that queries read."""
         by_key = parts_of(rows)
         return [part for part in self._segments.seen(rows) if part.has_part_in(by_key)]
 
-    # --- and then ----------------------------------------------------------------------------------------------
+    # --- cleanup -----------------------------------------------------------------------------------------------
 
     def settle(self, segments: Sequence[Segment]) -> None:
-        """Let go of all that was replaced, which Druid does by itself some time later, and of the tombstones that hid it."""
+        """Mark the replaced segments, and the tombstones that hide them, as unused; Druid itself would do so later."""
         if self._load.replaces != "all" or not self._before.used:
             return
         used = {segment.id for segment in self._segments.used(self._spans)}
@@ -177,7 +177,7 @@ class Published:
         self._wait_until_gone()
 
     def let_go(self) -> None:
-        """Let go of all that was there before, where nothing comes in its place."""
+        """Mark all earlier segments as unused, if nothing replaces them."""
         used = {segment.id for segment in self._segments.used(self._spans)}
         self._segments.mark_unused([s for s in self._before.used if s.id in used])
         self._wait_until_gone()
@@ -196,7 +196,7 @@ class Published:
             )
 
     def take_back(self, segments: Sequence[Segment]) -> None:
-        """Mark them unused, give back what they replaced, and wait until queries see again what they saw before."""
+        """Mark the segments as unused, restore those that they replaced, and wait until queries see the earlier state."""
         self._tell(f"rolling back {len(segments)} segments of {self._load.data_source}")
         if not self._segments.restore(self._before.used, self._before.seen, segments):
             raise DruidError(f"the segments of ingestion task {self._load.task} are not rolled back yet")
@@ -206,15 +206,15 @@ class Published:
 
 
 def _few(spans: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    """No more than can be asked for at once."""
+    """At most as many spans as one request may have."""
     return spans if len(spans) <= MOST_SPANS else ((spans[0][0], spans[-1][1]),)
 
 
 def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segment]:
-    """Those of a task's segments with rows that newer ones of others hide, at least in part.
+    """The task's segments with rows that newer segments of others hide, at least in part.
 
-    Which of their rows live on there, as after compaction they do, cannot be told. Where Druid has copied what was appended
-    into what replaced the old meanwhile (concurrent locks), the copy has the mark, too, and is what counts.
+    Whether the newer ones contain their rows, as after compaction, is unknown. If Druid has copied appended segments into a
+    concurrent replacement (concurrent locks), the copies have the mark, too, and are the used ones.
     """
     return [s for s in ours if not s.is_tombstone and s.is_under(others) and not s.is_under(ours)]
 
@@ -234,14 +234,14 @@ def _descriptor(segment: Segment) -> dict[str, Any]:
 
 
 def _expected(staged: StagedRows, schema: Mapping[str, Any]) -> tuple[Measures, Measured]:
-    """What is measured in Druid, and what it should be."""
+    """The measures to compare, and their expected values."""
     rolls_up = bool((schema.get("granularitySpec") or {}).get("rollup", True))
     fields = {name: kind for name, kind in summed_fields(schema).items() if name in staged.sums}
     return Measures(fields, merges=rolls_up), Measured(staged.rows, staged.sums)
 
 
 def _check_counts(report: TaskReport, expected: int, task: str) -> None:
-    """Some tasks leave no report; a row that cannot be parsed has failed the task."""
+    """Compare the reported number of rows. Some tasks have no report; an unparseable row fails the task."""
     if report.processed is None:
         return
     if report.processed != expected or report.lost:

@@ -1,4 +1,4 @@
-"""Druid's sampler: the overlord reads some records of a topic with the spec of a supervisor, and says what becomes of them."""
+"""Druid's sampler: the overlord reads some records of a topic with a supervisor's spec, and returns the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLER = "/druid/indexer/v1/sampler"
 ROWS = 50
 """Records in a sample."""
 READ_TIMEOUT = 3000
-"""Milliseconds that reading them may take. A topic with fewer records than are asked for takes all of it."""
+"""The timeout of reading in milliseconds, which is used up if a topic has fewer records than requested."""
 
 _HASTE: dict[str, str] = {
     "default.api.timeout.ms": "6000",
@@ -29,10 +29,10 @@ _HASTE: dict[str, str] = {
     "socket.connection.setup.timeout.ms": "3000",
     "allow.auto.create.topics": "false",
 }
-"""Consumer properties with which a wrong address is told in seconds. And to look at a topic must not make it, as Kafka would."""
+"""Consumer properties that report a wrong address within seconds, and prevent Kafka from creating the topic."""
 
 _NO_SUPPLIER = "Unable to create RecordSupplier: null"
-"""What Druid 33 says where its environment provider finds a variable unset: a null among the consumer's properties."""
+"""The message of Druid 33 if its environment provider finds a variable unset: a null consumer property."""
 
 _CAUSES = (
     (r"Consumer is not subscribed to any topics", "Druid cannot find topic {topic}", "create the topic, or set kafka.topic"),
@@ -41,13 +41,13 @@ _CAUSES = (
      "Druid cannot reach Kafka at {servers}", "check that it is running and that Druid's hosts can connect to it"),
     (r"type '([\w$-]+)' on '[^']*' service", "Druid does not know the type '{0}'", "add its extension to druid.extensions.loadList of all services"),
 )  # fmt: skip
-"""Part of an answer of Druid's, what it means, and the next step."""
+"""A pattern of Druid's messages, its meaning, and the next step."""
 
 
 def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) -> Sample:
-    """What Druid makes of the oldest `rows` records of the topic; 0 reads none, and is about the spec alone.
+    """Sample the oldest `rows` records of the topic; 0 reads none, and only checks the spec.
 
-    Raises DruidError where Druid cannot read the topic with this spec, in words that say why, and ConnectError.
+    Raises DruidError, with an explanation, if Druid cannot read the topic with this spec, and ConnectError.
     """
     inner = spec["spec"]
     io = {**inner["ioConfig"], "useEarliestOffset": True}
@@ -61,14 +61,14 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
 
 
 def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the environment variables that Druid's overlord does not have. One question each; Kafka is not asked."""
+    """The environment variables that are not set on Druid's overlord. One request each; Kafka is not involved."""
     return tuple(name for name in sorted(set(names)) if not _is_set(client, name))
 
 
 def _is_set(client: DruidClient, variable: str) -> bool:
-    """Let the overlord make a consumer that has nowhere to go: it fails, and earlier where the variable is not set.
+    """Let the overlord create a consumer without brokers: it fails, but with another error if the variable is not set.
 
-    The variable goes to a property that Kafka takes for a password, so that its value is not in Druid's log.
+    The variable is used for a password property of Kafka, so that its value is not logged by Druid.
     """
     provider = {"type": "environment", "variables": {"ssl.key.password": variable}}
     schema = {
@@ -98,7 +98,7 @@ def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) 
 
 
 def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) -> DruidError:
-    """The error with what it means, where that is known."""
+    """The error with an explanation, if known."""
     if isinstance(error, AnswerError):
         return error
     feed = feed_of(spec)

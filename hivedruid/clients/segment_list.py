@@ -1,4 +1,4 @@
-"""The segments of a data source, each with its state: the coordinator's metadata beside what the broker's queries read."""
+"""The segments of a data source with their states: the coordinator's metadata combined with the broker's timeline."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ REQUESTS = {
     f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read",
     "POST /druid/v2 segmentMetadata": "their rows",
 }
-"""What SHOW SEGMENTS asks, and what for."""
+"""The requests of SHOW SEGMENTS, and their purpose."""
 
 
 @dataclass(frozen=True)
 class Located:
-    """A segment that queries read, or the part of one that nothing hides; how many historicals have it, and how many tasks."""
+    """A segment that queries read, or its visible part, with the number of historicals and tasks that serve it."""
 
     source: str
     span: tuple[int, int]
@@ -45,13 +45,13 @@ class Located:
 
     @property
     def id(self) -> str:
-        """SegmentId: of the segment that has this interval as a whole."""
+        """The SegmentId, if this is a whole segment."""
         number = f"_{self.number}" if self.number else ""
         return f"{self.source}_{self.interval.replace('/', '_')}_{self.version}{number}"
 
 
 def located(cluster: DruidCluster, data_source: str) -> tuple[Located, ...]:
-    """What queries read of a data source now."""
+    """The segments, or parts of them, that queries read now."""
     path = CANDIDATES.format(quote(data_source, safe=""))
     found = cluster.client.get("broker", path, list[wire.Candidate], missing=())
     return tuple(_located(data_source, item) for item in found if item.locations)
@@ -73,7 +73,7 @@ def listed(cluster: DruidCluster, data_source: str) -> tuple[ListedSegment, ...]
 
 
 def _rows(cluster: DruidCluster, data_source: str, seen: Iterable[Located]) -> dict[str, int]:
-    """Rows by the segment's id. What grows on a task keeps its first id when others replace the interval: it is counted."""
+    """The number of rows by segment id. Realtime segments whose interval was replaced have another id, and are counted."""
     query = {
         "queryType": "segmentMetadata", "dataSource": data_source, "intervals": [interval(ETERNITY)],
         "analysisTypes": [], "toInclude": {"type": "none"},
@@ -88,7 +88,7 @@ def _rows(cluster: DruidCluster, data_source: str, seen: Iterable[Located]) -> d
 def combined(
     stored: Iterable[wire.StoredSegment], seen: Iterable[Located], rows: Mapping[str, int]
 ) -> tuple[ListedSegment, ...]:
-    """Each segment once: those of the metadata store, and those that queries read and it does not have, or not yet."""
+    """Each segment once: those of the metadata store, and those that queries read but the store does not have (yet)."""
     by_key: dict[tuple[str, int], list[Located]] = {}
     for part in seen:
         by_key.setdefault((part.version, part.number), []).append(part)
@@ -100,7 +100,7 @@ def combined(
 def _stored(
     item: wire.StoredSegment, seen: dict[tuple[str, int], list[Located]], rows: Mapping[str, int]
 ) -> ListedSegment:
-    """A segment of the metadata store. What of it is seen is taken out of `seen`."""
+    """A segment of the metadata store. Its visible parts are removed from `seen`."""
     start, end = item.interval.span
     key = (item.version, item.number)
     mine = [part for part in seen.get(key, ()) if start <= part.span[0] and part.span[1] <= end]
@@ -113,7 +113,7 @@ def _stored(
         state = "available"
     elif item.overshadowed:
         state = "overshadowed"
-    else:  # the retention rules keep it from the historicals, or they are at it
+    else:  # the retention rules exclude it, or historicals are loading it
         state = "unavailable" if item.replication_factor == 0 else "loading"
     return ListedSegment(start, end, *key, rows.get(item.identifier), item.size or 0, state, replicas)
 

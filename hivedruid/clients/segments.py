@@ -1,4 +1,4 @@
-"""The segments of one data source: what the metadata store counts, and what the broker's queries read."""
+"""The segments of one data source: used ones in the metadata store, and visible ones in the broker."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 ETERNITY = (-(1 << 62), (1 << 62) - 1)
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 REPLACED = 5.0
-"""Seconds until it is asked whether segments that are not seen have been replaced already."""
+"""Seconds before checking whether invisible segments have already been replaced."""
 LOST_HISTORICAL = 20.0
-"""Seconds without any historical after which nobody waits for one."""
+"""Seconds to wait if there is no historical."""
 RESTORED = 120.0
-"""Seconds to wait until what was taken back is gone, and what it replaced is there again.
+"""Seconds to wait until rolled back segments are unloaded, and the restored ones are visible.
 
 The coordinator may take a minute to notice (`druid.manager.segments.pollDuration` is PT1M unless configured).
 """
 ANNOUNCED = 0.5
-"""Seconds until the broker has heard what a historical announced before the coordinator heard that it was loaded."""
+"""Seconds until the broker has received what a historical announced before the coordinator noticed the load."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Segment:
 
     @classmethod
     def seen(cls, item: wire.Candidate) -> Segment:
-        """What the broker reads: of a segment that is hidden in part, what is not hidden."""
+        """A segment as the broker reads it; the visible part of one that is partly hidden."""
         return cls("", *item.interval.span, item.version, item.partition_number)
 
     def overlaps(self, other: Segment) -> bool:
@@ -68,7 +68,7 @@ class Segment:
         return any(map(self.overlaps, parts.get((self.version, self.number), ())))
 
     def is_under(self, others: Iterable[Segment]) -> bool:
-        """Whether any of them is newer, and so hides it, at least in part."""
+        """Whether any of them is newer, and hides it at least in part."""
         return any(self.version < other.version and self.overlaps(other) for other in others)
 
 
@@ -80,19 +80,19 @@ class Segments:
         self._source = quote(data_source, safe="")
 
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
-        """All segments that count in spans of time, hidden ones among them, from the metadata store itself."""
+        """All used segments in spans of time, including hidden ones, from the metadata store."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
         found = self._client.post("coordinator", path, list[wire.StoredSegment], [*map(interval, spans)])
         return [Segment.of(item) for item in found]
 
     def unused(self, span: tuple[int, int]) -> list[Segment]:
-        """Those that count no more, and are still known."""
+        """The unused segments that are still known."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/unusedSegments?interval={interval(span)}"
         found = self._client.get("coordinator", path, list[wire.UnusedSegment], missing=())
         return [Segment.of(item.data_segment) for item in found]
 
     def seen(self, around: Sequence[Segment]) -> list[Segment]:
-        """What the broker's queries would read between the first and the last of these segments; no tombstones."""
+        """The segments that queries read between the first and the last of these segments, without tombstones."""
         if not around:
             return []
         span = interval((min(s.start for s in around), max(s.end for s in around)))
@@ -100,7 +100,7 @@ class Segments:
         return [Segment.seen(item) for item in self._client.get("broker", path, list[wire.Candidate]) if item.locations]
 
     def stored(self) -> tuple[StoredSegment, ...]:
-        """What the broker's queries read, tombstones left out; a segment that is only on tasks is still growing."""
+        """The segments that queries read, without tombstones; a segment that is served only by tasks is still growing."""
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={interval(ETERNITY)}"
         found = []
         for item in self._client.get("broker", path, list[wire.Candidate], missing=()):
@@ -117,10 +117,10 @@ class Segments:
         are_replaced: Callable[[Sequence[Segment]], bool] | None = None,
         tell: Callable[[int], object] = lambda _: None,
     ) -> bool:
-        """Until the broker sees each of these segments, or what others have put in its place meanwhile.
+        """Wait until the broker sees each of these segments, or its replacement by a later write.
 
-        That is so where `are_replaced` says it of those that are missing, or, where it is not given, where none of them
-        counts any more; `tell` hears how many are missing. Raises DruidError where there is no historical.
+        Missing segments are replaced if `are_replaced` says so, by default if none of them is used any more; `tell` is called
+        with the number of missing ones. Raises DruidError if there is no historical.
         """
         replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
 
@@ -138,15 +138,15 @@ class Segments:
         return not {segment.id for segment in some} & {segment.id for segment in self.used()}
 
     def has_historical(self) -> bool:
-        """Whether anything could load a segment."""
+        """Whether there is a historical."""
         path = "/druid/coordinator/v1/servers?simple"
         servers = self._client.get("coordinator", path, list[wire.Server], missing=None)
         return servers is None or any(server.type == "historical" for server in servers)
 
     def restore(self, before: Sequence[Segment], seen: Sequence[Segment], new: Sequence[Segment]) -> bool:
-        """Take the new segments back, and give back what they replaced: the broker sees again what it had seen.
+        """Mark the new segments as unused and restore those that they replaced, until the broker sees the earlier state.
 
-        What newer segments of others hide is not waited for.
+        It does not wait for segments that are hidden by newer segments of others.
         """
         self.mark_unused(new)
         if not wait_until(lambda: not self._may_be_loaded(new), RESTORED):
@@ -154,7 +154,7 @@ class Segments:
         settled = monotonic() + ANNOUNCED
 
         def is_as_before() -> bool:
-            # the coordinator may mark what was replaced as unused even now, by what it saw a moment ago
+            # the coordinator may still mark replaced segments as unused, by its previous poll
             used = self.used()
             known = set(used)
             self._mark_used([segment for segment in before if segment not in known])
@@ -167,7 +167,7 @@ class Segments:
         return wait_until(is_as_before, RESTORED)
 
     def _may_be_loaded(self, unused: Sequence[Segment]) -> bool:
-        """Whether queries may yet see segments that were marked unused, because the coordinator still has them loaded.
+        """Whether queries may still see segments that were marked as unused, because the coordinator still lets them load.
 
         It works from a copy of the metadata (`druid.manager.segments.pollDuration`), and a historical finishes a load
         that it was asked for.
@@ -187,8 +187,8 @@ class Segments:
             self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
     def _mark_used(self, segments: Sequence[Segment]) -> None:
-        """Druid 33's overlord does it, and then answers 500 for want of a writer for its answer; in Druid 32 it is the
-        coordinator that does."""
+        """The overlord of Druid 33 does it, but responds with 500 because it cannot serialize its response; in Druid 32 the
+        coordinator does it."""
         if not segments:
             return
         with suppress(DruidError):
@@ -205,7 +205,7 @@ COORDINATOR, OVERLORD = "/druid/coordinator/v1/datasources", "/druid/indexer/v1/
 
 
 class Patience:
-    """Whether something has been so for a number of seconds on end."""
+    """A timeout for a condition that holds without interruption."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -220,7 +220,7 @@ class Patience:
 
 
 def wait_until(check: Callable[[], bool], patience: float) -> bool:
-    """Ask until it is so, at most `patience` seconds; whether it is."""
+    """Poll until `check` is true, for at most `patience` seconds; returns whether it is."""
     end = monotonic() + patience
     pause = FIRST_PAUSE
     while not check():
@@ -248,7 +248,7 @@ def parts_of(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]
 
 
 def written_by_others(used: Iterable[Segment], before: Iterable[Segment], new: Iterable[Segment]) -> list[Segment]:
-    """The segments with a version of their own: what others append to new segments goes when these do."""
+    """The segments of others with their own versions: segments appended to new ones disappear with these."""
     known, versions = {*before, *new}, {segment.version for segment in new}
     return [s for s in used if s not in known and s.version not in versions]
 

@@ -1,4 +1,4 @@
-"""Statistics of a cluster's data sources: from segmentMetadata, and by one look at all rows."""
+"""Statistics of a cluster's data sources: from segmentMetadata, and from a scan of all rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Json = dict[str, Any]
 
 
 def of_analyses(found: Iterable[SegmentAnalysis]) -> TableStatistics | None:
-    """segmentMetadata's analyses of the segments, merged or not, as one; None for no segments.
+    """Combine segmentMetadata analyses, merged or not; None without segments.
 
-    A merged analysis has the largest cardinality of a segment, and so has this: an estimate, no bound.
+    The cardinality is the largest one of a segment, as in a merged analysis: an estimate, not a bound.
     """
     analyses = list(found)
     if not analyses:
@@ -50,14 +50,14 @@ def _column(analysis: ColumnAnalysis, other: ColumnStatistics | None) -> ColumnS
 
 
 def _millis(text: str) -> int:
-    """An instant as Druid writes it; of those that no calendar of Python has, the nearest."""
+    """An instant as Druid writes it, clamped to the range of Python's datetime."""
     if not text[:4].isdigit() or text[4:5] != "-":
         return -(1 << 53) if text.startswith("-") else 1 << 53
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
 def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-    """What `statistics` knows, the bytes in deep storage, and the values of these columns: one timeseries over all rows."""
+    """`statistics`, the bytes in deep storage, and the values of these columns, from one timeseries query over all rows."""
     cluster.schema(data_source)
     found = cluster.statistics(data_source)
     if found is None:
@@ -76,7 +76,7 @@ def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]
 
 
 def _bytes(cluster: DruidCluster, data_source: str) -> int:
-    """The size of the segments that queries read, overshadowed ones left out."""
+    """The size of the segments that queries read, without overshadowed ones."""
     return sum(max(0, part.size) for part in located(cluster, data_source))
 
 
@@ -84,7 +84,7 @@ _EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}
 
 
 def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
-    """How many values (HyperLogLog), how many rows with one, the lowest and the highest of each column."""
+    """The query for distinct values (HyperLogLog), non-null values, minimum and maximum of each column."""
     from hivedruid.clients.cluster import ETERNITY
 
     aggregations: list[Json] = []

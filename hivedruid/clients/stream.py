@@ -1,4 +1,4 @@
-"""JSON that is decoded while it comes: never more than one item of an array in memory."""
+"""Incremental JSON decoding: at most one item of an array is in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TruncatedError(DruidError):
 
 
 class MalformedError(DruidError):
-    """What has come is not what Druid sends; `text` is what stands there."""
+    """The response is not valid; `text` is the text at that position."""
 
     def __init__(self, message: str, text: str) -> None:
         super().__init__(message)
@@ -26,9 +26,9 @@ class MalformedError(DruidError):
 
 
 class JsonStream:
-    """A JSON text that arrives in chunks of bytes. Raises TruncatedError where it ends too early, MalformedError where it is no JSON.
+    """A JSON text that arrives in chunks of bytes. Raises TruncatedError if it ends early, MalformedError if it is not JSON.
 
-    Druid ends HTTP 200 answers cleanly when a query fails on its way: only the missing `]` tells.
+    If a query fails midway, Druid ends the HTTP 200 response cleanly: only the missing `]` shows it.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
@@ -40,7 +40,7 @@ class JsonStream:
         self._ended = False
 
     def array(self) -> Iterator[Any]:
-        """The items of the array that begins here, each decoded when it has come; the place is then behind it."""
+        """The items of the array at the current position, each decoded when complete."""
         self.expect("[")
         if self.peek() == "]":
             self._place += 1
@@ -48,10 +48,10 @@ class JsonStream:
         decode = self._decode
         while True:
             text, place = self._text, self._place
-            while True:  # the fast way: an item, and what follows it, have come
+            while True:  # fast path: a complete item and the next character are available
                 try:
                     item, end = decode(text, place)
-                except (ValueError, RecursionError):  # what is nested too deeply, `value` tells
+                except (ValueError, RecursionError):  # `value` reports JSON that is nested too deeply
                     break
                 if text[end : end + 1] != ",":
                     break
@@ -68,7 +68,7 @@ class JsonStream:
                 raise self._malformed()
 
     def object(self) -> Iterator[str]:
-        """The keys of the object that begins here; who iterates must take each one's value."""
+        """The keys of the object at the current position; the caller must read the value of each."""
         self.expect("{")
         if self.peek() == "}":
             self._place += 1
@@ -88,7 +88,7 @@ class JsonStream:
                 raise self._malformed()
 
     def value(self) -> Any:
-        """The value that begins here, within an array or object."""
+        """The value at the current position, within an array or object."""
         self.peek()
         while True:
             try:
@@ -99,7 +99,7 @@ class JsonStream:
             except RecursionError:
                 raise self._malformed() from None
             is_over = isinstance(value, (list, dict, str)) or self._text[end : end + 1] in _ENDS
-            if not is_over:  # a number may go on
+            if not is_over:  # a number may continue in the next chunk
                 self._need_more()
                 continue
             self._place = end
@@ -111,7 +111,7 @@ class JsonStream:
         self._place += 1
 
     def peek(self) -> str:
-        """The next character that is no white space; the place is at it."""
+        """The next character that is not whitespace, without consuming it."""
         while True:
             while self._place < len(self._text):
                 character = self._text[self._place]
@@ -121,14 +121,14 @@ class JsonStream:
             self._need_more()
 
     def end(self) -> None:
-        """Read to the end, where nothing but white space may stand."""
+        """Read to the end; only whitespace may follow."""
         while self._more():
             pass
         if self._text[self._place :].strip():
             raise self._malformed()
 
     def _need_more(self) -> None:
-        """Twice as much as there is, so that a long item is not decoded once for each of its chunks."""
+        """Double the buffered text, so that a long item is not decoded again for each of its chunks."""
         wanted = 2 * (len(self._text) - self._place)
         if not self._more():
             raise TruncatedError("the answer ended early")

@@ -1,7 +1,7 @@
-"""The `index_parallel` task as a cluster gets it: what it replaces, and a mark on every segment that it publishes. Pure.
+"""The `index_parallel` task as submitted: the intervals it replaces, and a mark on every segment that it publishes. Pure.
 
-Of a segment nothing tells which task it is from (Druid 33 answers `/task/ID/segments` with an apology), but the state
-that compaction would leave in it may be asked for, and holds the task's filter: so that is where the mark is.
+A segment does not record the task that created it (Druid 33 does not support `/task/ID/segments`), but it can store the
+compaction state, which contains the task's filter: that is where the mark is.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from hivedruid.jobs.load import Load
 from hivedruid.jobs.staged import Interval
 
 MOST_TOMBSTONES = 500
-"""Empty buckets that get a tombstone each: Druid needs 1 ms to publish one, and 15 ms on one historical to load it."""
+"""The maximum number of tombstones for empty buckets: publishing one takes 1 ms, and loading it 15 ms per historical."""
 
 _MARK = "__hivedruid_task"
 _ROWS_OF_A_TASK = 1 << 62
-"""More than any: a task publishes once. And no spec of compaction's says so: for automatic compaction, these segments are
-not as it wants them, however they are divided (CompactionStatus compares partitionsSpecs)."""
+"""Higher than any number of rows, so that a task publishes once. It also differs from every compaction configuration, so
+that automatic compaction does not skip these segments (CompactionStatus compares partitionsSpecs)."""
 
 
 def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:
-    """The task that is sent; `there` are the intervals of the segments that are there, tombstones only where it appends."""
+    """The task to submit; `there` are the intervals of existing segments, with tombstones only if it appends."""
     task = dict(load.spec)
     spec = {**task["spec"]}
     schema, io = dict(spec["dataSchema"]), dict(spec["ioConfig"])
@@ -37,7 +37,7 @@ def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:
     if not granularity.get("intervals"):
         replaces = load.replaces != "nothing" and bool(there or load.replaces == "intervals")
         granularity |= _replaced(load, granularity, there) if replaces else _written(load, context)
-        io["dropExisting"] = replaces  # where nothing is to drop, a task over no readable file does no harm
+        io["dropExisting"] = replaces  # if nothing is dropped, a task without readable files is harmless
     if granularity.get("type") == "arbitrary":
         del granularity["segmentGranularity"]
     schema["granularitySpec"] = granularity
@@ -47,7 +47,7 @@ def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:
 
 
 def task_of(segment: StoredSegment) -> str:
-    """The id of the task that a segment of the coordinator is marked with; "" where it is from elsewhere."""
+    """The id of the task that a segment is marked with; "" for segments of other origin."""
     state = segment.last_compaction_state
     transform = state.transform_spec if state is not None else None
     mark = transform.filter if transform is not None else None
@@ -56,7 +56,7 @@ def task_of(segment: StoredSegment) -> str:
 
 
 def _mark(task: str) -> dict[str, Any]:
-    """A filter that every row passes, by its first half."""
+    """A filter that is always true, with the task's id in its second field."""
     return {"type": "or", "fields": [{"type": "true"}, {"type": "selector", "dimension": _MARK, "value": task}]}
 
 
@@ -72,17 +72,18 @@ def _tuning(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _are_wider(there: Sequence[Interval], staged: Sequence[Interval]) -> bool:
-    """Whether rows are to join segments that reach beyond the intervals of the rows.
+    """Whether rows are appended to segments that are wider than the intervals of the rows.
 
-    With locks of those intervals the task fails then ("Failed to add a row"): it cannot widen them. Concurrent ones it can.
+    With locks on the intervals of the rows the task would fail ("Failed to add a row"), because it cannot widen them;
+    concurrent locks can be widened.
     """
     return bool(staged) and next(without(merged(there), staged), None) is not None
 
 
 def _written(load: Load, context: Mapping[str, Any]) -> dict[str, Any]:
-    """The intervals of the new rows, which spare Druid a first look through all of them.
+    """The intervals of the new rows, which save Druid a first pass over them.
 
-    Not with concurrent locks, where rows may go into segments that are wider, whose locks the task could not get then.
+    Not with concurrent locks, because rows may go to wider segments, whose locks the task could not get then.
     """
     staged = load.staged.intervals
     is_shared = load.replaces == "nothing" and bool(context.get(CONCURRENT_LOCKS))
@@ -90,10 +91,10 @@ def _written(load: Load, context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replaced(load: Load, granularity: Mapping[str, Any], data: Sequence[Interval]) -> dict[str, Any]:
-    """The intervals that are replaced: those of the new rows, for "all" those of the old ones, too.
+    """The intervals that are replaced: those of the new rows, and for "all" those of the old ones, too.
 
-    Buckets of the granularity that would be empty get a tombstone each. Where these are too many, as under old segments that
-    are far wider, the buckets are given one by one (ArbitraryGranularitySpec), and what lies between them is one bucket.
+    Each empty bucket of the granularity gets a tombstone. If there would be too many, for example below much wider old
+    segments, the buckets are listed explicitly (ArbitraryGranularitySpec), with one bucket for each gap between them.
     """
     staged = load.staged.intervals
     if load.replaces == "intervals":
@@ -107,7 +108,7 @@ def _replaced(load: Load, granularity: Mapping[str, Any], data: Sequence[Interva
 
 
 def without(spans: Iterable[Interval], taken: Sequence[Interval]) -> Iterator[Interval]:
-    """What is left of spans; both are sorted and disjoint."""
+    """The spans without the taken ones; both are sorted and disjoint."""
     place = 0
     for start, end in spans:
         while place < len(taken) and taken[place][1] <= start:
@@ -123,7 +124,7 @@ def without(spans: Iterable[Interval], taken: Sequence[Interval]) -> Iterator[In
 
 
 def joined(spans: Sequence[Interval], barriers: Sequence[Interval]) -> list[Interval]:
-    """Spans with what is between them, as far as there is no barrier; both are sorted, and apart from each other."""
+    """Merge adjacent spans unless a barrier lies between them; both are sorted and disjoint."""
     found: list[Interval] = []
     place = 0
     for start, end in spans:

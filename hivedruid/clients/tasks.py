@@ -1,4 +1,4 @@
-"""One task of Druid's by its id: handed over once, watched, shut down; what it says of its rows."""
+"""One Druid task by its id: submit it once, watch it, shut it down, and read its report."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.model import Task
 
 ALL_TIME = "0000-01-01T00:00:00Z/5000-01-01T00:00:00Z"
-"""What a kill task may be given: of an interval without end the overlord counts the days."""
+"""The interval of a kill task: for an unbounded interval the overlord counts its days endlessly."""
 LOST_WORKER = 20.0
-"""Seconds without a worker after which a task is given up."""
+"""Seconds to wait for a task without a worker."""
 OVERLORD_AWAY = 60.0
-"""Seconds that an overlord may be away, while it restarts or another one becomes the leader."""
+"""Seconds to wait for an overlord that restarts, or for the election of a leader."""
 LOCKED = 3.0
-"""Seconds after which a task that waits does so for its locks, and not for the overlord to look at it."""
+"""Seconds after which a waiting task is waiting for its locks, not for the overlord to schedule it."""
 LOOK_AGAIN = 1.0
-"""Seconds between two looks at the rows of a task that runs."""
+"""Seconds between two reads of the row counts of a running task."""
 
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What a task that has ended says: rows read and kept, those lost by reason, segments published; and what was wrong.
+    """The report of a completed task: processed rows, lost rows by reason, published segments, and the error.
 
-    `processed` is None where it says nothing of rows, `published` where it says nothing of segments.
+    `processed` is None if the report has no row counts, `published` if it has no number of segments.
     """
 
     processed: int | None = None
@@ -44,7 +44,7 @@ class TaskReport:
 
 
 class NoWorkerError(DruidError):
-    """Nobody runs the task, or will."""
+    """No worker runs the task, or will in time."""
 
 
 class IngestionTask:
@@ -59,11 +59,11 @@ class IngestionTask:
         self._rows = rows
 
     def status(self) -> Task | None:
-        """None where the overlord does not know it."""
+        """None if the overlord does not know the task."""
         return self._overlord.task(self.id)
 
     def submit(self, task: Mapping[str, Any]) -> None:
-        """Hand it over: where no answer came, or it had come twice, its id tells that the overlord has it."""
+        """Submit it once: without a response, or after a duplicate, its id shows that the overlord has it."""
         self._cluster.progress(f"Druid: submitting task {self.id}")
         for attempt in range(self._client.address.tries):
             try:
@@ -77,7 +77,7 @@ class IngestionTask:
                 return
 
     def shut_down(self) -> Task | None:
-        """Stop it, and return how it has ended; None where the overlord does not know it."""
+        """Stop it, and return its final status; None if the overlord does not know it."""
         found = self.status()
         if found is None or found.is_complete:
             return found
@@ -96,7 +96,7 @@ class IngestionTask:
     # --- until it has ended ------------------------------------------------------------------------------------
 
     def watch(self) -> Task:
-        """Wait for its end, which may be a failure. Raises NoWorkerError where nobody runs it, or will in time."""
+        """Wait for its completion or failure. Raises NoWorkerError if no worker runs it, or will in time."""
         begun = monotonic()
         pause, lost, slots = 0.05, Patience(LOST_WORKER), Patience(self._cluster.slot_patience)
         looked = 0.0
@@ -120,7 +120,7 @@ class IngestionTask:
             self._cluster.progress(f"Druid: {self._doing(task, workers, monotonic() - begun)}")
 
     def _reliable_status(self) -> Task:
-        """The status, from an overlord that may be away for a moment: a restart, a new leader."""
+        """The status, retried while the overlord is unavailable: a restart, a new leader."""
         end = monotonic() + min(self._cluster.patience, OVERLORD_AWAY)
         while True:
             try:
@@ -138,7 +138,7 @@ class IngestionTask:
             sleep(0.5)
 
     def _workers(self) -> dict[str, tuple[int, int]] | None:
-        """Slots in use and slots in all, by worker; None where it is not for us to see."""
+        """Used and total slots by worker; None if they are not accessible."""
         try:
             return {worker.host: (worker.used, worker.capacity) for worker in self._overlord.workers()}
         except (DruidError, ConnectError):
@@ -171,7 +171,7 @@ class IngestionTask:
     # --- afterwards --------------------------------------------------------------------------------------------
 
     def report(self) -> TaskReport:
-        """Empty where it left none: not every task does."""
+        """The report of the task; empty if it has none."""
         try:
             payload = self._overlord.ingestion_report(self.id)
         except AnswerError:
@@ -181,7 +181,7 @@ class IngestionTask:
         return TaskReport() if payload is None else _report(payload)
 
     def failure(self, task: Task) -> DruidError:
-        """Why it failed, in Druid's own words."""
+        """The error for a failed task, with Druid's own message."""
         reason = self.report().problem or task.error or "Druid gives no reason"
         return DruidError(f"the ingestion task failed: {reason}", hint=f"task {self.id}; nothing was changed")
 
@@ -198,7 +198,7 @@ def _report(payload: wire.IngestionPayload) -> TaskReport:
 
 
 def _has_worker(task: Task, workers: Mapping[str, tuple[int, int]] | None) -> bool:
-    """Whether the machine that the task is on, or any while it waits for one, is there."""
+    """Whether the task's worker is registered; for a waiting task, whether any worker is."""
     if workers is None:
         return True
     machines = {host.rpartition(":")[0] for host in workers}
@@ -213,7 +213,7 @@ def _in_use(workers: Mapping[str, tuple[int, int]] | None) -> str:
 
 
 def delete_unused(cluster: DruidCluster, data_source: str) -> None:
-    """Delete the segments of a data source that are marked as unused, from deep storage, too: a kill task."""
+    """Delete the unused segments of a data source, also from deep storage, with a kill task."""
     overlord = Overlord(cluster.client)
     task_id = f"hivedruid_kill_{uuid4().hex}"
     task = {"type": "kill", "id": task_id, "dataSource": data_source, "interval": ALL_TIME}

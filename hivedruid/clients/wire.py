@@ -1,7 +1,7 @@
-"""What Druid's services answer, as types: one for each endpoint, of which it holds what is read here and no more.
+"""The types of Druid's responses: one for each endpoint, with only the fields that are read.
 
-An answer is fitted to its type once, in `DruidClient`. What does not fit (a login page, `null`, a number where a list is
-expected) is an `AnswerError` that names the URL. A field with a default is one that some Druid or some kind of task leaves out.
+A response is converted to its type once, in `DruidClient`. A mismatch (a login page, `null`, a number instead of a list)
+is an `AnswerError` that names the URL. Fields with a default are omitted by some versions of Druid or kinds of tasks.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Shape = TypeVar("Shape")
 JsonObject = dict[str, Any]
 Number = int | float
 Special = Literal["NaN", "Infinity", "-Infinity"]
-"""As Jackson writes what JSON has no number for."""
+"""Jackson's text for numbers that JSON does not support."""
 Counts = dict[str, Number | Special | None]
-"""Rows by what became of them."""
+"""The number of rows by outcome."""
 Offsets = dict[str, int | None]
 """By partition."""
 
 
 class Acknowledgement:
-    """The answer to a request that changes something, in which nothing is read: a JSON object, or nothing at all."""
+    """The response to a request that changes something, whose content is not read: a JSON object, or empty."""
 
 
 class Interval:
@@ -39,11 +39,11 @@ class Interval:
 
 
 _one_at_a_time = Lock()
-"""msgspec (0.22) prepares a type when it first meets it, and crashes the process where two threads do that at once."""
+"""msgspec (0.22) prepares a type when it first meets it, and crashes the process if two threads do that concurrently."""
 
 
 def fitted(value: Any, shape: type[Shape]) -> Shape:
-    """A JSON value as the type. Raises ValueError, which says what was expected and where."""
+    """Convert a JSON value to the type. Raises ValueError with the expected type and the position."""
     with _one_at_a_time:
         return msgspec.convert(value, shape, dec_hook=_interval)
 
@@ -85,7 +85,7 @@ class Location(_Answer, frozen=True):
 
 
 class Candidate(_Answer, frozen=True):
-    """LocatedSegmentDescriptor: a segment that queries read, or the part of one that nothing hides."""
+    """LocatedSegmentDescriptor: a segment that queries read, or its visible part."""
 
     interval: Interval
     version: str
@@ -95,12 +95,12 @@ class Candidate(_Answer, frozen=True):
 
     @property
     def kinds(self) -> list[str | None]:
-        """Of the servers that have it."""
+        """The types of the servers that have it."""
         return [location.type for location in self.locations or ()]
 
 
 class LoadQueue(_Answer, frozen=True):
-    """What one historical was asked to load, by the ids of segments (LoadQueuePeon)."""
+    """The ids of the segments that one historical was asked to load (LoadQueuePeon)."""
 
     segments_to_load: list[str]
 
@@ -250,7 +250,7 @@ class InnerSpec(_Answer, frozen=True):
 
 
 class SupervisorSpec(_Answer, frozen=True):
-    """The parts of a spec that are read. Of older clients, Hive among them, they stand at the top level."""
+    """The parts of a spec that are read. Older clients, Hive among them, put them at the top level."""
 
     type: str
     spec: InnerSpec | None = None
@@ -266,7 +266,7 @@ class SupervisorId(_Answer, frozen=True):
 
 
 class Supervisor(_Answer, frozen=True):
-    """One that ends while it is listed comes without its state."""
+    """A supervisor that ends while it is listed has no state."""
 
     id: str
     state: str | None = None
