@@ -1,4 +1,4 @@
-"""One value as text: as Hive prints it, and as JSON."""
+"""Formats values as Hive prints them, and as JSON."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ Formatter = Callable[[Any], str]
 
 
 def padded(columns: Sequence[HiveType], rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a result with each char(n) filled up with blanks to its length, within arrays, maps and structs, too.
-
-    Everywhere else char is kept without them, since Hive compares it so.
+    """Pad each char(n) value in the rows to its length, also inside arrays, maps and structs. Everywhere else char
+    values have no trailing blanks, since Hive compares them without.
     """
     fillers = [(position, filler) for position, hive in enumerate(columns) if (filler := _filler(hive))]
     if not fillers:
@@ -47,7 +46,7 @@ def _filled(row: tuple[Any, ...], fillers: list[tuple[int, Callable[[Any], Any]]
 
 
 def _filler(hive: HiveType) -> Callable[[Any], Any] | None:
-    """What fills up the texts in a value of this type; None where there is nothing to fill."""
+    """A function that pads the char values in a value of this type; None if it contains none."""
     if hive.name == "char" and hive.params:
         return lambda text: None if text is None else text.ljust(hive.params[0])
     inner = [_filler(child) for child in hive.children]
@@ -62,7 +61,7 @@ def _filler(hive: HiveType) -> Callable[[Any], Any] | None:
 
 
 def hive_text(hive: HiveType) -> Formatter:
-    """How Hive prints a value of this type in a result; the value is not None."""
+    """The function that formats a value of this type as Hive prints it; the value must not be None."""
     if hive.name in _SCALARS:
         return _SCALARS[hive.name]
     if hive.children:
@@ -71,7 +70,7 @@ def hive_text(hive: HiveType) -> Formatter:
 
 
 def json_text(hive: HiveType) -> Formatter:
-    """How a value of this type is written in JSON; None becomes null, NaN and Infinity become strings."""
+    """The function that converts a value of this type to JSON; None becomes null, NaN and Infinity become strings."""
     return _nested(hive, strict=True)
 
 
@@ -81,7 +80,7 @@ def double_text(value: float) -> str:
 
 
 def float_text(value: float) -> str:
-    """Java's Float.toString: the fewest digits that give the same single-precision number."""
+    """Java's Float.toString: the shortest digits that identify the same single-precision number."""
     from struct import error, pack
 
     value = float(value)
@@ -128,7 +127,7 @@ def _date_text(value: date) -> str:
 
 
 def _binary_text(value: bytes) -> str:
-    """The text that the bytes are in UTF-8, else their hexadecimal digits."""
+    """The bytes decoded as UTF-8, or their hexadecimal digits if invalid."""
     try:
         return bytes(value).decode()
     except UnicodeDecodeError:
@@ -136,7 +135,7 @@ def _binary_text(value: bytes) -> str:
 
 
 class DayTimeInterval(timedelta):
-    """An interval of days and seconds; its text is Hive's."""
+    """A day-time interval, formatted as in Hive."""
 
     def __str__(self) -> str:
         return day_time_text(self)
@@ -144,7 +143,7 @@ class DayTimeInterval(timedelta):
 
 @dataclass(frozen=True, order=True)
 class YearMonthInterval:
-    """An interval of years and months; its text is Hive's."""
+    """A year-month interval, formatted as in Hive."""
 
     months: int
 
@@ -153,7 +152,7 @@ class YearMonthInterval:
 
 
 def interval_of(value: tuple[int, int], type_: HiveType) -> YearMonthInterval | DayTimeInterval:
-    """An interval of this type as a result holds it, from its months and microseconds (`rex.Literal`)."""
+    """The result value of an interval literal (`rex.Literal`), from its months and microseconds."""
     months, micros = value
     return YearMonthInterval(months) if type_ == INTERVAL_YEAR_MONTH else DayTimeInterval(microseconds=micros)
 
@@ -208,7 +207,7 @@ _UNQUOTED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double
 def _nested(hive: HiveType, *, strict: bool) -> Formatter:
     """A value inside an array, map or struct, as JSON.
 
-    Hive (SerDeUtils.getJSONString) leaves numbers that key a map, NaN, Infinity and intervals unquoted; `strict` quotes them.
+    Hive (SerDeUtils.getJSONString) does not quote numeric map keys, NaN, Infinity and intervals; `strict` does.
     """
     if hive.name == "array":
         return _array(_nested(hive.children[0], strict=strict))
@@ -273,7 +272,7 @@ def quoted(text: str) -> str:
 
 
 def _type_of(value: object) -> HiveType:
-    """The Hive type of a value whose column does not tell."""
+    """The Hive type of a value whose column type is unknown."""
     for python, hive in _TYPE_OF.items():
         if isinstance(value, python):
             return hive

@@ -1,7 +1,7 @@
-"""The command line: flags become a session and its statements, and the outcome becomes an exit code.
+"""The command line: turns options into a session and its statements, and the outcome into an exit code.
 
-Only click is imported up here: `--help` and `--version` answer without loading a parser, and each command loads
-what it uses.
+Only click is imported at module level, so that `--help` and `--version` do not load a parser; each command imports
+what it needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAYOUTS = ("table", "csv", "tsv", "json", "jsonl", "vertical", "markdown")
 
 
 class _SqlCommand(click.Command):
-    """A command that knows in which order its options were given: -f and -e run in that order."""
+    """A command that records the order of its options: -f and -e run in that order."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(list(args))
@@ -34,7 +34,7 @@ class _SqlCommand(click.Command):
 
 
 def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """`key=value` options as a mapping; the last of a key wins."""
+    """`key=value` options as a mapping; the last value of a key wins."""
     pairs = {}
     for value in values:
         key, equals, text = value.partition("=")
@@ -52,14 +52,11 @@ COMMANDS = {
     "spark": "manage the shared Spark server",
     "top": "monitor Kafka ingestion live",
 }
-"""Commands that have a module of their own in `commands`, each with its line of `--help`."""
+"""Commands with their own module in `commands`, and their `--help` line."""
 
 
 class _Group(click.Group):
-    """Options of `sql` right behind `hivedruid` mean `hivedruid sql`: a prompt on another home is one option away.
-
-    The modules of COMMANDS are loaded when they are asked for.
-    """
+    """Options of `sql` directly after `hivedruid` imply `hivedruid sql`. The modules of COMMANDS are loaded on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *COMMANDS])
@@ -155,7 +152,7 @@ def sql(
     diagnostics = Diagnostics(quiet=quiet)
 
     def run() -> int:
-        gc.disable()  # what a start allocates stays: looking for garbage in it takes 15 ms; the first statement enables
+        gc.disable()  # startup objects are long-lived, and collecting them takes 15 ms; the first statement enables gc
         from hivedruid.run import Output, run_text
 
         interactive = not (files or texts) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
@@ -182,7 +179,7 @@ def sql(
         finally:
             session.close()
             gc.enable()
-            if "_duckdb" in sys.modules:  # what was set aside from collection DuckDB would report as leaked
+            if "_duckdb" in sys.modules:  # DuckDB would report frozen objects as leaks
                 gc.unfreeze()
 
     return guarded(run, diagnostics)
@@ -215,10 +212,10 @@ def test(
     hiveconf: dict[str, str],
     home: Path | None,
 ) -> int:
-    """Run .q scripts and compare with the .q.out beside them.
+    """Run .q scripts and compare their output with the .q.out files.
 
-    PATHS are scripts or folders of scripts. Each script runs in a home of its own, with the clock and the time
-    zone pinned. On a cluster they run one after the other, and the data sources they make are dropped.
+    PATHS are scripts or folders of scripts. Each script runs in its own temporary home folder, with a fixed clock and
+    time zone. On a cluster, scripts run sequentially, and their data sources are dropped.
     """
     from hivedruid.diagnostics import Diagnostics
 
@@ -251,12 +248,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
-    """Every way in which a command can end, as an exit code."""
+    """Run a command and translate every outcome to an exit code."""
     from hivedruid.diagnostics import BROKEN_PIPE
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
-        reconfigure(errors="backslashreplace")  # a lone surrogate, or a terminal that is not UTF-8, ends no statement
+        reconfigure(errors="backslashreplace")  # lone surrogates and terminals without UTF-8 must not fail a statement
     try:
         code = run()
         sys.stdout.flush()
@@ -271,12 +268,12 @@ def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
 
 
 def default_home() -> Path:
-    """Where tables live without --home and HIVEDRUID_HOME."""
+    """The default home folder, without --home and HIVEDRUID_HOME."""
     return Path.home() / ".hivedruid"
 
 
 def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
-    """Settings that name a Druid to scripts that run in homes of their own: `local` is the cluster of `home`."""
+    """Settings that select a Druid for scripts in temporary homes: `local` is the cluster of `home`."""
     if druid != "local":
         return {"druid.url": druid} if druid else {}
     from hivedruid.errors import ConnectError
@@ -301,7 +298,7 @@ def _open_session(
     *,
     dry_run: bool,
 ) -> Session:
-    """A session with the settings of the command line. Raises UsageError for one that is unknown or mistyped."""
+    """A session with the settings from the command line. Raises UsageError for an unknown setting or an invalid value."""
     from hivedruid.errors import SemanticError, UsageError
     from hivedruid.session import Session
 
@@ -317,7 +314,7 @@ def _open_session(
 def _inputs(
     order: Iterable[str | None], files: Iterable[str], texts: Iterable[str]
 ) -> Iterator[tuple[str, str | None]]:
-    """The texts to run, each with its file, in the order of the options; all are read before any is run."""
+    """The scripts to run with their file names, in the order of the options; all are read before the first runs."""
     remaining_files, remaining_texts = iter(files), iter(texts)
     given = [name for name in order if name in ("files", "texts")]
     for name in given:
@@ -329,7 +326,7 @@ def _inputs(
 def read_script(path: str) -> tuple[str, str | None]:
     """A script's text and its file name; UTF-8, with or without a byte order mark.
 
-    Raises UsageError where it cannot be read.
+    Raises UsageError if it cannot be read.
     """
     from hivedruid.errors import Span, UsageError
 

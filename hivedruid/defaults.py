@@ -1,4 +1,4 @@
-"""Settings that a home starts every session with, in `defaults.json` of the home: `hivedruid local up` sets druid.url."""
+"""Default settings of a home folder, in its `defaults.json`: `hivedruid local up` sets druid.url there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "defaults.json"
 
 
 def read(home: Path) -> dict[str, str]:
-    """The defaults of a home; none where the file is not there. Raises UsageError where it is not a JSON object."""
+    """The defaults of a home; empty if the file does not exist. Raises UsageError if it is not a JSON object."""
     path = home / FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -32,11 +32,11 @@ def read(home: Path) -> dict[str, str]:
 
 
 def write(home: Path, changes: Mapping[str, str | None]) -> None:
-    """Change defaults of a home, None removes one. A reader sees all of the changes or none; the file is 0600."""
+    """Change defaults of a home; None removes one. The write is atomic; the file mode is 0600."""
     try:
         values: Mapping[str, str | None] = read(home)
     except UsageError:
-        values = {}  # half a file helps nobody
+        values = {}  # replace an invalid file
     kept = {key: value for key, value in sorted({**values, **changes}.items()) if value is not None}
     path = home / FILE
     unfinished = home / f"{FILE}.{os.getpid()}"

@@ -1,6 +1,6 @@
-"""All of stderr, and what the process answers to the shell.
+"""Writes to stderr and determines exit codes.
 
-stdout is data; errors, notes, the progress line and timings go through a `Diagnostics`.
+stdout is for results; errors, notes, the progress line and timings go through `Diagnostics`.
 
 Exit codes: 0 ok · 1 a statement failed · 2 the request or the text is wrong · 3 a service cannot be reached ·
 130 interrupted (128 + SIGINT) · 141 the reader of stdout has gone (128 + SIGPIPE, as `cat | head` answers).
@@ -25,14 +25,14 @@ BROKEN_PIPE = 141
 
 ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
 MAX_SOURCE_WIDTH = 120
-"""Terminal cells of a source line that are shown; a longer line is cut around the caret."""
+"""Maximum width of a displayed source line; a longer line is truncated around the caret."""
 
 _RED, _YELLOW, _BLUE, _BOLD, _DIM, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[2m", "\033[0m"
 _ERASE_LINE = "\r\033[K"
 
 
 def exit_code(error: BaseException) -> int:
-    """What the process answers when `error` ends it."""
+    """The exit code for an error."""
     if isinstance(error, (UsageError, ParseError)):
         return USAGE
     if isinstance(error, ConnectError):
@@ -43,10 +43,10 @@ def exit_code(error: BaseException) -> int:
 
 
 class Diagnostics:
-    """What a person is told while statements run. `quiet` leaves errors only; `stream` defaults to stderr."""
+    """Prints messages while statements run. `quiet` prints only errors; `stream` defaults to stderr."""
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
-        self._stream = stream or sys.stderr or io.StringIO()  # stderr can be closed
+        self._stream = stream or sys.stderr or io.StringIO()  # stderr may be closed
         self._quiet = quiet
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._colour = self._terminal and not os.environ.get("NO_COLOR")
@@ -54,39 +54,39 @@ class Diagnostics:
         self._progress_shown = False
 
     def report(self, error: BaseException) -> int:
-        """Tell about an error, with its place in the script and the next step; returns its exit code."""
+        """Print an error with its position and hint; returns its exit code."""
         if isinstance(error, HiveDruidError):
             self._write(*self._describe(error))
         elif isinstance(error, KeyboardInterrupt):
-            self._put(_ERASE_LINE if self._terminal else "")  # the terminal's own ^C
+            self._put(_ERASE_LINE if self._terminal else "")  # the terminal's ^C
             self._write("interrupted")
         else:
             self._report_bug(error)
         return exit_code(error)
 
     def tell(self, text: str) -> None:
-        """A line that greets or counts; not with `quiet`."""
+        """Print an informational line, unless `quiet`."""
         if not self._quiet:
             self._write(*(printable(line) for line in text.split("\n")))
 
     def note(self, text: str) -> None:
-        """One line about something that went on, but that the user should know (skipped rows, a fallback)."""
+        """Print a note: the statement continues, but the user should know (skipped rows, a fallback)."""
         if not self._quiet:
             self._write(f"{self._paint(_YELLOW, 'note:')} {one_line(text)}")
 
     def statement(self, text: str) -> None:
-        """A statement that is about to run, as its script has it."""
+        """Print a statement that is about to run, as written in its script."""
         lines = [printable(line.replace("\t", "    ")) for line in text.splitlines()]
         if not self._quiet:
             self._write("", *(self._paint(_BOLD, line) for line in [*lines[:-1], f"{lines[-1] if lines else ''};"]))
 
     def plan(self, lines: list[str]) -> None:
-        """What the statement does, in a few lines."""
+        """Print the short plan of a statement."""
         if not self._quiet:
             self._write(*(f"{self._paint(_BLUE, '  ->')} {one_line(line)}" for line in lines))
 
     def progress(self, text: str) -> None:
-        """Show `text` as the progress line, in place of the last one; "" erases it. Only on a terminal."""
+        """Replace the progress line by `text`; "" erases it. Only on a terminal."""
         if not self._shows_progress:
             return
         if text:
@@ -97,7 +97,7 @@ class Diagnostics:
         self._progress_shown = bool(text)
 
     def ask(self, text: str) -> bool:
-        """Ask a person on the terminal; without one the answer is no."""
+        """Ask for confirmation on the terminal; returns False without one."""
         if not (self._terminal and sys.stdin and sys.stdin.isatty()):
             return False
         self.progress("")
@@ -105,12 +105,12 @@ class Diagnostics:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def yes(self, text: str) -> bool:
-        """What would have been asked is only told."""
+        """Print the question and return True, for --yes."""
         self.note(text)
         return True
 
     def timing(self, seconds: float, rows: int | None) -> None:
-        """Hive's closing line; `rows` is None for a statement without an answer."""
+        """Print Hive's closing line; `rows` is None for a statement without a result."""
         fetched = "" if rows is None else f", Fetched: {rows} row(s)"
         self._write(f"Time taken: {seconds:.3f} seconds{fetched}")
 
@@ -152,14 +152,15 @@ class Diagnostics:
 
 
 def one_line(text: str) -> str:
-    """A message fit to show: on one line, without secrets and control characters."""
+    """A message on one line, without secrets and control characters."""
     from hivedruid.redaction import redact
 
     return printable(" ".join(redact(text).split()))
 
 
 def excerpt(span: Span) -> tuple[str, str]:
-    """The line a span stands in, fit to print (indent, tabs, control characters, length), and its underline."""
+    """The source line of a span, prepared for printing (indentation, tabs, control characters, length), and its
+    underline."""
     line = span.source_line.rstrip()
     start = min(span.column - 1, len(line))
     end = min(start + span.length, len(line))
@@ -173,7 +174,7 @@ def _shown(text: str) -> str:
 
 
 def _shorten(before: str, under: str, after: str) -> tuple[str, str, str]:
-    """Cut a long line so that what is underlined stays in sight."""
+    """Truncate a long line so that the underlined part is visible."""
     if display_width(before + under + after) <= MAX_SOURCE_WIDTH:
         return before, under, after
     under = _cut(under, MAX_SOURCE_WIDTH // 2)
@@ -184,7 +185,7 @@ def _shorten(before: str, under: str, after: str) -> tuple[str, str, str]:
 
 
 def _cut(text: str, width: int, *, keep_end: bool = False) -> str:
-    """`text` in at most `width` cells, with `...` where something is left out."""
+    """`text` truncated to `width` cells, with `...` for omitted parts."""
     if display_width(text) <= width:
         return text
     kept = text[-width:] if keep_end else text[:width]

@@ -1,4 +1,4 @@
-"""Everything hivedruid raises on purpose.
+"""The errors that hivedruid raises.
 
 HiveDruidError                 catch this to catch them all
 ├── UsageError                 the command line or the request itself is wrong          exit 2
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """A place in a script: 1-based line and column, and the text of that line to point into."""
+    """A position in a script: 1-based line and column, and the text of the line."""
 
     line: int
     column: int
@@ -35,7 +35,7 @@ class Span:
 
 
 class HiveDruidError(Exception):
-    """Base of all errors: a one-line `message`, the `span` it is about, and the next step as `hint`."""
+    """Base of all errors: a one-line `message`, its position as `span`, and the next step as `hint`."""
 
     def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class HiveDruidError(Exception):
         self.hint = hint
 
     def at(self, span: Span | None) -> HiveDruidError:
-        """The same error, with a position if it had none yet."""
+        """This error, with the position if it has none yet."""
         if self.span is None:
             self.span = span
         return self
@@ -95,7 +95,7 @@ class ConnectError(ExecutionError):
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A hint naming the closest candidate, or None where nothing is close."""
+    """A hint with the closest candidate, or None if nothing is close."""
     import difflib
 
     close = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)

@@ -1,4 +1,4 @@
-"""JAAS configurations, the values of sasl.jaas.config: read, and refused where they load anything but a known login module."""
+"""Parses JAAS configurations (sasl.jaas.config) and rejects login modules that are not on the allow list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ LOGIN_MODULES = (
     "com.sun.security.auth.module.Krb5LoginModule",
     "software.amazon.msk.auth.iam.IAMLoginModule",
 )
-"""Login modules that only log in. Others run what their options say, such as JndiLoginModule (CVE-2023-25194)."""
+"""Login modules that only authenticate. Others execute code from their options, such as JndiLoginModule
+(CVE-2023-25194)."""
 
 _TOKEN = re.compile(r"""\s+|(?P<quoted>"(?:[^"\\\n]|\\["\\])*")|(?P<word>[A-Za-z0-9_.$-]+)|(?P<sign>[=;])""", re.ASCII)
 _FLAGS = ("required", "requisite", "sufficient", "optional")
@@ -23,17 +24,17 @@ _FLAGS = ("required", "requisite", "sufficient", "optional")
 
 @dataclass(frozen=True)
 class LoginModule:
-    """One `class flag option=value …;`. `class_name` is the full one; options hold secrets and are not shown."""
+    """One `class flag option=value …;`. `class_name` is the full name; options contain secrets and are not shown."""
 
     class_name: str
     options: dict[str, str] = field(repr=False)
 
 
 def login_module(text: str) -> LoginModule:
-    """The login module of a configuration; Kafka takes one and no more (JaasContext.load).
+    """The login module of a configuration; Kafka allows exactly one (JaasContext.load).
 
-    Stricter than Kafka's own reader, so that both see the same: no comments, values with other signs in double quotes.
-    Raises SemanticError, which quotes nothing of the text, where it cannot be read or the module is not a known one.
+    Stricter than Kafka's parser, so that both agree: no comments, and special characters only in double quotes. Raises
+    SemanticError, without quoting the text, if it cannot be parsed or the module is not allowed.
     """
     tokens = _tokens(text)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";" or tokens.count(";") != 1:

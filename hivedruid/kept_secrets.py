@@ -1,6 +1,7 @@
-"""Secrets given in clear (hivedruid.clear.text.secrets): kept in the memory of a session, and named by references everywhere else.
+"""Plain-text secrets (hivedruid.clear.text.secrets): kept in the memory of a session, and replaced by references
+elsewhere.
 
-What is planned, shown, compared and stored has the reference. Only what goes to Druid or Kafka is filled, at the last moment.
+Plans, output, comparisons and the catalog use the reference. Only requests to Druid or Kafka contain the secret.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class KeptSecrets:
-    """The secrets of one session by reference, `session:` and a number that says nothing of the secret."""
+    """The secrets of one session by reference: `session:` and a random number."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
 
     def keep(self, value: str) -> str:
-        """The reference to a secret: the same for the same secret, as long as the session lives."""
+        """The reference to a secret: the same for the same secret within a session."""
         for reference, known in self._values.items():
             if known == value:
                 return reference
@@ -35,9 +36,8 @@ class KeptSecrets:
         return reference
 
     def without_secrets(self, statement: Statement) -> Statement:
-        """The statement with references for the secrets of Kafka consumers in its properties.
-
-        Raises SemanticError, at the value, for a JAAS configuration that names anything but a known login module.
+        """The statement with references in place of the Kafka consumer secrets in its properties. Raises
+        SemanticError, at the value, for a JAAS configuration with a login module that is not allowed.
         """
         inner = getattr(statement, "statement", None)
         if inner is not None:
@@ -59,7 +59,7 @@ class KeptSecrets:
         return replace(item, value=self.keep(item.value))
 
     def filled(self, spec: Any) -> Any:
-        """A spec with the secrets in place of the references. Raises SemanticError for those of another session."""
+        """A spec with secrets in place of references. Raises SemanticError for references of another session."""
         missing: list[str] = []
 
         def fill(key: str, text: str) -> str:
@@ -77,7 +77,7 @@ class KeptSecrets:
         return found
 
     def hidden(self, spec: Any) -> Any:
-        """A spec as Druid has it with references in place of the consumer's secrets that are known here."""
+        """A spec from Druid, with references in place of the consumer secrets that this session knows."""
         if isinstance(spec, list):
             return [self.hidden(item) for item in spec]
         if not isinstance(spec, Mapping) or not self._values:
@@ -100,7 +100,7 @@ def _is_clear_secret(item: Property) -> bool:
 
 
 def _mapped(value: Any, change: Callable[[str, str], str], key: str) -> Any:
-    """`value` with every string in it changed; `change` is told the key that it stands at."""
+    """`value` with every string mapped by `change`, which also receives the key of the string."""
     if isinstance(value, Mapping):
         return {name: _mapped(item, change, name) for name, item in value.items()}
     if isinstance(value, list | tuple):

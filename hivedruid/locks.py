@@ -1,4 +1,4 @@
-"""File locks below the home folder. The operating system drops them when a process dies, however it dies."""
+"""File locks below the home folder. The operating system releases them when a process ends for any reason."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hivedruid.errors import ExecutionError
 from hivedruid.private import private_folder
 
 BEAT = 30.0
-"""Seconds between two touches of a file whose process lives."""
+"""Seconds between touches of a file by its live process."""
 
 
 @contextmanager
 def shared(path: Path) -> Iterator[None]:
-    """Hold a lock together with others; waits for who holds it alone."""
+    """Hold a shared lock; waits for an exclusive holder."""
     with _opened(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
@@ -27,7 +27,7 @@ def shared(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path, *, patience: float = 0.0) -> Iterator[bool]:
-    """Try to hold a lock alone, for `patience` seconds; gives False where anybody else has it."""
+    """Try to take an exclusive lock for up to `patience` seconds; yields False if it is held by another process."""
     end = monotonic() + patience
     with _opened(path) as descriptor:
         while not (alone := _is_locked(descriptor)) and monotonic() < end:
@@ -37,7 +37,8 @@ def exclusive(path: Path, *, patience: float = 0.0) -> Iterator[bool]:
 
 @contextmanager
 def touched(path: Path) -> Iterator[None]:
-    """While this goes on the file is never older than BEAT: when it was touched last tells when its process died."""
+    """Touch the file at least every BEAT seconds inside the block: its time of modification tells when its process
+    died."""
     done = Event()
 
     def beat() -> None:
@@ -55,7 +56,7 @@ def touched(path: Path) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds a lock alone; those who look do not see each other."""
+    """Whether a process holds the lock exclusively; concurrent checks do not affect each other."""
     if not path.exists():
         return False
     with _opened(path) as descriptor:

@@ -1,4 +1,5 @@
-"""Files and folders of a home are its owner's alone, whatever the umask: they hold rows, statements and addresses."""
+"""Files and folders of a home are accessible only to the owner, regardless of the umask: they contain rows, statements
+and addresses."""
 
 from __future__ import annotations
 
@@ -11,21 +12,20 @@ _FILES = ("catalog.sqlite", "defaults.json", "history")
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing; only the new one itself is closed to others."""
+    """Create a folder and missing parents; only the folder itself is made private."""
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file, if it is not there, that only its owner can read."""
+    """Create an empty private file if it does not exist."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
 def private_home(home: Path) -> None:
-    """Make a home folder; one that was made with an older version, or a copy of one, is closed to others.
-
-    A folder that holds anything else, too, stays as open as it is: only what is in it of a home is closed.
+    """Create a private home folder; an existing home, or a copy of one, is made private. A folder that also contains
+    other files keeps its mode: only the home's own files are made private.
     """
     private_folder(home)
     with os.scandir(home) as entries:
@@ -41,7 +41,7 @@ def private_home(home: Path) -> None:
 
 
 def _close(path: os.DirEntry[str] | Path) -> None:
-    """Take from others what they may do, if that is ours to decide."""
+    """Remove the permissions of others, if this process may change them."""
     status = path.stat(follow_symlinks=False)
     if status.st_mode & 0o077 and not stat.S_ISLNK(status.st_mode) and status.st_uid == os.getuid():
         Path(path).chmod(stat.S_IMODE(status.st_mode) & 0o700)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOG_FILE = Path("logs", "queries.jsonl")
 NOT_KEPT = "(omitted: it could not be parsed and may contain a secret)"
 LOG_LIMIT = 10_000_000
-"""Bytes after which the log is put aside as `queries.jsonl.1`, in place of the one before."""
+"""Bytes after which the log is rotated to `queries.jsonl.1`."""
 
 
 def new_id(prefix: str) -> str:
@@ -30,7 +30,8 @@ def new_id(prefix: str) -> str:
 
 
 class QueryLog:
-    """Appends one JSON object per statement; secrets are masked. A log that cannot be written stops no statement."""
+    """Appends one JSON object per statement; secrets are masked. A failure to write the log does not fail the
+    statement."""
 
     def __init__(self, home: Path, note: Callable[[str], None]) -> None:
         self._path = home / LOG_FILE
@@ -54,9 +55,9 @@ class QueryLog:
 
 
 class LogEntry:
-    """One statement as it runs: `done` writes it down, once; without a log, nowhere.
+    """The log entry of a running statement: `done` writes it, once; without a log it does nothing.
 
-    `texts`: whether the log keeps texts of statements and messages, which may quote them.
+    `texts`: whether the log contains the texts of statements and messages.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class LogEntry:
         }
 
     def counted(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """The rows as they are; the statement is done when they end, or nobody wants more of them."""
+        """The rows, unchanged; the statement is done when they are exhausted or closed."""
         count = 0
         try:
             for row in rows:

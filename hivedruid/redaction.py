@@ -1,4 +1,4 @@
-"""Secrets in what others say: messages of services, and specs read back from Druid. `secrets` knows what is one."""
+"""Redacts secrets in messages of services and in specs read from Druid. `secrets` defines what a secret is."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from hivedruid.secrets import MASK, is_kept, is_secret
 __all__ = ["redact", "redact_spec"]
 
 _ANY_USER_INFO = re.compile(r"""(?<=://)[^\s'"]*(?=@)""")
-"""To the last @, whatever a password holds."""
+"""Up to the last @, since a password may contain @."""
 _WHOLE = re.compile(r"LoginModule\s+(required|requisite|sufficient|optional)\b|-----BEGIN [A-Z ]*PRIVATE KEY", re.I)
-"""A JAAS configuration, a private key: every word of it may be one."""
+"""A JAAS configuration or a private key, of which every word may be a secret."""
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def redact_spec(spec: Any) -> Any:
-    """A spec as it may be shown, any part of it: every secret starred, at any depth, in JSON inside strings, too.
-
-    A name that speaks of a secret stars what is below it, but for references: in Druid's providers of type `environment`
-    the names of variables stay.
+    """A spec, or a part of it, with every secret replaced by stars, at any depth and in JSON inside strings. Values
+    below a secret's name are starred, except references: the variable names in Druid's `environment` providers are
+    kept.
     """
     return _redacted(spec, below_secret=False)
 
@@ -32,7 +31,7 @@ def _redacted(value: Any, *, below_secret: bool) -> Any:
     if isinstance(value, Mapping):
         if value.get("type") == "environment":
             return {key: _reference(key, item) for key, item in value.items()}
-        # what a provider of this type holds are the secrets themselves, whatever their names
+        # a provider of this type contains the secrets themselves, whatever their names
         provided = value.get("type") == "mapString"
         return {
             key: item
@@ -51,7 +50,7 @@ def _redacted(value: Any, *, below_secret: bool) -> Any:
 
 
 def _reference(key: str, value: Any) -> Any:
-    """A part of a provider of type `environment`: it holds names of variables, and nothing that could be none."""
+    """A part of an `environment` provider: only valid variable names are kept."""
     if isinstance(value, Mapping):
         return {name: _reference(key, item) for name, item in value.items()}
     is_name = isinstance(value, str) and _VARIABLE.fullmatch(value) is not None

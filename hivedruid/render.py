@@ -1,4 +1,4 @@
-"""A result as text, line by line, while its rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
+"""Formats a result as text, line by line, while rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from hivedruid.terminal import display_width, json_printable, pad, printable
 
 NULL = "NULL"
 SAMPLE = 1000
-"""Rows that decide how wide a table's columns are; wider cells that come later stand over the edge."""
+"""Rows that determine the column widths of a table; wider cells in later rows overflow."""
 
 Row = tuple[Any, ...]
 Cells = Callable[[Row], list[str]]
 
 
 def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = False) -> Iterator[str]:
-    """The text of a result, each line with its end; `layout` is a key of LAYOUTS.
+    """The lines of a result, with line ends; `layout` is a key of LAYOUTS.
 
-    Control characters never reach a person's terminal: the layouts for people and JSON spell them out always, csv and tsv, which
-    are exact to the byte, where stdout is a `terminal`.
-    Lines of text (EXPLAIN) stay as they are, save in the JSON layouts, where they are rows like any other.
-    Nothing at all for a statement without an answer.
+    Control characters never reach a terminal: the human-readable layouts and JSON always escape them; csv and tsv,
+    which are byte-exact, escape them if stdout is a `terminal`. Lines of text (EXPLAIN) are unchanged, except in the
+    JSON layouts, where they are rows. Statements without a result print nothing.
     """
     if not result.columns:
         return iter(())
@@ -130,7 +129,7 @@ LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
 
 
 def _cells(columns: Sequence[ResultColumn], escape: Callable[[str], str], *, null: str = NULL) -> Cells:
-    """A function from a row to its cells as Hive prints them, escaped where the type can need it."""
+    """A function from a row to its cells as Hive prints them, escaped if the type requires it."""
     from hivedruid.cells import hive_text
 
     plain = ("boolean", "float", "double", "decimal", "date", "tinyint", "smallint", "int", "bigint")
@@ -152,7 +151,7 @@ def _cells(columns: Sequence[ResultColumn], escape: Callable[[str], str], *, nul
 
 
 def _objects(result: Result) -> Iterator[str]:
-    """Each row as a JSON object; a name that comes again gets a number (`a`, `a_1`): keys of an object differ."""
+    """Each row as a JSON object; a repeated name gets a number (`a`, `a_1`), since object keys are unique."""
     from hivedruid.cells import json_text, quoted
 
     names: dict[str, None] = {}
@@ -172,7 +171,7 @@ _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r
 
 
 def _csv_escape(text: str) -> str:
-    """Quoted where needed; the empty string always, so that it differs from NULL, which is empty."""
+    """Quoted if necessary; the empty string is always quoted to distinguish it from NULL."""
     if text and not ("," in text or '"' in text or "\n" in text or "\r" in text):
         return text
     return '"' + text.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""The prompt: multi-line input, history, colours and completion around the session that scripts use, too."""
+"""The prompt: multi-line input, history, colours and completion on top of a session."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _NAME = re.compile(r"[\w.]+")
 def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagnostics) -> int:
     """Read and run statements until Ctrl-D, `exit` or `quit`; returns the exit code.
 
-    `history` is the file that keeps what was typed. Raises UsageError where it cannot be written.
+    `history` is the history file. Raises UsageError if it cannot be written.
     """
     prompt = _prompt_session(session, history)
     diagnostics.tell(f"hivedruid {__version__} - statements end with ; - Tab: complete - Ctrl-D: leave")
@@ -88,11 +88,11 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
 def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
     keys = KeyBindings()
 
-    @keys.add("enter", filter=~is_searching)  # of a search Enter takes what was found: prompt_toolkit's own binding
+    @keys.add("enter", filter=~is_searching)  # in a search, Enter accepts the match (prompt_toolkit's binding)
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state and buffer.complete_state.current_completion:
-            buffer.complete_state = None  # Enter takes the completion
+            buffer.complete_state = None  # Enter accepts the completion
         elif _is_finished(buffer.text):
             buffer.validate_and_handle()
         else:
@@ -126,7 +126,7 @@ def _command(text: str) -> str:
 
 
 class _History(FileHistory):
-    """What was typed, in a file that only its owner can read, and without statements that hold secrets."""
+    """The input history, in a private file, without statements that contain secrets."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -149,7 +149,7 @@ def _holds_secret(text: str) -> bool:
 
 
 class SqlCompleter(Completer):
-    """Completes what fits the place: settings after SET, tables after FROM, else columns, functions and keywords."""
+    """Context-dependent completion: settings after SET, tables after FROM, otherwise columns, functions and keywords."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -179,7 +179,7 @@ class SqlCompleter(Completer):
                 return
             named = {name.rpartition(".")[2].lower() for name in _NAME.findall(text)}
             columns = {c for table in tables if table.lower() in named for c in self._session.column_names(table)}
-        except HiveDruidError:  # the catalog cannot be read: the next statement tells, a Tab does not
+        except HiveDruidError:  # the catalog cannot be read: the next statement reports it
             tables, columns = [], set()
         yield "column", sorted(columns)
         yield "table", tables

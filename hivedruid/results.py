@@ -1,4 +1,4 @@
-"""What a statement answers: a frozen value that `render` lays out and `session` hands on."""
+"""The result of a statement, a frozen value that `render` formats."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of one statement.
+    """The result of one statement.
 
-    `rows` is consumed once and may be computed while it is read. Cells are Python values: None, bool, int,
-    float, str, bytes, Decimal, date, naive datetime (`timestamp`), aware datetime (`timestamp with local time
-    zone`, in the session's zone), list, dict. A statement without an answer (DDL, INSERT) has no columns.
-    `is_text`: one string column whose rows are lines of text (EXPLAIN, SHOW CREATE TABLE), shown as they are.
+    `rows` is consumed once and may be computed while it is read. Cells are Python values: None, bool, int, float, str,
+    bytes, Decimal, date, naive datetime (`timestamp`), aware datetime (`timestamp with local time zone`, in the
+    session's zone), list, dict. A statement without a result (DDL, INSERT) has no columns. `is_text`: one string
+    column whose rows are lines of text (EXPLAIN, SHOW CREATE TABLE), printed unchanged.
     """
 
     columns: tuple[ResultColumn, ...] = ()
@@ -32,7 +32,7 @@ class Result:
 
 
 def begun(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """The same rows, the first already taken: what fails before it fails here."""
+    """The same rows with the first one already computed, so that early failures are raised here."""
     iterator = iter(rows)
     try:
         first = next(iterator)

@@ -1,4 +1,4 @@
-"""Statements through a session, their answers to stdout: what the command line and the REPL have in common."""
+"""Runs statements in a session and writes results to stdout, for the command line and the prompt."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 BATCH_LINES = 500
 BATCH_SECONDS = 0.1
-"""Lines go out together, but none waits longer than this for the next one to come."""
+"""Maximum seconds that a line is buffered."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """How answers are shown: a layout of `render`, with or without names and `Time taken`; `echo`: below their statements."""
+    """Output options: a layout of `render`, with or without column names and `Time taken`; `echo` prints statements
+    before their results."""
 
     layout: str = "table"
     header: bool = True
@@ -63,7 +64,7 @@ def run_text(
 
 
 def run_statement(session: Session, statement: SourceStatement, output: Output, diagnostics: Diagnostics) -> int:
-    """Execute one statement and write its answer; returns its exit code, the error being reported."""
+    """Execute one statement, write its result, and report its error; returns the exit code."""
     start = monotonic()
     if output.echo:
         from hivedruid.secret_text import mask_text
@@ -89,12 +90,12 @@ def run_statement(session: Session, statement: SourceStatement, output: Output, 
 
 
 def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> int | None:
-    """Write an answer to stdout while it arrives; returns its number of rows, None where there is no answer."""
+    """Write a result to stdout while rows arrive; returns the number of rows, None without a result."""
     from hivedruid import render
 
     if not result.columns:
         return None
-    rows = _Counted(begun(result.rows))  # what fails before the first row leaves no header on stdout
+    rows = _Counted(begun(result.rows))  # a failure before the first row must not leave a header on stdout
 
     def write(text: str) -> None:
         diagnostics.progress("")
@@ -115,12 +116,12 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
 
 
 def discard_stdout() -> None:
-    """Let what still waits in stdout's buffer go nowhere: it cannot be written, and exit would try again."""
+    """Discard stdout's buffer: it cannot be written, and the exit would try again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
-    """Hand on lines together; those that came before an error are written, too."""
+    """Batch lines; lines before an error are written, too."""
     batch: list[str] = []
 
     def flush() -> None:
@@ -141,7 +142,7 @@ def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
 
 
 class _Counted:
-    """Rows that are counted as they pass."""
+    """Counts the rows that pass through."""
 
     def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""Folders for one statement's files. What a killed process left goes when the next one comes."""
+"""Temporary folders for one statement's files. Leftovers of killed processes are removed by the next process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from uuid import uuid4
 
 
 def fresh_folder(parent: Path) -> Path:
-    """The path of a folder below `parent` that is nobody else's; it is not made yet.
-
-    Its name begins with this process's id, so that folders of processes that are gone can be told and removed.
+    """The path of a new, unique folder below `parent`, which is not created yet. Its name starts with the process id,
+    so that folders of dead processes can be recognized and removed.
     """
     if parent.is_dir():
         for folder in parent.iterdir():

@@ -1,4 +1,4 @@
-"""A script's text: its statements, their positions, and `${…}` substitution. The only splitter."""
+"""Splits scripts into statements with positions, and substitutes `${…}`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SUBSTITUTE_DEPTH = 40
 class SourceStatement:
     r"""One statement of a script, without its `;`, after substitution.
 
-    `line` and `column` (1-based) say where the statement begins in `file`. Where `text` is not what the file
-    says (a `${…}` was replaced, a `\;` became `;`), `original` is, and `places` holds for each character
-    of `text` the range of `original` it stands for.
+    `line` and `column` (1-based) give the start of the statement in `file`. If `text` differs from the file (a `${…}`
+    was replaced, a `\;` became `;`), `original` is the text in the file, and `places` maps each character of `text` to
+    its range in `original`.
     """
 
     text: str
@@ -31,10 +31,10 @@ class SourceStatement:
     original: str | None = field(default=None, repr=False, compare=False)
     places: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
     nulls_last: bool = True
-    """What ORDER BY means without NULLS FIRST or LAST (hive.default.nulls.last)."""
+    """The default null order of ORDER BY (hive.default.nulls.last)."""
 
     def span(self, start: int, end: int | None = None) -> Span:
-        """The place of `text[start:end]` in the script. Secrets in the line are starred out."""
+        """The position of `text[start:end]` in the script. Secrets in the line are replaced by stars."""
         text = self.text
         end = start + 1 if end is None else end
         if self.original is not None:
@@ -55,18 +55,18 @@ class SourceStatement:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        """Where the lines of what the file says begin."""
+        """The line start offsets of the original text."""
         text = self.text if self.original is None else self.original
         return [0, *(match.end() for match in re.finditer("\n", text))]
 
     @cached_property
     def _lines(self) -> dict[int, str]:
-        """The lines that were shown, by where they begin: a long one has many names, and each has its span."""
+        """A cache of displayed lines by start offset: a long line has many spans."""
         return {}
 
     @cached_property
     def _masked(self) -> str:
-        """What the file says, its secrets starred out. Every name in a query has a span: this is made once."""
+        """The original text with secrets replaced by stars, cached because every name in a query has a span."""
         return mask_text(self.text if self.original is None else self.original)
 
     def _original_range(self, start: int, end: int) -> tuple[int, int]:
@@ -91,11 +91,10 @@ _OPEN_NAMES = {"'": "string", '"': "string", "`": "quoted identifier", "/*": "co
 
 
 def split(text: str, file: str | None = None) -> Iterator[SourceStatement]:
-    r"""The statements of a script, in order; empty ones and those of comments only are left out.
+    r"""The statements of a script, in order; empty statements and those with only comments are omitted.
 
     A `;` inside a string, a backquoted name or a comment does not end a statement, nor does `\;` (which becomes `;`).
-    The last statement may go without `;`. Raises ParseError, when it gets there, for a string, name or comment
-    that is opened and never closed.
+    The last statement may go without `;`. Raises ParseError at an unterminated string, name or comment.
     """
     scanner = _Scanner(text, file)
     for match in _PIECE.finditer(text):
@@ -118,7 +117,7 @@ def split(text: str, file: str | None = None) -> Iterator[SourceStatement]:
 
 
 def is_complete(text: str) -> bool:
-    """Whether every statement begun in `text` is also ended: what a prompt asks before it runs what was typed."""
+    """Whether every statement in `text` is complete, so that a prompt can run it."""
     begun = False
     end = 0
     for match in _PIECE.finditer(text):
@@ -154,7 +153,7 @@ class _Scanner:
             self.start = offset
 
     def plain(self, end: int) -> None:
-        """Text without quotes, comments and semicolons: a statement begins at its first character that is not blank."""
+        """Text without quotes, comments and semicolons: a statement starts at its first non-blank character."""
         if self.start is None and (match := _SOLID.search(self.text, self.position, end)):
             self.start = match.start()
 
@@ -208,10 +207,10 @@ def substitute(
 ) -> SourceStatement:
     """The statement with `${hivevar:x}`, `${x}`, `${hiveconf:x}`, `${env:X}` and `${system:x}` replaced.
 
-    As in Hive, values are looked into again (up to `depth` times), `${a${b}}` works inside out, strings and
-    comments are no exception, and a variable that is not known stays as written. Unlike in Hive, so does `${env:X}`
-    that is the whole value of a secret property: it is a reference, and the secret does not become part of the text.
-    Raises SemanticError where the replacing does not come to an end.
+    As in Hive, values are substituted recursively (up to `depth` times), `${a${b}}` is evaluated from the inside,
+    strings and comments are included, and unknown variables are kept. Unlike in Hive, `${env:X}` as the whole value of
+    a secret property is also kept: it is a reference, and the secret does not become part of the text. Raises
+    SemanticError if the substitution does not terminate.
     """
     if "${" not in statement.text:
         return statement
@@ -246,7 +245,7 @@ def substitute(
 def _replace_once(
     text: str, places: list[tuple[int, int]], look_up: Callable[[str], str | None]
 ) -> tuple[str, list[tuple[int, int]]] | None:
-    """One round over the text, or None where nothing is left to replace."""
+    """One round of substitution, or None if there is nothing to replace."""
     parts: list[str] = []
     new_places: list[tuple[int, int]] = []
     end = 0

@@ -1,7 +1,8 @@
-"""Secrets in text: found without parsing it, by a word like a key and what stands behind it, in any quoting.
+"""Finds secrets in text without parsing it: a word that looks like a secret's key, and the value after it, in any
+quoting.
 
-A statement may be misspelt in any way, so this errs on one side: what looks like the value of a secret is one. Every way
-out of the process (messages, plans, logs, listings, echoes) goes through `redact`, or `mask_text`, which keeps places.
+Statements may be malformed in any way, so anything that looks like a secret's value counts as one. Every way out of
+the process (messages, plans, logs, listings, echoes) goes through `redact`, or `mask_text`, which preserves positions.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _KEY = re.compile(
     rf"(?<![\w.$])(?P<key>[A-Za-z_$][\w.$-]*+)(?P<close>[\\{_QUOTES}]++)?{_GAP}"
     rf"(?P<sign>{_SIGN}|(?(close)(?=[\w\\{_QUOTES}])|(?!)))(?:{_GAP}[(\[])*+{_GAP}"
 )
-"""A word, the quotes behind it, a sign like `=` (behind a quote perhaps none), and what stands before a value."""
+"""A word, its closing quotes, an operator such as `=` (optional after a quote), and the start of a value."""
 _SET = re.compile(rf"{_GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{_GAP}set\b[\s=:]*(?P<head>[^=]*)", re.I)
 _WORD = re.compile(r"[A-Za-z_$][\w.$-]*")
 _OPEN = re.compile(rf"(?P<quote>\\*+[{_QUOTES}])")
@@ -35,7 +36,8 @@ _PREFIX = re.compile(r"^[A-Za-z]$|\w\($")
 """`N'…'`, `concat('…'`."""
 _PARAMETER = re.compile(rf"[^\s;&{_QUOTES}]+")
 _END = re.compile(r"[\s,;:)}\]&>]|$|/\*|--|\.(?:\s|$)")
-"""What stands behind a quote that ends a value: none stands in the middle of one, as in `user='me'`."""
+"""What may follow the closing quote of a value; quotes inside a value, as in `user='me'`, are followed by something
+else."""
 _AGAIN = re.compile(rf"{_GAP}(?:[+|]+{_GAP})?(?P<quote>\\*[{_QUOTES}])")
 _KEYWORDS = frozenset(
     """
@@ -43,7 +45,7 @@ _KEYWORDS = frozenset(
     on or order rows stored tblproperties then union when where with
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
-"""What stands behind a text in well-formed SQL."""
+"""What may follow a string in well-formed SQL."""
 _OTHERS = (
     re.compile(r"(?<=://)[^\s/@'\"`:]{0,100}+:[^\s@'\"`]{0,500}+(?=@)"),
     re.compile(r"\b(?:Basic|Bearer)\s+(?P<value>[\w+/=.~-]{5,})"),
@@ -55,7 +57,7 @@ _OTHERS = (
 
 _VARIABLES = re.compile(r'"variables\\*"\s*:\s*\{[^{}]*\Z')
 _SAID = re.compile(r"""['"`](?P<quoted>[^'"`]{2,})['"`]|\bfound (?P<found>[^'"`]+)$""")
-"""What a message quotes of a statement."""
+"""A quotation of a statement in a message."""
 _REFERENCE = re.compile(
     rf"""['"](?P<key>[^'"]{{1,500}})['"]{_GAP}={_GAP}(?P<quote>['"])(?P<value>\$\{{env:[A-Za-z_]\w*\}})(?P=quote)""",
     re.ASCII,
@@ -65,14 +67,13 @@ _of_statement: tuple[str, ...] = ()
 _WORDS = ("secret", "token", "password", "credential")
 _LEAST_OF_LETTERS = 8
 _LEAST = 5
-"""Characters of a secret that is recognised by itself; a shorter one would star out other words."""
+"""Minimum length of a secret that is recognized by value; a shorter one would match other words."""
 
 
 def ranges(text: str, *, statement: bool) -> list[tuple[int, int]]:
-    """Where secrets stand in a text, in order and apart from each other.
-
-    In a `statement` a key in quotes needs no sign between it and its value, and what follows `SET key` is a value to the end;
-    in messages people write about keys in such a way.
+    """The ranges of secrets in a text, sorted and disjoint. In a `statement`, a quoted key may be followed by its
+    value without an operator, and everything after `SET key` is a value; messages may mention keys in that form
+    without a value.
     """
     found = _found(text, statement)
     known = [
@@ -95,7 +96,7 @@ def _found(text: str, statement: bool) -> tuple[tuple[int, int], ...]:
 
 
 def mask_text(text: str) -> str:
-    """The text of a statement with its secrets starred out; every other character keeps its place."""
+    """The text of a statement with its secrets replaced by stars; all other characters keep their positions."""
     parts, end = [], 0
     for start, stop in ranges(text, statement=True):
         parts += [text[end:start], re.sub(r"[^\s'\"]", "*", text[start:stop])]
@@ -104,7 +105,7 @@ def mask_text(text: str) -> str:
 
 
 def redact(text: str) -> str:
-    """A message, or any other text that is no statement, without the secrets in it."""
+    """A message, or any other text that is not a statement, without its secrets."""
     parts, end = [], 0
     for start, stop in ranges(text, statement=False):
         parts += [text[end:start], MASK]
@@ -113,16 +114,15 @@ def redact(text: str) -> str:
 
 
 def holds_key(text: str) -> bool:
-    """Whether a word in a text is like the name of a secret, or a secret itself stands there."""
+    """Whether a text contains a secret, or a word that looks like the name of one."""
     return bool(ranges(text, statement=True)) or any(
         is_secret(word) for word in re.findall(r"[A-Za-z_$][\w.$-]*", text)
     )
 
 
 def closed(error: HiveDruidError, line: int, text: str) -> None:
-    """Take out of an error about a statement that cannot be read what may be a secret: nobody knows where it ends.
-
-    `text` is the statement as its script has it, which begins in that line.
+    """Remove possible secrets from an error about an unparsable statement, since the end of a secret is unknown.
+    `text` is the statement as written in its script, which starts in that line.
     """
     found = ranges(text, statement=True)
     if not found:
@@ -144,7 +144,7 @@ def closed(error: HiveDruidError, line: int, text: str) -> None:
 
 
 def mask_from_first(text: str) -> str:
-    """As `mask_text`, but all behind the first secret is starred out, too: nobody knows where the secret ends."""
+    """Like `mask_text`, but everything after the first secret is masked, too, since the end of the secret is unknown."""
     found = ranges(text, statement=True)
     if not found:
         return text
@@ -153,17 +153,18 @@ def mask_from_first(text: str) -> str:
 
 
 def reference_places(text: str) -> frozenset[int]:
-    """Where in SQL text `${env:NAME}` is the whole value of a secret property: it is a reference, not to be replaced."""
+    """The ranges of `${env:NAME}` in SQL text that are the whole value of a secret property: these references must not
+    be substituted."""
     return frozenset(match.start("value") for match in _REFERENCE.finditer(text) if is_secret(match["key"]))
 
 
 def remember(values: Iterable[str]) -> None:
-    """Values that are secrets wherever they stand, as long as the process lives: those of variables named so."""
+    """Register values as secrets for the lifetime of the process: those of variables with secret names."""
     _remembered.update(dict.fromkeys(value for value in values if _is_distinct(value)))
 
 
 def remember_statement(text: str) -> None:
-    """Take the secrets in the text of the statement that runs for secrets in all that is said about it."""
+    """Register the secrets of the running statement, so that messages about it are redacted."""
     global _of_statement  # noqa: PLW0603 - one statement runs at a time
     found = ranges(text, statement=True)[:100]
     values = {text[start:end] for start, end in found}
@@ -177,7 +178,7 @@ def _is_distinct(value: str) -> bool:
 
 
 def _assigned(text: str, *, statement: bool) -> Iterator[tuple[int, int]]:
-    """The values that stand behind keys; what a value of another key holds is looked into."""
+    """The values after secret keys; values of other keys are searched, too."""
     in_set = statement and _SET.match(text) is not None
     position = 0
     while match := _KEY.search(text, position):
@@ -190,14 +191,14 @@ def _assigned(text: str, *, statement: bool) -> Iterator[tuple[int, int]]:
             continue
         start, end = _value(text, match.end(), parameter=text[match.start() - 1 : match.start()] in ("?", "&", ";"))
         if _is_value(match, text[start:end]) and not _names_variable(text, match.start(), text[start:end]):
-            if in_set and start == match.end():  # nothing in quotes ends before the statement does
+            if in_set and start == match.end():  # a quoted value ends before the statement does
                 end = len(text)
             yield start, end
             position = max(end, position)
 
 
 def _is_whole(text: str, match: re.Match[str]) -> bool:
-    """Whether a key is all that stands between two quotes of a text, so that a value may follow without a sign."""
+    """Whether a key is completely quoted, so that a value may follow without an operator."""
     before = text[match.start() - 1 : match.start()]
     return before != "" and before in _QUOTES and before != "`" and match["close"][-1] not in "\\`"
 
@@ -210,7 +211,7 @@ def _is_prose(match: re.Match[str]) -> bool:
 def _is_value(match: re.Match[str], value: str) -> bool:
     if not value or is_shown(value.strip("'\"")):
         return False
-    if match["sign"] == "==" and not match["close"]:  # an expression of Druid's
+    if match["sign"] == "==" and not match["close"]:  # a Druid expression
         return False
     if match["sign"]:
         name = match["key"].rpartition(".")[2]
@@ -219,12 +220,13 @@ def _is_value(match: re.Match[str], value: str) -> bool:
 
 
 def _names_variable(text: str, start: int, value: str) -> bool:
-    """Whether the key at `start` is one of Druid's `"variables": {…}`, whose values are names of environment variables."""
+    """Whether the key at `start` is in Druid's `"variables": {…}`, whose values are names of environment variables."""
     return value.isidentifier() and _VARIABLES.search(text, max(0, start - 500), start) is not None
 
 
 def _value(text: str, start: int, *, parameter: bool) -> tuple[int, int]:
-    """Where the value that begins at `start` is, without the quotes around it; of a URL's `parameter` it ends at the next."""
+    """The range of the value at `start`, without its quotes; the value of a URL `parameter` ends at the next
+    parameter."""
     opened = _OPEN.match(text, start)
     if opened is None:
         bare = (_PARAMETER if parameter else _BARE).match(text, start)
@@ -245,7 +247,7 @@ def _value(text: str, start: int, *, parameter: bool) -> tuple[int, int]:
 
 
 def _closing(text: str, opened: re.Match[str]) -> tuple[int, int]:
-    """Where the quote that closes an opened one is, and what is behind it; the end of the text where none does."""
+    """The position of the closing quote and the position after it; the end of the text if there is none."""
     quote = opened["quote"][-1]
     depth = len(opened["quote"]) - 1
     position = opened.end()
@@ -265,7 +267,7 @@ _CLOSERS = {True: re.compile(rf"\\*[{_SINGLE}]"), False: re.compile(rf"\\*[{_DOU
 
 
 def _set(text: str) -> Iterator[tuple[int, int]]:
-    """What follows a key in SET, whatever stands between them."""
+    """The value after a key in SET, with any separator."""
     if (match := _SET.match(text)) is None:
         return
     for word in _WORD.finditer(text, match.start("head"), match.end("head")):

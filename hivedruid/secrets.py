@@ -1,6 +1,6 @@
-"""What must never be shown: which names belong to secrets, and how their values are shown instead.
+"""Defines which names belong to secrets, and how their values are masked.
 
-`secret_text` finds secrets in text by these names; `redaction` hides them in what others say.
+`secret_text` finds secrets in text by these names; `redaction` hides them in external messages.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from functools import lru_cache
 MASK = "******"
 
 ENVIRONMENT_PREFIX = "env:"
-"""What a secret property's value begins with: the rest names the environment variable that holds the secret."""
+"""The prefix of a secret property's value: the rest is the name of the environment variable with the secret."""
 
 SESSION_PREFIX = "session:"
-"""What a reference to a secret that only a session knows begins with (`kept_secrets`)."""
+"""The prefix of a reference to a secret in a session's memory (`kept_secrets`)."""
 
 _KEPT = re.compile(SESSION_PREFIX + r"[0-9a-f]{12}")
 _REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
 _NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
 _NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
-"""Values that hold no secret, whatever their key is called."""
+"""Values that are not secret, regardless of their key."""
 _SECRET_KEY = re.compile(
     r"authorization|passw|secret|token|ja[as]s|credential|auth\.user\.info|signature"
     r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|signing|storage|truststore)[._-]?key(id)?([._-]|$)"
@@ -35,7 +35,7 @@ _MISSPELT = ("password", "secret", "token", "credential")
 
 
 def is_secret(key: str) -> bool:
-    """Whether a setting, table property or variable of that name holds a secret, going by its name, also misspelt."""
+    """Whether a setting, table property or variable contains a secret, judging by its name, even if misspelled."""
     return _is_secret(key) if len(key) <= 500 else _SECRET_KEY.search(key) is not None
 
 
@@ -47,9 +47,8 @@ def _is_secret(key: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_misspelt(word: str) -> bool:
-    """Whether a letter is missing, doubled, wrong or swapped in a word for a secret: `pasword`, `tokne`, `dbpasswrd`.
-
-    Two words that are one mistake apart are the same once a letter is left out of each, or of one of them.
+    """Whether a word is a misspelling of a secret's name, with a missing, doubled, wrong or swapped letter: `pasword`,
+    `tokne`, `dbpasswrd`. Two words with edit distance one become equal after removing one letter from one or both.
     """
     if word in ("taken", "woken"):
         return False
@@ -71,7 +70,7 @@ _VARIANTS = tuple((word, _shortened(word) | {word}) for word in _MISSPELT)
 
 
 def referenced(value: str) -> str | None:
-    """The environment variable that a value refers to, as `env:NAME` or `${env:NAME}`; None where it is no reference."""
+    """The environment variable that a value refers to, as `env:NAME` or `${env:NAME}`; None if it is not a reference."""
     match = _REFERENCE.fullmatch(value)
     return (match[1] or match[2]) if match else None
 
@@ -82,12 +81,12 @@ def is_kept(value: str) -> bool:
 
 
 def is_shown(value: str) -> bool:
-    """Whether the value of a secret key may be shown: it is empty, a boolean, stars, or says where the secret is."""
+    """Whether the value of a secret key may be shown: it is empty, a boolean, stars, or a reference."""
     return value.lower() in _NO_SECRETS or is_kept(value) or _NAMED.fullmatch(value) is not None
 
 
 def secret_in(text: str) -> str | None:
-    """The first key in a JSON text that holds a secret in clear (an object below it is a reference), or None."""
+    """The first key in a JSON text with a plain-text secret (an object is a reference), or None."""
     import json
 
     try:
@@ -106,9 +105,8 @@ def secret_in(text: str) -> str | None:
 
 
 def masked(key: str, value: str) -> str:
-    """The value of a key as it may be shown: a secret as stars, another text without the secrets in it.
-
-    A reference to an environment variable, or to a secret that a session keeps, is no secret.
+    """The displayable value of a key: a secret as stars, other text without its secrets. References to environment
+    variables or to a session's secrets are kept.
     """
     if is_secret(key):
         return value if is_shown(value) else MASK

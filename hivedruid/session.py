@@ -1,4 +1,4 @@
-"""One user's session over a home folder: settings, variables, current database, and statements run one by one."""
+"""A session on a home folder: settings, variables, current database, and the execution of statements."""
 
 from __future__ import annotations
 
@@ -50,14 +50,13 @@ def _no(_text: str) -> bool:
 
 
 class Session:
-    """Runs statements against one home folder.
+    """Runs statements against one home folder. With `dry_run`, every statement returns its plan; the catalog is a copy
+    in memory, so that later statements see what a script creates. Nothing is read or written, except requests to Druid
+    for metadata of data sources.
 
-    With `dry_run` it plans: every statement answers with its plan, the catalog is a copy in memory, so that what a script
-    creates is there for the rest of it, and nothing is read, written or sent but questions to Druid about its data sources.
-
-    `note` gets one-line notes for people, `progress` a status line that replaces the one before ("" clears it), `tell` what
-    a statement that wrote has done. `confirm` is asked before records get lost, or are read again.
-    Not for several threads at once. Close it; it is a context manager, too.
+    `note` receives one-line notes, `progress` a status line that replaces the previous one ("" clears it), `tell` the
+    outcome of a writing statement. `confirm` is called before records are lost or reread. Not thread-safe. A session
+    must be closed; it is a context manager.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Session:
         self._tell = tell
         self._confirm = confirm
         self.on_plan: Callable[[list[str]], None] | None = None
-        """Told what a statement is about to do, in a few lines."""
+        """Receives the short plan of a statement before it runs."""
         self._log = None if dry_run else QueryLog(self.home, note)
         self._dry_run = dry_run
         self._connection = copy_database(self.home) if dry_run else open_database(self.home)
@@ -118,14 +117,13 @@ class Session:
     # --- statements --------------------------------------------------------------------------------------------
 
     def statements(self, text: str, file: str | None = None) -> Iterator[SourceStatement]:
-        """The statements of a script, each with `${…}` replaced when its turn comes; SOURCE is read in place.
-
-        Raises ParseError where the text breaks off inside a string or comment.
+        """The statements of a script, with `${…}` substituted one statement at a time; SOURCE is expanded in place.
+        Raises ParseError at an unterminated string or comment.
         """
         yield from self._statements(text, file, 0)
 
     def _statements(self, text: str, file: str | None, depth: int) -> Iterator[SourceStatement]:
-        for raw in list(script.split(text, file)):  # a script that breaks off runs not at all
+        for raw in list(script.split(text, file)):  # an incomplete script does not run at all
             statement = self._substituted(raw)
             sourced = _source_path(statement)
             if sourced is None:
@@ -156,9 +154,8 @@ class Session:
         return found
 
     def execute(self, statement: SourceStatement) -> Result:
-        """Run one statement. Rows of the answer may be computed while they are read, and fail then.
-
-        Raises HiveDruidError for everything that is the statement's or the world's fault.
+        """Run one statement. Result rows may be computed lazily, and fail while they are read. Raises HiveDruidError
+        for every error other than a bug.
         """
         query_id = new_id(self.settings["druid.query.id.prefix"])
         remember_statement(statement.text)
@@ -202,7 +199,8 @@ class Session:
             return self._run(parsed, snapshot, query_id)
 
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
-        """Build the actions and execute them; what Druid refuses for lack of resources is built anew with scans only."""
+        """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
+        only."""
         from hivedruid.actions.build import build, job_origin
         from hivedruid.actions.execute import execute
 
@@ -225,7 +223,7 @@ class Session:
         return execute(built.actions, self._get_services(), query_id, instead, origin, again)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
-        """The plan; names and settings change, so that the statements that follow see what they would see."""
+        """The plan of a statement; catalog names and settings are changed so that later statements see them."""
         from hivedruid.actions.execute import execute
         from hivedruid.actions.explain import user_level
 
@@ -240,14 +238,14 @@ class Session:
         )
 
     def _note_elsewhere(self, keys: Iterable[str]) -> None:
-        """A script that names another place in Hive's way would else go on here without a word."""
+        """Note Hive settings for locations that have no effect, which would otherwise be ignored silently."""
         for key in keys:
             if key in ELSEWHERE and key not in self._noted:
                 self._noted.add(key)
                 self._note(f"{key} has no effect: {ELSEWHERE[key]}")
 
     def _note_facts(self, snapshot: Snapshot) -> None:
-        """What may surprise in the plan or the answer."""
+        """Print notes about facts that affect the plan or the result."""
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog only: {snapshot.unreachable}")
         here = self._place() if snapshot.read else ""
@@ -255,13 +253,13 @@ class Session:
             self._note_place(table, here, is_absent=table.data_source in snapshot.absent)
 
     def _note_place(self, table: Table, here: str, *, is_absent: bool) -> None:
-        """Where the rows of a table are in another Druid, say so once, naming both. Where they are is remembered."""
+        """Note, once, that the rows of a table are in another Druid, and record where they are."""
         from hivedruid.catalog.places import EMBEDDED, Places, elsewhere
 
         places, data_source = Places(self.catalog), table.data_source
         place = places.find(data_source)
         if place is None and not is_absent:
-            with suppress(ExecutionError):  # who cannot write the catalog can read
+            with suppress(ExecutionError):  # a read-only catalog is sufficient
                 places.remember(data_source, here)
         elif place is None and here != EMBEDDED and self.store.schema(data_source):
             place = EMBEDDED
@@ -276,7 +274,7 @@ class Session:
             self._note(elsewhere(table.full_name, data_source, place, here, is_absent=is_absent))
 
     def _place(self) -> str:
-        """The Druid that druid.url names, as `catalog/places.py` remembers it; "" for a local one that has no name yet."""
+        """The Druid that druid.url names, as recorded by `catalog/places.py`; "" for a local cluster without an id."""
         from hivedruid.catalog.places import EMBEDDED
 
         url = self.settings["druid.url"].rstrip("/")
@@ -291,7 +289,7 @@ class Session:
         return f"the local cluster {name} of this home" if name else ""
 
     def _anchored(self, statement: Statement) -> Statement:
-        """A relative LOCATION counts from the script's folder, or from the current one where there is no script."""
+        """Resolve a relative LOCATION against the script's folder, or the current folder without a script."""
         location = getattr(statement, "location", None)
         inner = getattr(statement, "statement", None)
         if inner is not None:
@@ -302,7 +300,7 @@ class Session:
         return replace(statement, location=str(Path(folder, location).absolute()))  # type: ignore[call-arg]
 
     def _without_secrets(self, statement: Statement) -> Statement:
-        """With references for secrets in clear, where these may be given; elsewhere they are refused later."""
+        """Replace plain-text secrets by references if they are allowed; otherwise they are rejected later."""
         if not self.settings.get_bool("hivedruid.clear.text.secrets"):
             return statement
         if self._kept is None:
@@ -327,7 +325,7 @@ class Session:
         return self._store
 
     def druid(self) -> DruidEngine:
-        """The Druid that druid.url names. Raises ConnectError for `local` where it is not running."""
+        """The Druid that druid.url names. Raises ConnectError for `local` if the cluster is not running."""
         if is_embedded(self.settings["druid.url"]):
             return self.store
         from hivedruid.clients.address import address
@@ -344,7 +342,7 @@ class Session:
         return self._cluster
 
     def now(self) -> datetime:
-        """The clock, or what hivedruid.now pins it to (UTC)."""
+        """The current time, or the value of hivedruid.now (UTC)."""
         pinned = self.settings["hivedruid.now"]
         return datetime.fromisoformat(pinned).replace(tzinfo=UTC) if pinned else datetime.now(UTC)
 
@@ -424,12 +422,12 @@ def _source_path(statement: SourceStatement) -> str | None:
 
 
 def _redacted(plan: Result) -> Result:
-    """A plan as it may be shown: literals and properties of the statement come back in it."""
+    """A plan without secrets: it may contain literals and properties of the statement."""
     return replace(plan, rows=[(line,) for line in redact("\n".join(line for (line,) in plan.rows)).split("\n")])
 
 
 class _placed:  # noqa: N801 - used as a function
-    """Errors without a place get the statement's."""
+    """Add the statement's position to errors without one."""
 
     def __init__(self, statement: SourceStatement) -> None:
         self.statement = statement

@@ -1,4 +1,4 @@
-"""Every SET key that means something here: its type, default and meaning, in one table; and the values of a session."""
+"""The table of all SET keys with their types, defaults and descriptions; and the values of a session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SettingType = Literal[
 ]
 
 EMBEDDED = "embedded:"
-"""The druid.url of the store below the home folder."""
+"""The druid.url of the embedded store."""
 
 PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
 """An ISO 8601 period as Joda reads it."""
@@ -37,7 +37,7 @@ PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M
 
 @dataclass(frozen=True)
 class Setting:
-    """One key; `values` are those of an enum, in upper case. A type's check is in `_CHECKS`."""
+    """One key; `values` are those of an enum, in upper case. The check of a type is in `_CHECKS`."""
 
     key: str
     type: SettingType
@@ -129,7 +129,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.malformed.rows", "enum", "fail", "How malformed rows in files are handled, for tables without this property.", ("FAIL", "SKIP")),
     )
 }  # fmt: skip
-"""Every key with a meaning. Others are kept and answered as in Hive, but for `OWN_PREFIXES`, which must be here."""
+"""All supported keys. Other keys are stored and shown as in Hive, except those with `OWN_PREFIXES`, which must be
+listed here."""
 
 _DRUID = "use druid.url, druid.coordinator.url and druid.overlord.url"
 _METADATA = "Druid's metadata database is not accessed directly"
@@ -147,7 +148,7 @@ ELSEWHERE: dict[str, str] = {
     "fs.defaultFS": "use a full URI as LOCATION",
     "fs.default.name": "use a full URI as LOCATION",
 }
-"""Keys by which scripts of Hive say where to read and write, and what says it here: SET of one is noted."""
+"""Hive settings for locations, and their replacement: SET of one prints a note."""
 
 WITHOUT_EFFECT = "Accepted for compatibility; "
 """The start of the description of a setting or table property that has no effect."""
@@ -158,7 +159,7 @@ OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 class Settings(Mapping[str, str]):
     """The settings of a session: every key of SETTINGS with its default, and what was SET.
 
-    As a mapping it answers the values in effect. Keys are case-sensitive, as in Hive.
+    As a mapping, it contains the values in effect. Keys are case-sensitive, as in Hive.
     """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
@@ -167,11 +168,11 @@ class Settings(Mapping[str, str]):
             self.set(key, value)
 
     def set(self, key: str, value: str, span: Span | None = None) -> None:
-        """Set a key. Raises SemanticError for an unknown key of ours, and for a value that is not of the key's type."""
+        """Set a key. Raises SemanticError for an unknown key with one of OWN_PREFIXES, and for an invalid value."""
         self._values[key] = check(key, value, span)
 
     def reset(self, key: str | None = None) -> None:
-        """Back to the defaults, for one key or for all."""
+        """Reset one key, or all keys, to the defaults."""
         if key is None:
             self._values.clear()
         else:
@@ -196,11 +197,11 @@ class Settings(Mapping[str, str]):
         return int(self[key])
 
     def changed(self) -> dict[str, str]:
-        """What was SET, by key."""
+        """The settings that were SET, by key."""
         return dict(sorted(self._values.items()))
 
     def copy(self) -> Settings:
-        """The same settings, apart from now on."""
+        """An independent copy."""
         twin = Settings()
         twin._values = dict(self._values)
         return twin
@@ -212,7 +213,7 @@ class Settings(Mapping[str, str]):
 
 
 def check(key: str, value: str, span: Span | None = None) -> str:
-    """The value as it is kept. Raises SemanticError as `Settings.set` does."""
+    """The value to store. Raises SemanticError like `Settings.set`."""
     setting = SETTINGS.get(key)
     if setting is None:
         if key.startswith(OWN_PREFIXES):
@@ -226,7 +227,7 @@ def check(key: str, value: str, span: Span | None = None) -> str:
 
 
 def seconds(period: str) -> float:
-    """The length of an ISO 8601 period that `check` has let pass; a month counts as 30 days, a year as 365."""
+    """The length of an ISO 8601 period that `check` has accepted; a month counts as 30 days, a year as 365."""
     match = PERIOD.fullmatch(period)
     assert match is not None
     parts = [float((match[number] or "0_")[:-1].replace(",", ".")) for number in (1, 2, 3, 4, 6, 7, 8)]
@@ -245,13 +246,13 @@ _SPAN_UNITS = {
 
 
 def is_span(text: str) -> bool:
-    """Whether a text is a time of HiveConf: a whole number and a unit, such as 10min, 2h or -1s; seconds without one."""
+    """Whether a text is a HiveConf duration: an integer and a unit, such as 10min, 2h or -1s; seconds without one."""
     match = _SPAN.fullmatch(text.lower())
     return match is not None and match[2] in _SPAN_UNITS
 
 
 def span_seconds(text: str) -> float:
-    """The seconds of a text that `is_span`."""
+    """The seconds of a text for which `is_span` is true."""
     match = _SPAN.fullmatch(text.lower())
     assert match is not None
     return int(match[1]) * _SPAN_UNITS[match[2]]
@@ -267,13 +268,13 @@ def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple
 
 
 def shown(key: str, value: str) -> str:
-    """A setting's value as it may be shown: true or false is no secret, whatever the key is called."""
+    """The displayable value of a setting: true and false are never secrets."""
     setting = SETTINGS.get(key)
     return value if setting is not None and setting.type == "bool" else masked(key, value)
 
 
 def resolve_zone(name: str) -> str:
-    """The IANA name that a value of hive.local.time.zone means. LOCAL: from TZ or /etc, UTC where neither says."""
+    """The IANA name for a value of hive.local.time.zone. LOCAL: from TZ or /etc, otherwise UTC."""
     if name.upper() != "LOCAL":
         return _SPELLINGS_OF_UTC.get(name, name)
     candidate = os.environ.get("TZ", "").removeprefix(":")
@@ -288,11 +289,11 @@ def resolve_zone(name: str) -> str:
 _SPELLINGS_OF_UTC = dict.fromkeys(
     ("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"), "UTC"
 )
-"""Java prints the zone by its name, and nobody means these to be shown."""
+"""Zone names that Java would print but that should not be shown."""
 
 
 _OFFSET = re.compile(r"[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00")
-"""A zone by its distance from UTC, as java.time.ZoneId takes it."""
+"""A zone with a fixed offset from UTC, in the syntax of java.time.ZoneId."""
 
 
 def _is_zone(name: str) -> bool:
@@ -389,7 +390,7 @@ def _url(setting: Setting, value: str) -> str:
 
 
 def _reference(setting: Setting, value: str) -> str:
-    """A secret is named, never given: what is SET is shown, logged and kept."""
+    """Secrets must be references, since settings are shown, logged and stored."""
     if not value or re.fullmatch(r"env:\w+|file:.+", value):
         return value
     raise SemanticError(
@@ -408,7 +409,7 @@ _CONTEXT_KEYS = frozenset(
     vectorize vectorizeVirtualColumns
     """.split()  # noqa: SIM905
 )
-"""Keys of Druid's query context that change how a query is run, never what it answers."""
+"""Keys of Druid's query context that affect execution but not results."""
 
 
 def _context(setting: Setting, value: str) -> str:

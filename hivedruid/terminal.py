@@ -1,4 +1,4 @@
-"""Text on a terminal: how wide it is, and what must not reach it as it is."""
+"""Text on a terminal: its width, and the escaping of unsafe characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
 def display_width(text: str) -> int:
-    """How many terminal cells `text` takes: 2 for East Asian wide characters and emoji, 0 for combining marks."""
+    """The number of terminal cells of `text`: 2 for East Asian wide characters and emoji, 0 for combining marks."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -20,7 +20,7 @@ def display_width(text: str) -> int:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """`text` filled up with blanks to `width` cells; `right` puts the blanks in front."""
+    """`text` padded to `width` cells; `right` aligns it to the right."""
     if text.isascii():
         return text.rjust(width) if right else text.ljust(width)
     blanks = " " * (width - display_width(text))
@@ -28,12 +28,12 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def printable(text: str) -> str:
-    r"""`text` with control characters spelled out (`\n`, `\x1b`, `\u202e`), so that it stays in its line."""
+    r"""`text` on one line, with control characters escaped (`\n`, `\x1b`, `\u202e`)."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, _spell_out, text)
 
 
 def printable_lines(text: str) -> str:
-    """`text` of several lines with all but the ends of lines and tabs spelled out."""
+    """Multi-line `text` with control characters escaped, except line ends and tabs."""
     return "".join(part if part in ("\n", "\t") else printable(part) for part in re.split(r"([\n\t])", text))
 
 

@@ -1,1 +1,1 @@
-"""The commands beside `sql` and `test`, a module each; `cli` loads the one that is asked for."""
+"""The commands other than `sql` and `test`, one module each; `cli` loads them on demand."""

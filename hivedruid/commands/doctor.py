@@ -1,4 +1,4 @@
-"""`hivedruid doctor`: what each feature needs, whether it is there, and the next step where it is not."""
+"""`hivedruid doctor`: checks the requirements of each feature and suggests a next step where one is missing."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from hivedruid.settings import Settings
 
 OK, MISSING, LATER = "ok", "missing", "later"
-"""`later`: not there, but nothing has to be done before it is needed."""
+"""`later`: not available yet, but no action is required until it is needed."""
 
 MEMORY_FOR_CLUSTER = 3.5e9
-"""Bytes that `hivedruid local up --heap small` wants, Kafka included."""
+"""Bytes of memory that `hivedruid local up --heap small` requires, including Kafka."""
 DISK_FOR_CLUSTER = 2e9
 KAFKA_EXTENSION = "druid-kafka-indexing-service"
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the answer; `next` is what to do where something is missing."""
+    """One row of the report; `next` is the suggested action if something is missing."""
 
     feature: str
     state: str
@@ -71,7 +71,7 @@ def doctor(*, home: Path | None, druid: str | None, layout: str) -> int:
 
 
 def examine(home: Path, settings: Settings) -> Iterator[Check]:
-    """Every check, in the order of CHECKS; one that fails to look says so and hides none of the others."""
+    """Run all checks in the order of CHECKS; an error in one check is reported and does not stop the others."""
     from hivedruid.errors import HiveDruidError
 
     for feature, check in CHECKS.items():
@@ -169,7 +169,7 @@ def _local_cluster(feature: str, home: Path, _: Settings) -> Iterator[Check]:
 
 
 def _available_memory() -> float:
-    """Bytes that programs may still have, going by /proc/meminfo; endless where there is none."""
+    """The available memory in bytes, from /proc/meminfo; infinite if that file does not exist."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -216,7 +216,8 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
 
 def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
-    """What the tables that are fed from Kafka need: topics as seen from here, and variables on Druid's hosts."""
+    """Check the requirements of Kafka ingestion: topics as seen from this machine, and environment variables on
+    Druid's hosts."""
     from hivedruid.catalog.database import copy_database
     from hivedruid.catalog.properties import is_fed
     from hivedruid.catalog.store import Catalog
@@ -254,7 +255,7 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
 
 def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
-    """Those that were interrupted, or failed, and that nobody has brought to an end."""
+    """Report jobs that were interrupted or have failed and are not finished."""
     from hivedruid.actions.writing.gather import gather_jobs
     from hivedruid.actions.writing.show import problems
     from hivedruid.catalog.database import copy_database
@@ -272,7 +273,7 @@ def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
 
 def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
-    """The topics of one Kafka, with the credentials of the tables, over one connection."""
+    """Check the topics of one Kafka cluster over one connection, with the credentials of the tables."""
     from hivedruid.clients.kafka import Kafka, OnlyDruidError
     from hivedruid.errors import ConnectError, KafkaError
 
@@ -323,7 +324,7 @@ def _variables(feature: str, home: Path, settings: Settings, variables: set[str]
 
 
 _NOT_EXTENSIONS = frozenset({"druid-processing", "druid-server", "druid-services", "druid-indexing-service"})
-"""Druid's own modules, in every service."""
+"""Built-in Druid modules, present in every service."""
 
 CHECKS: dict[str, Callable[[str, Path, Settings], Iterator[Check]]] = {
     "home": _home,
@@ -335,4 +336,4 @@ CHECKS: dict[str, Callable[[str, Path, Settings], Iterator[Check]]] = {
     "Kafka": _kafka,
     "jobs": _jobs,
 }
-"""What is looked at, by the name it is shown under."""
+"""The checks by their displayed name."""

@@ -1,4 +1,4 @@
-"""`hivedruid import-hive`: old Hive DDL as hivedruid takes it, with what has changed as comments."""
+"""`hivedruid import-hive`: converts old Hive DDL to hivedruid, with the changes as comments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _OUTCOMES = ("as it is", "rewritten", "left out", "cannot be mapped")
 def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:
     """Convert scripts for Hive's Druid and Kafka handlers to hivedruid.
 
-    FILEs are scripts, or what SHOW CREATE TABLE printed; - is standard input. Standard output is a script: each statement
-    corrected, with comments above it that say what has changed. What cannot be mapped is a comment as well.
+    FILEs are scripts or the output of SHOW CREATE TABLE; - reads standard input. The output is a script: each
+    converted statement is preceded by comments that list the changes. Statements that cannot be mapped are commented
+    out.
 
     Exit codes: 0 all statements are mapped, 1 some are not.
     """
@@ -46,7 +47,7 @@ def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:
 
 
 def outcome(item: Imported) -> str:
-    """One of as it is, rewritten, left out, cannot be mapped."""
+    """The outcome for a statement: as it is, rewritten, left out, or cannot be mapped."""
     if item.text is None:
         return "cannot be mapped"
     if not item.text:
@@ -55,7 +56,7 @@ def outcome(item: Imported) -> str:
 
 
 def report(imported: Iterable[Imported]) -> Iterator[str]:
-    """What is to be said of each statement, a line for the statement and one for each finding."""
+    """The report: one line per statement and one per finding."""
     from hivedruid.diagnostics import one_line
 
     for item in imported:
@@ -67,7 +68,7 @@ def report(imported: Iterable[Imported]) -> Iterator[str]:
 
 
 def script(imported: Iterable[Imported]) -> Iterator[str]:
-    """A script of the statements, each below its report."""
+    """The converted script: each statement is preceded by its report."""
     from hivedruid.secret_text import mask_from_first, mask_text, redact
 
     for item in imported:
@@ -84,7 +85,7 @@ def script(imported: Iterable[Imported]) -> Iterator[str]:
 
 
 def _begin(text: str) -> str:
-    """The words that a statement begins with, up to the first sign: they name it, and hold no value."""
+    """The first words of a statement, up to the first punctuation: they identify it and contain no values."""
     import re
 
     match = re.match(r"(?:[\w`.]+\s*){1,8}", text)

@@ -1,4 +1,4 @@
-"""`hivedruid local`: a real Druid and a real Kafka on this machine."""
+"""`hivedruid local`: a local Druid and Kafka cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = ("zookeeper", "coordinator", "historical", "indexer", "broker", "kafka")
 """The keys of services.SERVICES, written out so that `--help` loads nothing."""
 
 HEAPS = ("small", "default")
-"""The keys of services.HEAPS, likewise."""
+"""The keys of services.HEAPS, written out for the same reason."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -131,7 +131,7 @@ def logs(*, name: str, follow: bool, home: Path | None) -> int:
                 f"{name} has no log: it was never started for home {_home(home)}", hint=_this("local up", home)
             )
         shown = printable_lines if sys.stdout.isatty() else str
-        for text in tail(log, follow=follow):  # a terminal acts on control characters; a file gets what is there
+        for text in tail(log, follow=follow):  # control characters are escaped on a terminal and kept in a file
             sys.stdout.write(shown(text))
             sys.stdout.flush()
         return 0
@@ -146,7 +146,7 @@ def _home(home: Path | None) -> Path:
 
 
 def _this(command: str, home: Path | None) -> str:
-    """A command line for the home in question."""
+    """A command line with the --home option of this invocation."""
     import shlex
 
     return f"hivedruid {command}{f' --home {shlex.quote(str(home))}' if home else ''}"

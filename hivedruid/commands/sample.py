@@ -1,4 +1,4 @@
-"""`hivedruid sample`: real data sets, fetched and checked."""
+"""`hivedruid sample`: downloads and verifies sample data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hivedruid spark`: the warm Spark server of a home folder, started, looked at and stopped by hand."""
+"""`hivedruid spark`: starts, shows and stops the shared Spark server of a home folder."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _folder(home: Path | None) -> Path:
 
 
 def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
-    """The settings of the command line. Raises UsageError for one that is unknown or mistyped."""
+    """The settings from the command line. Raises UsageError for an unknown setting or an invalid value."""
     from hivedruid.errors import SemanticError, UsageError
     from hivedruid.settings import Settings
 
@@ -125,7 +125,7 @@ def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _show(where: Path, known: Server) -> None:
-    """One row per fact; never the token."""
+    """Print one row per fact, without the token."""
     from datetime import UTC, datetime
 
     from hivedruid.spark import server
@@ -147,7 +147,7 @@ def _show(where: Path, known: Server) -> None:
 
 
 def _memory(process: int) -> str:
-    """The resident memory of a process, as ps tells it."""
+    """The resident memory of a process, from ps."""
     import subprocess
 
     listed = subprocess.run(["ps", "-o", "rss=", "-p", str(process)], capture_output=True, text=True, check=False)  # noqa: S607

@@ -1,4 +1,5 @@
-"""`hivedruid top`: all ingestions and what is wrong with them, again and again. The only importer of rich's live display."""
+"""`hivedruid top`: shows all ingestions and their problems, and refreshes them periodically. The only importer of
+rich's live display."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from hivedruid.session import Session
 
 PATIENCE = 10.0
-"""Seconds without an answer of Druid's after which it counts as away: the next look comes soon."""
+"""Seconds without a response after which Druid counts as unreachable and is polled again soon."""
 TICK = 0.1
-"""Seconds between looks at the keyboard and the size of the terminal."""
+"""Seconds between checks of the keyboard and the terminal size."""
 MOST_PROBLEMS = 6
-"""Lines of problems; SHOW PROBLEMS has all of them."""
+"""Maximum number of problems shown; SHOW PROBLEMS lists all."""
 WIDE = 110
-"""Columns of the terminal from which on WIDE_ONLY is shown."""
+"""Minimum terminal width for the columns in WIDE_ONLY."""
 WIDE_ONLY = frozenset({"topic", "detailed_state", "last_error"})
 HEADINGS = {
     "detailed_state": "details",
@@ -75,7 +76,7 @@ def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: s
                     return _show_live(watcher, interval)
                 return _print_on(watcher, layout, interval)
             except KeyboardInterrupt:
-                return 0  # the usual way to end it
+                return 0  # the usual way to quit
             finally:
                 watcher.close()
 
@@ -84,19 +85,19 @@ def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: s
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen, and what is wrong."""
+    """One observation of Druid, and its problems."""
 
     overview: Overview
     problems: tuple[Problem, ...]
 
     @property
     def is_blind(self) -> bool:
-        """Nothing was seen: the overlord did not answer."""
+        """Whether the overlord did not respond."""
         return not self.overview.has_supervisors
 
 
 class Watcher:
-    """Looks at the Druid of a session; at another one where the session's has moved."""
+    """Observes the Druid cluster of a session, and follows changes of its address."""
 
     def __init__(self, session: Session) -> None:
         from hivedruid.engine.capabilities import require_cluster
@@ -117,7 +118,7 @@ class Watcher:
             self._observer.close()
 
     def prepared(self) -> Callable[[], Look]:
-        """What home and settings say now; calling the answer asks Druid, and may be done by another thread."""
+        """Read the home and the settings now; the returned function queries Druid and may run in another thread."""
         from hivedruid.actions.watching.run import known
 
         facts = known(self.session.catalog, self.session.home)
@@ -134,7 +135,7 @@ class Watcher:
         return look
 
     def _observe(self) -> Observer | Exception:
-        """The observer of where Druid is now: a local cluster that was started again has other ports."""
+        """The observer for Druid's current address: a restarted local cluster has different ports."""
         from hivedruid.clients.address import address
         from hivedruid.clients.observe import Observer
         from hivedruid.errors import ConnectError
@@ -205,7 +206,7 @@ def _print(seen: Look, watcher: Watcher, layout: str) -> None:
 
 
 def document(seen: Look, url: str) -> dict[str, Any]:
-    """One look as JSON; moments are in UTC."""
+    """One observation as JSON; timestamps are in UTC."""
     from hivedruid.actions.watching.run import INGESTION_COLUMNS, PROBLEM_COLUMNS, problem_rows
     from hivedruid.ingestion.overview import ingestion_row
 
@@ -224,7 +225,7 @@ def document(seen: Look, url: str) -> dict[str, Any]:
 
 
 def _show_live(watcher: Watcher, interval: float) -> int:
-    """Draws in this thread and asks in another one, so that a Druid that is slow to answer does not hold up the keys."""
+    """Draws in this thread and queries Druid in another, so that slow responses do not delay the keyboard."""
     from threading import Thread
 
     from rich.console import Console
@@ -245,7 +246,7 @@ def _show_live(watcher: Watcher, interval: float) -> int:
                 answer = answers.pop()
                 if isinstance(answer, BaseException):
                     raise answer
-                # of a Druid that is away, what was seen last stays on the screen
+                # while Druid is unreachable, the last observation stays on the screen
                 shown = _kept(shown, answer)
                 drawn = None
             if drawn != console.size:
@@ -270,7 +271,7 @@ def _kept(before: Look | None, now: Look) -> Look:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[float], str]]:
-    """A function that waits for a key, at most that many seconds; without a terminal to read from, only waits."""
+    """A function that waits for a key for at most the given seconds; without a terminal it only waits."""
     if not sys.stdin.isatty():
         yield _no_keys
         return
@@ -324,7 +325,7 @@ def _heading(seen: Look, url: str) -> RenderableType:
 
 
 def _table(seen: Look, console: Console, room: int) -> Table:
-    """As many ingestions as there are lines, those with problems first; a narrow terminal gets fewer columns."""
+    """The ingestions that fit on the screen, those with problems first; narrow terminals show fewer columns."""
     from rich.table import Table
     from rich.text import Text
 

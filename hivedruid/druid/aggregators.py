@@ -1,4 +1,4 @@
-"""Aggregate calls as native aggregators, where Druid's answer is exactly Hive's."""
+"""Aggregate calls as native aggregators, where Druid's result is exactly Hive's."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Json = dict[str, Any]
 
 
 class Aggregators:
-    """The aggregators of one query, each once, and the post-aggregations that finish the calls made of several."""
+    """The aggregators of one query, without duplicates, and the post-aggregations of calls that combine several."""
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
         self.natives: list[Json] = []
         self._fields: dict[str, str] = {}
-        """By what an aggregator computes."""
+        """Fields by what their aggregator computes."""
         self.posts: list[Json] = []
 
     def call(self, name: str, call: Agg) -> str:
-        """The field that holds a call: `name`, or that of the same aggregator. NotExact where there is none."""
+        """The field of a call: `name`, or that of an equal aggregator. Raises NotExact if there is none."""
         if call.distinct:
             raise NotExact(f"{call.op}(DISTINCT …) of, or combined with, expressions that Druid cannot group by")
         if call.op == "avg":
@@ -49,7 +49,7 @@ class Aggregators:
         return self.add(self._simple(name, call, kind))
 
     def add(self, native: Json) -> str:
-        """The field of an aggregator: its name, or that of one that computes the same."""
+        """The field of an aggregator: its name, or that of an equivalent one."""
         body = json.dumps(_body(native), sort_keys=True)
         if body not in self._fields:
             self._fields[body] = str(native["name"])
@@ -57,16 +57,15 @@ class Aggregators:
         return self._fields[body]
 
     def grouping(self, name: str, dimensions: list[str]) -> str:
-        """The field of `grouping__id`: a bit for each dimension, the first the highest, 1 where a set leaves it out.
-
-        GroupingAggregatorFactory looks for the dimensions by the names they have in the source.
+        """The field of `grouping__id`: one bit per dimension, the first is the highest, 1 if a set omits it.
+        GroupingAggregatorFactory uses the names of the dimensions in the source.
         """
         if len(set(dimensions)) != len(dimensions):
             raise NotExact("grouping sets with a repeated dimension")
         return self.add({"type": "grouping", "name": name, "groupings": dimensions})
 
     def _average(self, name: str, call: Agg) -> str:
-        """The sum through the count; the sum of integers that cannot leave the LONG is that of sum()."""
+        """The sum divided by the count; the sum of integers that cannot overflow a LONG is shared with sum()."""
         is_small = call.args[0].type.name in ("tinyint", "smallint", "int")
         total = self.add(self._simple(f"{name}:sum", call, "longSum" if is_small else "doubleSum"))
         rows = self.add(self._count(f"{name}:count", call))
@@ -74,14 +73,14 @@ class Aggregators:
         return self._post(name, f'({dividend} / "{rows}")', "DOUBLE")
 
     def _post(self, name: str, expression: str, type_: str) -> str:
-        """The field of a post-aggregation: its name, or that of the same one."""
+        """The field of a post-aggregation: its name, or that of an equal one."""
         same = next((p["name"] for p in self.posts if p.get("expression") == expression), None)
         if same is None:
             self.posts.append({"type": "expression", "name": name, "expression": expression, "outputType": type_})
         return str(same or name)
 
     def _least(self, name: str, call: Agg, kind: str) -> str:
-        """The least of doubles of which some may be NaN: Hive's greatest, Druid's least."""
+        """The minimum of doubles that may be NaN, which is the greatest value in Hive and the least in Druid."""
         field = self.inputs.column(call.args[0]).name
         greatest = self.add(self._simple(f"{name}:max", call, kind.replace("Min", "Max")))
         numbers: Json = {"type": "expression", "expression": f"({quote(field)} == {quote(field)})"}
@@ -90,7 +89,7 @@ class Aggregators:
         return self._post(name, f'nvl("{least_of_numbers}","{greatest}")', druid_type(call.type))
 
     def _distinct(self, name: str, call: Agg) -> str:
-        """The estimate of an HLL sketch, which does not count the empty text. A query above this one has no use for the sketch."""
+        """The estimate of an HLL sketch, which does not count the empty string. Outer queries cannot use the sketch."""
         (value,) = call.args
         column = self.inputs.key(value)
         if column.type == "STRING":
@@ -104,7 +103,7 @@ class Aggregators:
         return self._post(name, f"CAST(nvl(\"{estimate}\",0),'LONG')", "LONG")
 
     def _extreme(self, name: str, call: Agg) -> str:
-        """The least or greatest text, in the order of Hive."""
+        """The minimum or maximum string, in Hive's order."""
         if call.args[0].type.name == "char":
             raise NotExact("Druid does not support char")
         text = self.inputs.expressions.text(call.args[0])
@@ -142,7 +141,7 @@ class Aggregators:
         ]
 
     def _filtered(self, native: Json, condition: Rex | None, filters: list[Json] | None = None) -> Json:
-        """The aggregator over the rows that meet all conditions."""
+        """The aggregator, filtered by all conditions."""
         fields = [*(filters or []), *([self.inputs.to_filter(condition)] if condition is not None else [])]
         if not fields:
             return native
@@ -151,7 +150,7 @@ class Aggregators:
 
 
 def _body(native: Json) -> Json:
-    """What an aggregator computes: all but its name, which `combine` has in it."""
+    """The identity of an aggregator: everything except its name, which also occurs in `combine`."""
     inner = {"aggregator": _body(native["aggregator"])} if "aggregator" in native else {}
     return {key: value for key, value in native.items() if key not in ("name", "combine")} | inner
 
@@ -183,7 +182,7 @@ _NEVER_NAN = frozenset(
 
 
 def _may_be_nan(rex: Rex) -> bool:
-    """Whether a double may be NaN: an expression's, not a stored one."""
+    """Whether a double may be NaN: expressions may, stored columns may not."""
     if may_be_nan(rex):
         return True
     return rex.type.is_approximate and any(isinstance(n, Call) and n.op not in _NEVER_NAN for n in walk(rex))
@@ -203,4 +202,4 @@ AGGREGATORS: dict[tuple[str, str], str] = {
     ("min", "float"): "floatMin",
     ("max", "float"): "floatMax",
 }
-"""Aggregate and argument type → the native aggregator that is exact for it."""
+"""Aggregate and argument type → the exact native aggregator."""

@@ -1,7 +1,6 @@
-"""Functions of ARRAY<STRING> columns: of texts with several values, and of Druid's own arrays.
-
-`mv_to_array` gives of both what a scan gives: NULL for a text without values, where Druid does not tell an empty
-array, one with a single NULL, and NULL apart.
+"""Functions of ARRAY<STRING> columns: multi-value strings, and Druid arrays. `mv_to_array` returns for both what a
+scan returns: NULL for no values, since Druid does not distinguish an empty array, an array with a single NULL, and
+NULL.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def array(d: DruidExpressions, rex: Rex) -> str:
 
 
 def array_column(d: DruidExpressions, rex: Rex) -> str:
-    """The column that holds an array; NotExact for other arrays than a column of strings."""
+    """The column of an array; raises NotExact for anything but a column of strings."""
     if not isinstance(rex, Ref) or rex.type != array_of(STRING):
         raise NotExact(f"{rex.type} is not a multi-value string column")
     column = d.columns.get(rex.id)
@@ -33,18 +32,18 @@ def array_column(d: DruidExpressions, rex: Rex) -> str:
 
 
 def elements(d: DruidExpressions, rex: Rex, *, outer: bool) -> str:
-    """The array to make rows of; with `outer` one that is never empty."""
+    """The array to unnest; with `outer` it is never empty."""
     text = array(d, rex)
     return f"if(array_length({text}) > 0,{text},ARRAY<STRING>[null])" if outer else text
 
 
 def size(d: DruidExpressions, rex: Call) -> str:
-    """-1 of NULL."""
+    """Hive's size(): -1 for NULL."""
     return f"nvl(array_length({array(d, rex.args[0])}),-1)"
 
 
 def contains(d: DruidExpressions, rex: Call) -> str:
-    """False where the array or the value is NULL."""
+    """False if the array or the value is NULL."""
     text, value = array(d, rex.args[0]), rex.args[1]
     if value.type != STRING:
         raise NotExact(f"array_contains() of {value.type}")

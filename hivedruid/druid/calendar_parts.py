@@ -1,4 +1,4 @@
-"""Predicates on the parts of a time that repeat (`month(t) = 4`), inside of a range that bounds it."""
+"""Predicates on recurring parts of a time (`month(t) = 4`) within a bounded range."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hivedruid.plan import literals
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 
 MAX_BUCKETS = 400
-"""How many months, days … a range may have to be looked at one by one."""
+"""Maximum buckets of a range that are enumerated."""
 MAX_INTERVALS = 64
-"""More than that and the filter is the shorter way to say it."""
+"""With more intervals, a filter is shorter."""
 _SIZES = {"month": 2_678_400_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1000}
 _UNITS = ("month", "day", "hour", "minute", "second")
 
 
 def coarseness(term: Rex) -> int:
-    """Months first: what they leave bounds the days."""
+    """Months first: their result bounds the days."""
     return max((_UNITS.index(unit) for unit in _units(term)), default=len(_UNITS))
 
 
@@ -29,7 +29,8 @@ def _units(term: Rex) -> set[str]:
 
 
 def within(span: IntervalSet, term: Rex, time_id: str, zone: str) -> IntervalSet | None:
-    """The part of a span for which a predicate on parts of `__time` holds; None where that is unknown or too much."""
+    """The part of a span for which a predicate on parts of `__time` holds; None if that is unknown or has too many
+    intervals."""
     session, units = literals.zone_of(zone), _units(term)
     if not units or not span or span[0][0] == MIN or span[-1][1] == MAX or session is None:
         return None
@@ -37,7 +38,7 @@ def within(span: IntervalSet, term: Rex, time_id: str, zone: str) -> IntervalSet
     zoned = any(isinstance(node, Ref) and node.type.name.endswith("zone") for node in walk(term))
     calendar = session if zoned else UTC
     if calendar is not UTC and unit not in ("month", "day"):
-        return None  # an hour may come twice
+        return None  # an hour may be repeated
     if sum(end - start for start, end in span) > MAX_BUCKETS * _SIZES[unit]:
         return None
     return _kept(span, term, time_id, unit, calendar)
@@ -45,7 +46,7 @@ def within(span: IntervalSet, term: Rex, time_id: str, zone: str) -> IntervalSet
 
 @lru_cache(maxsize=64)
 def _kept(span: IntervalSet, term: Rex, time_id: str, unit: str, calendar: tzinfo) -> IntervalSet | None:
-    """Bucket by bucket; a plan asks the same more than once."""
+    """Evaluated bucket by bucket; cached, since a plan repeats the same predicate."""
     kept: list[tuple[int, int]] = []
     try:
         for start, end in span:
@@ -65,7 +66,7 @@ def _kept(span: IntervalSet, term: Rex, time_id: str, unit: str, calendar: tzinf
 
 
 def _value(rex: Rex, time_id: str, local: datetime) -> int | bool | None:
-    """The value of a predicate, or of a part in it, at a wall clock time; None for what is not known here."""
+    """The value of a predicate, or of a part in it, at a wall clock time; None for unknown functions."""
     if isinstance(rex, Literal):
         return rex.value if isinstance(rex.value, int) else None
     if not isinstance(rex, Call):

@@ -1,8 +1,8 @@
 """CAST in Druid's expression language.
 
-Druid's own CAST of a text knows other forms than Hive's ('true' is 1, ' 5' is null, '1e3' is an integer), so texts
-pass through a regular expression first. `_NUMBER` and its kin are what Java's Double.parseDouble reads
-(LazyDouble, UDFToDouble) and what UTF8String.toLong reads: an integer may have a fraction, which is cut.
+Druid's CAST of a string accepts other forms than Hive's ('true' is 1, ' 5' is null, '1e3' is an integer), so strings
+are checked with a regular expression first. `_NUMBER` and the others match what Java's Double.parseDouble (LazyDouble,
+UDFToDouble) and UTF8String.toLong accept: an integer may have a fraction, which is truncated.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
     if source.is_integer or source.name == "boolean":
         return d.fit(to, d.text(value)) if bits < BITS.get(source.name, 1) else d.text(value)
     if source.is_approximate:
-        whole = f"CAST({d.text(value)},'LONG')"  # cut, and at the ends of LONG where it is beyond them, as in Java
+        whole = f"CAST({d.text(value)},'LONG')"  # truncated, and saturated at the LONG limits, as in Java
         return whole if bits == 64 else d.fit(to, whole)
     if source.is_timestamp and bits == 64:
         return d.seconds(value)
@@ -71,7 +71,7 @@ def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
 
 
 def _text_to_int(text: str, bits: int) -> str:
-    """What is beyond the type is NULL. The digits up to the point are read; there are no blanks around them."""
+    """Out of range is NULL. The digits before the decimal point are used, without surrounding blanks."""
     digits = whole_text(r"([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*")
     number = f"CAST(replace(regexp_extract({text},{digits},1),'.','.0'),'LONG')"
     half = 1 << (bits - 1)
@@ -84,7 +84,7 @@ def _is_integer(text: str) -> str:
 
 
 def _text_to_bigint(text: str) -> str:
-    """Druid stops at the ends of LONG; only the ends themselves are numbers, what is beyond is NULL."""
+    """Druid saturates at the LONG limits; only the limits themselves are valid, values beyond are NULL."""
     number = r"[+]?(-?)([0-9]+[.]?|[.])[0-9]*"
     ends = whole_text(rf"(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?")
     digits = f"replace(regexp_replace({text},{whole_text(number)},{string_literal('$10$2')}),'.','')"
@@ -105,7 +105,7 @@ def _to_double(d: DruidExpressions, value: Rex) -> str:
 
 
 def text_to_double(text: str) -> str:
-    """A text as the double it spells, as Java's Double.parseDouble reads it."""
+    """A string parsed to a double like Java's Double.parseDouble."""
     shape = whole_text(rf"{_BLANK}([+-]?(?:NaN|Infinity|{_NUMBER})){_BLANK}")
     return f"CAST(regexp_extract({text},{shape},1),'DOUBLE')"
 
@@ -120,7 +120,8 @@ def _to_boolean(d: DruidExpressions, value: Rex) -> str:
 
 
 def _to_decimal(d: DruidExpressions, value: Rex, to: HiveType) -> str:
-    """Rounded HALF_UP from the shortest text of the double, as HiveDecimal.create; NULL where it has too many digits."""
+    """Rounded HALF_UP from the shortest representation of the double, like HiveDecimal.create; NULL with too many
+    digits."""
     precision, scale = decimal_digits(to)
     text = d.text(value)
     if value.type.is_integer or value.type.name == "boolean":
@@ -188,7 +189,7 @@ def _to_time(d: DruidExpressions, value: Rex, to: HiveType) -> str:
 
 
 def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
-    """The date whose text trunc() gives, of a time in UTC."""
+    """The date that trunc() returns as a string, for a time in UTC."""
     value, unit = rex.args[0], trunc_unit(str_constant(rex.args[1], "the unit of trunc()"))
     if unit is None or not value.type.is_time:
         raise NotExact(f"trunc() of {value.type} to a unit other than month, quarter or year")
@@ -196,6 +197,6 @@ def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
 
 
 def text_to_date(text: str) -> str:
-    """The day at the beginning of a text (DATE_TEXT in plan.literals)."""
+    """The date at the start of a string (DATE_TEXT in plan.literals)."""
     shape = whole_text(rf"{SPACES}({DAY})(?:[^0-9][\s\S]*)?")
     return f"timestamp_parse(regexp_extract({text},{shape},1),'yyyy-MM-dd','UTC')"

@@ -1,8 +1,8 @@
-"""When the clocks of a zone are changed, and whether that moves the beginning of an hour, a day, a week, a month …
+"""Clock changes of a time zone, and whether they affect the start of an hour, a day, a week, a month …
 
-A time that the clocks skip has no instant, one that they repeat has two. Most zones change their clocks between two
-hours of the night, where nothing begins; Cairo, Beirut, Havana, Santiago and others do it at midnight, Lord Howe by
-half an hour. Druid 33 cuts such times otherwise than Hive does (docs/pushdown.md says how).
+A skipped time has no instant, a repeated one has two. Most zones change their clocks during the night, where no day
+starts; Cairo, Beirut, Havana, Santiago and others do it at midnight, Lord Howe by half an hour. Druid 33 truncates
+such times differently from Hive (see docs/pushdown.md).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from hivedruid.plan import literals
 DAY = 86_400_000
 _ALIGNED = {"second": 1000, "minute": 60_000, "hour": 3_600_000}
 _MARGIN = {"day": 2, "week": 8, "month": 32, "quarter": 93, "year": 367}
-"""Days that a bucket may have begun before a time within it."""
+"""Maximum days between the start of a bucket and a time in it."""
 _WEEK, _YEAR = 8 * DAY, 31_556_952_000
 
 
 class Change(NamedTuple):
-    """An instant from which on the clocks are `after` milliseconds ahead of UTC; until then it was `before`."""
+    """An instant at which the offset from UTC changes from `before` to `after` milliseconds."""
 
     at: int
     before: int
@@ -32,9 +32,8 @@ class Change(NamedTuple):
 
 
 class Disturbance(NamedTuple):
-    """What clock changes do to the beginnings of a unit: some fall into skipped time, some come twice.
-
-    From the instant `until` on none comes twice any more.
+    """The effect of clock changes on the starts of a unit: some are skipped, some are repeated. After the instant
+    `until` none is repeated.
     """
 
     skipped: bool
@@ -49,7 +48,7 @@ UNDISTURBED = Disturbance(skipped=False, repeated=False, until=MIN)
 
 
 def disturbance(zone: tzinfo | None, unit: str, span: IntervalSet) -> Disturbance:
-    """What happens to the beginnings of a unit in the times of a span. Without a known zone the worst is assumed."""
+    """The effect on the starts of a unit within a span. For an unknown zone the worst case is assumed."""
     if zone is None:
         return Disturbance(skipped=True, repeated=True, until=MAX)
     if not span or not hasattr(zone, "key"):
@@ -68,13 +67,13 @@ def disturbance(zone: tzinfo | None, unit: str, span: IntervalSet) -> Disturbanc
 
 
 def _recurs(change: Change, first: int, last: int) -> bool:
-    """Whether a change of every year may happen between two instants: from year to year it moves by days."""
+    """Whether a yearly change may occur between two instants: its date varies by days."""
     years = max(-(-(first - _WEEK - change.at) // _YEAR), 0)
     return change.at + years * _YEAR <= last + _WEEK
 
 
 def _moves(change: Change, unit: str) -> bool:
-    """Whether a beginning of the unit lies in the time that a change skips or repeats."""
+    """Whether a start of the unit is skipped or repeated by a change."""
     low, high = sorted((change.at + change.before, change.at + change.after))
     if unit in _ALIGNED:
         return bool(low % _ALIGNED[unit] or high % _ALIGNED[unit])
@@ -87,7 +86,7 @@ def _moves(change: Change, unit: str) -> bool:
 
 @lru_cache(maxsize=16)
 def changes(zone: tzinfo) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """The changes of a zone's clocks that are listed one by one, and those of a year after them, which recur."""
+    """The explicit changes of a zone's clocks, and the recurring ones of a year after them."""
     listed = _read(_content(str(zone.key)))  # type: ignore[attr-defined]
     begin = (listed[-1].at if listed else 0) + 1
     steps = [begin + week * 7 * DAY for week in range(55)]
@@ -97,7 +96,7 @@ def changes(zone: tzinfo) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
 
 
 def _content(key: str) -> bytes:
-    """The file that zoneinfo reads a zone from."""
+    """The zoneinfo file of a zone."""
     import zoneinfo
     from importlib.resources import files
 
@@ -130,7 +129,7 @@ def _offset(millis: int, zone: tzinfo) -> int:
 
 
 def _found(early: int, late: int, zone: tzinfo) -> int:
-    """The instant of the one change between two."""
+    """The instant of the single change between two instants."""
     before = _offset(early, zone)
     while late - early > 1:
         middle = (early + late) // 2

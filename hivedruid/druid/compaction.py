@@ -1,8 +1,9 @@
-"""Compaction of a data source, by hand and automatic: tasks, and the coordinator's configuration, from a table's properties.
+"""Manual and automatic compaction of a data source: tasks and the coordinator's configuration, from a table's
+properties.
 
-Only where rows lie may change, never what a query answers. So every `__time` stays as it is: the query granularity is NONE,
-whatever the table's. Rows are summed only where the table rolls up, and Druid itself does so only where all segments were
-written with rollup. Columns and aggregators are those of the segments, which Druid reads out of them.
+Compaction changes the layout of rows, never query results. So `__time` is unchanged: the query granularity is NONE,
+whatever the table's. Rows are summed only where the table rolls up, and Druid itself does so only where all segments
+were written with rollup. Druid reads the columns and aggregators from the segments.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STATUS = "/druid/coordinator/v1/compaction/status"
 
 
 def config_path(data_source: str) -> str:
-    """Where the configuration of automatic compaction of a data source is."""
+    """The URL path of a data source's automatic compaction configuration."""
     return f"{CONFIG}/{quote(data_source, safe='')}"
 
 
@@ -38,7 +39,7 @@ def compact_task(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def automatic(table: Table, settings: Mapping[str, str]) -> Json | None:
-    """What the coordinator is configured with for a table's data source; None where the table does not ask for it."""
+    """The coordinator's configuration for a table's data source; None if automatic compaction is off."""
     if table.kind != "druid" or table.properties.get(AUTO_COMPACTION, "false").lower() != "true":
         return None
     offset = table.properties.get(COMPACTION_OFFSET) or PROPERTIES[COMPACTION_OFFSET].default
@@ -51,10 +52,10 @@ def automatic(table: Table, settings: Mapping[str, str]) -> Json | None:
 
 
 def _layout(table: Table, settings: Mapping[str, str]) -> Json:
-    """How the rows are to lie: what both ways of compaction have in common, so that neither redoes the work of the other.
+    """The target layout, shared by both kinds of compaction, so that neither redoes the work of the other.
 
-    Without a query granularity Druid takes the finest that it finds in the segments (CompactionTask), which need not nest:
-    WEEK moves times that were written at MONTH.
+    Without a query granularity Druid uses the finest one in the segments (CompactionTask), which need not nest: WEEK
+    moves times that were written at MONTH.
     """
     granularity: Json = {"queryGranularity": "NONE"}
     if "druid.segment.granularity" in table.properties:
@@ -69,11 +70,10 @@ def _layout(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def over(task: Json, spans: Sequence[tuple[int, int]]) -> tuple[Json, ...]:
-    """The task over segments of these intervals: one, or where they get a coarser granularity one for each run of them.
-
-    Without a granularity segments keep the intervals they have; time chunks are merged and never split. With one, Druid
-    33 wants aligned intervals, and locks the holes between segments against itself (CompactionTask). Eternity has no
-    period, so that it has to be named.
+    """The task over segments of these intervals: one task, or with a coarser granularity one per run of intervals.
+    Without a granularity, segments keep their intervals; time chunks are merged and never split. With one, Druid 33
+    requires aligned intervals, and conflicts with its own locks on gaps between segments (CompactionTask). Eternity
+    has no period, so it is specified by name.
     """
     given = dict(task["granularitySpec"])
     wanted = given.pop("segmentGranularity", None)

@@ -1,4 +1,4 @@
-"""Druid's query context as the settings give it: how native queries are run, never what they answer."""
+"""Druid's query context from the settings: it affects how native queries run, not their results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def query_context(settings: Mapping[str, str]) -> dict[str, Any]:
-    """What every native query carries besides its id and its time limit; a key of its own setting wins."""
+    """The context of every native query besides its id and timeout; keys with their own setting take precedence."""
     context: dict[str, Any] = {}
     if settings["druid.query.context"]:
         from json import loads
@@ -22,7 +22,7 @@ def query_context(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def shown_context(settings: Mapping[str, str]) -> dict[str, Any]:
-    """The same for EXPLAIN, with the time limit in milliseconds, and with an id that stays what it is."""
+    """The same for EXPLAIN, with the time limit in milliseconds, and with a constant id."""
     from hivedruid.settings import seconds
 
     timeout = round(seconds(settings["druid.query.timeout"]) * 1000)

@@ -1,6 +1,6 @@
 """Arithmetic in decimals: on whole numbers of the smallest unit, which is exact.
 
-In a comparison with a constant only the sign counts, so the constant is moved over to the other side.
+In a comparison with a constant only the sign matters, so constants are moved to the other side.
 """
 
 from __future__ import annotations
@@ -88,9 +88,8 @@ def _quotient(d: DruidExpressions, rex: Call, exponent: int) -> str:
 
 
 def solved(rex: Call) -> Call:
-    """`x * 1.5 + 2 > 10` as `x > 5.333…` where x is a whole number; other comparisons as they are.
-
-    A constant that no whole number equals is written as one between the same two of them.
+    """`x * 1.5 + 2 > 10` as `x > 5.333…` if x is an integer; other comparisons are unchanged. A non-integer constant
+    is replaced by one between the same two integers.
     """
     left, right = rex.args
     if left.type.name != "decimal" or not isinstance(right, Literal) or not isinstance(right.value, int | Decimal):
@@ -110,7 +109,7 @@ def solved(rex: Call) -> Call:
 
 
 def _line(rex: Rex) -> tuple[Rex, Fraction, Fraction] | None:
-    """A whole number, and what it is multiplied with and shifted by in an expression that is never rounded."""
+    """An integer, and its factor and offset in an expression without rounding."""
     if rex.type.is_integer and not isinstance(rex, Literal):
         return rex, Fraction(1), Fraction(0)
     if not isinstance(rex, Call) or rex.op not in ("+", "-", "*") or rex.type.params[0] >= MAX_PRECISION:

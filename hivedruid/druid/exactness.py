@@ -1,4 +1,4 @@
-"""When Druid cannot say a thing exactly as Hive means it."""
+"""The exception for expressions that Druid cannot compute exactly as Hive does."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Row expressions in Druid's expression language, where it computes exactly what Hive does.
 
 Booleans and times are LONG in Druid: 0/1, and milliseconds since the epoch (a DATE is its midnight in UTC). A DECIMAL
-of at most 15 digits is the DOUBLE nearest to it, which no other such decimal shares.
-What Druid 33 does with each function was evaluated against its own classes; a guard around a function is a
-difference found there.
+of at most 15 digits is the DOUBLE nearest to it, which no other such decimal shares. The behavior of each function was
+tested with Druid 33's own classes; a guard around a function handles a difference found there.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ NO_TIMES = Times(None, ALL)
 
 
 class DruidExpressions:
-    """Translates expressions over the columns of one native query; NotExact where that is not possible."""
+    """Translates expressions over the columns of one native query; raises NotExact if that is not possible."""
 
     def __init__(self, columns: Mapping[str, DruidColumn], zone: str, times: Times = NO_TIMES) -> None:
         self.columns = columns
@@ -160,7 +159,7 @@ class DruidExpressions:
         return f"({a} {_COMPARISONS[rex.op]} {b})"
 
     def _sides(self, op: str, left: Rex, right: Rex) -> tuple[str, str]:
-        """Both sides of a comparison. In an order, Druid has -0.0 below 0.0 where it does not vectorize; Hive never."""
+        """Both sides of a comparison. Without vectorization, Druid orders -0.0 before 0.0; Hive does not."""
         constant = right.value if isinstance(right, Literal) else None
         if op in ("=", "<>") or constant:
             return self.text(left), self.text(right)
@@ -169,12 +168,12 @@ class DruidExpressions:
         return self.without_negative_zero(left), self.without_negative_zero(right)
 
     def without_negative_zero(self, rex: Rex) -> str:
-        """The value; of a double or float that may be -0.0, the value plus 0.0, which never is."""
+        """The value; plus 0.0 for a double or float that may be -0.0."""
         text = self.text(rex)
         return f"({text} + 0.0)" if may_be_negative_zero(rex) else text
 
     def _whole_comparison(self, op: str, left: Rex, right: Rex) -> str | None:
-        """A whole number against a constant with a fraction, on whole numbers alone."""
+        """Compare an integer with a fractional constant, using only integers."""
         if op == "<=>" or not isinstance(right, Literal) or not is_whole(left.type):
             return None
         number = exact_number(right, left.type)
@@ -214,7 +213,7 @@ class DruidExpressions:
         return f"CAST({self.text(rex)},'DOUBLE')"
 
     def fit(self, type_: HiveType, text: str) -> str:
-        """Hive's narrow integers wrap where Druid's LONG goes on."""
+        """Wrap around like Hive's narrow integers; Druid computes with LONG."""
         bits = {"tinyint": 8, "smallint": 16, "int": 32}.get(type_.name)
         if bits is None:
             return text
@@ -236,7 +235,7 @@ class DruidExpressions:
     # --- time --------------------------------------------------------------------------------------------------
 
     def zone(self, rex: Rex) -> str:
-        """The zone whose calendar a time value is read in: the session's for zoned timestamps, else UTC."""
+        """The time zone in which a time value is interpreted: the session's for zoned timestamps, else UTC."""
         return "UTC" if self.is_utc or not rex.type.name.endswith("zone") else self.session_zone
 
     def disturbance(self, unit: str, value: Rex) -> Disturbance | None:
@@ -249,14 +248,14 @@ class DruidExpressions:
         return disturbance(literals.zone_of(self.session_zone), unit, span) or None
 
     def _bucket(self, kind: str, unit: str, value: Rex) -> str:
-        """The beginning or the end of a bucket. Where the clocks skip or repeat one, Druid's functions move it."""
+        """The start or end of a bucket. Druid's functions move starts that are skipped or repeated."""
         text = self.moment(value) if kind == "floor" else self.text(value)
         zone, period = self.zone(value), PERIODS[unit]
         plain = f"timestamp_{kind}({text},'{period}',null,'{zone}')"
         found = self.disturbance(unit, value)
         if not found or unit in ("second", "minute", "hour"):
             return plain
-        if unit == "week" and kind == "floor" and found.skipped:  # it keeps the hour that the day begins with
+        if unit == "week" and kind == "floor" and found.skipped:  # it keeps the hour at which the day starts
             plain = f"timestamp_floor({plain},'P1D',null,'{zone}')"
         if kind == "floor" and not found.repeated:
             return plain
@@ -278,17 +277,16 @@ class DruidExpressions:
         return f"timestamp_parse(timestamp_format({text},'yyyy-MM-dd','{zone}'),'yyyy-MM-dd','UTC')"
 
     def moment(self, value: Rex) -> str:
-        """A time where what is smaller than a millisecond does not matter."""
+        """A time where sub-millisecond precision does not matter."""
         return self.text(value)
 
     def wall_clock(self, value: Rex, zone: str) -> str:
-        """An instant as the timestamp that a zone's clocks show."""
+        """An instant as the local time in a zone."""
         return f"timestamp_parse(timestamp_format({self.text(value)},{_WALL},'{zone}'),{_WALL},'UTC')"
 
     def instant(self, wall: str, zone: str) -> str:
-        """The instant of a timestamp in a zone: the earlier of two, and moved on where the clocks skip it.
-
-        Druid reads nothing there; a day and an hour before, the clocks had not yet been put forward.
+        """The instant of a timestamp in a zone: the earlier of two, and moved forward if skipped. Druid returns null
+        for a skipped time; a day and an hour earlier, the clocks had not been set forward yet.
         """
         direct = f"timestamp_parse(timestamp_format({wall},{_WALL},'UTC'),{_WALL},'{zone}')"
         before = f"timestamp_parse(timestamp_format({wall} - 90000000,{_WALL},'UTC'),{_WALL},'{zone}')"
@@ -337,7 +335,7 @@ def check_order(rex: Rex) -> None:
 
 
 def _refuse_rounding(left: Rex, right: Rex) -> None:
-    """Hive brings a whole number beside a float to single precision, Druid both to double."""
+    """Hive converts an integer compared with a float to single precision, Druid both to double."""
     for rex in (left, right):
         small = isinstance(rex, Literal) and isinstance(rex.value, int) and abs(rex.value) <= 1 << 24
         if rex.type.is_integer and not small:

@@ -1,4 +1,4 @@
-"""Fields of an `and` or `or` filter that one filter says: bounds as a range, equalities as a list."""
+"""Merges fields of an `and` or `or` filter: bounds to a range, equalities to a list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Filter = dict[str, Any]
 
 
 def merged(op: str, fields: list[Filter]) -> list[Filter]:
-    """The same condition in fewer fields; each stands where the first of those it is made of stood."""
+    """The same condition with fewer fields; a merged field replaces the first of its parts."""
     fields = _flattened(op, fields)
     if op == "and":
         return _merge_lists(_merge_ranges(fields), negated=True)
@@ -25,7 +25,7 @@ def _flattened(op: str, fields: list[Filter]) -> list[Filter]:
 
 
 def _merge_lists(fields: list[Filter], *, negated: bool) -> list[Filter]:
-    """`x = a OR x IN (b, c)` is `x IN (a, b, c)`, and `x <> a AND x <> b` is `NOT x IN (a, b)`, for a null x, too."""
+    """`x = a OR x IN (b, c)` is `x IN (a, b, c)`, and `x <> a AND x <> b` is `NOT x IN (a, b)`, also for a null x."""
     found: dict[tuple[str, str], list[Any]] = {}
     for field in fields:
         listed = _listed(field, negated=negated)

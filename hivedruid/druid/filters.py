@@ -1,7 +1,7 @@
 """Predicates as native filters: typed ones (`equals`, `range`, `inType`, `null`, `like`, `regex`), else an expression.
 
-What is compared is a column, or a virtual column that computes it. Druid 32 and later evaluate filters with SQL's
-three truth values, so `not` means NOT.
+The compared value is a column or a virtual column. Druid 32 and later evaluate filters with SQL's three truth values,
+so `not` means NOT.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
 
 Filter = dict[str, Any]
 Compute = Callable[[str, str], DruidColumn]
-"""Makes a virtual column of an expression's text and its Druid type."""
+"""Creates a virtual column from an expression and its Druid type."""
 TRUE: Filter = {"type": "true"}
 FALSE: Filter = {"type": "false"}
 MAX_RANGES = 16
-"""Ranges of time that a condition under OR may become; what has more stays an expression."""
+"""Maximum time ranges of a condition under OR; with more it remains an expression."""
 
 
 def to_filter(rex: Rex, expressions: DruidExpressions, compute: Compute | None = None) -> Filter:
-    """The native filter of a condition over what `expressions` know; NotExact where there is none.
-
-    Without `compute` (HAVING knows no virtual columns) expressions stay expressions.
+    """The native filter of a condition; raises NotExact if there is none. Without `compute` (HAVING does not support
+    virtual columns) expressions are not converted.
     """
     return _Filters(expressions, compute).filter(rex)
 
@@ -82,7 +81,7 @@ class _Filters:
         return self._compared(rex, self.expressions.column(rex.args[0]), lambda column: column)
 
     def _of_array(self, rex: Call) -> Filter | None:
-        """A filter that finds rows by an element of their array; Hive's is never NULL."""
+        """A filter on an array element; in Hive the condition is never NULL."""
         value = rex.args[1] if rex.op == "array_contains" else None
         if not isinstance(value, Literal) or not isinstance(value.value, str) or value.type != STRING:
             return None
@@ -105,19 +104,19 @@ class _Filters:
         return FALSE if not ranges else ranges[0] if len(ranges) == 1 else {"type": "or", "fields": ranges}
 
     def _of_expression(self, rex: Call) -> Filter | None:
-        """A filter on a virtual column, where one of these compares an expression with constants."""
+        """A filter on a virtual column, for a comparison of an expression with constants."""
         if self.compute is None or rex.op not in _ON_VIRTUAL or not isinstance(rex.args[0], Call):
             return None
         value = rex.args[0]
         try:
             text, type_ = self.expressions.text(value), druid_type(value.type)
         except NotExact:
-            return None  # the comparison itself may need less than the value
+            return None  # the comparison may require less than the value
         compute = self.compute
         return self._compared(rex, DruidColumn("", type_), lambda column: compute(text, column.type))
 
     def _compared(self, rex: Call, column: DruidColumn, made: Callable[[DruidColumn], DruidColumn]) -> Filter | None:
-        """The typed filter; `made` is asked for the column once it is certain that there is one."""
+        """The typed filter; `made` is only called once it is certain that there is one."""
         value, arguments = rex.args[0], rex.args[1:]
         if rex.op in ("is_null", "is_not_null"):
             null: Filter = {"type": "null", "column": made(column).name}
@@ -180,7 +179,7 @@ def _side(column: DruidColumn, op: str, value: Any) -> Filter:
 
 
 def _is_blurred(op: str, value: Any) -> bool:
-    """RangeFilter takes the bounds of LONGs as doubles; an expression compares them as they are."""
+    """RangeFilter takes the bounds of LONGs as doubles; an expression compares them exactly."""
     return op not in ("=", "<>") and isinstance(value, int) and int(float(value)) != value
 
 
@@ -192,7 +191,7 @@ def _time_range(start: int, end: int) -> Filter:
 
 
 def _bound(op: str, value: Rex, literal: Literal, column: DruidColumn) -> tuple[str, Any] | None:
-    """The comparison with a constant of the column's own Druid type; None where an expression must do it."""
+    """The comparison with a constant of the column's own Druid type; None if an expression is required."""
     constant = literal.value
     if column.type == "STRING":
         if op not in ("=", "<>"):
@@ -204,7 +203,7 @@ def _bound(op: str, value: Rex, literal: Literal, column: DruidColumn) -> tuple[
         return None if bound is None or isinstance(bound, bool) else bound
     if column.type == "DOUBLE" and isinstance(constant, int | float | Decimal) and isfinite(constant):
         if float(constant) == 0 and op not in (">", "<=") and value.type == DOUBLE:
-            return None  # these must hold for 0.0 and -0.0 alike, Druid's filters tell them apart
+            return None  # these must treat 0.0 and -0.0 alike, but Druid's filters distinguish them
         if value.type.name == "decimal" and literal.type != DOUBLE and _is_long_decimal(constant):
             return None
         return op, float(constant) + 0.0
@@ -212,5 +211,5 @@ def _bound(op: str, value: Rex, literal: Literal, column: DruidColumn) -> tuple[
 
 
 def _is_long_decimal(constant: int | float | Decimal) -> bool:
-    """Whether a constant has more digits than a double tells apart."""
+    """Whether a constant has more digits than a double can represent."""
     return len(Decimal(constant).normalize().as_tuple().digits) > MAX_DECIMAL_DIGITS

@@ -1,7 +1,6 @@
-"""Aggregates that Druid has no aggregator for, as folds in its expression language (`expression` aggregators).
-
-Each has a `combine`, since segments are folded apart. A fold that starts with a number stays that number where a segment has no
-row for it; so these come with a count of their rows, from which the post-aggregation makes the NULL.
+"""Aggregates without a Druid aggregator, as folds in its expression language (`expression` aggregators). Each has a
+`combine`, since segments are folded separately. A fold with a numeric start value keeps it if a segment has no rows;
+so these also count rows, from which the post-aggregation derives NULL.
 """
 
 from __future__ import annotations
@@ -16,17 +15,18 @@ _SUPPLEMENTARY = "regexp_replace({text},'([\\\\x{{10000}}-\\\\x{{10FFFF}}])','\\
 
 
 def utf8_ordered(text: str) -> str:
-    """A text that sorts by code points where Druid compares UTF-16 units: behind U+FFFF stands what is beyond it."""
+    """A string that sorts by code points although Druid compares UTF-16 code units: characters above U+FFFF are
+    prefixed by it."""
     return _SUPPLEMENTARY.format(text=text)
 
 
 def as_it_was(text: str) -> str:
-    """The text that `utf8_ordered` was made of."""
+    """The inverse of `utf8_ordered`."""
     return f"replace({text},'\\uFFFF','')"
 
 
 def extreme(name: str, op: str, field: str) -> Json:
-    """The least or greatest text of a column, null over nothing. Of more than 1024 bytes Druid takes none (ResourceError)."""
+    """The minimum or maximum string of a column, null for no rows. Druid rejects more than 1024 bytes (ResourceError)."""
     sign = ">" if op == "max" else "<"
 
     def better(value: str) -> str:
@@ -40,7 +40,7 @@ _BITS = {"bit_and": ("bitwiseAnd", "-1"), "bit_or": ("bitwiseOr", "0"), "bit_xor
 
 
 def bits(name: str, op: str, field: str) -> Json:
-    """The bits of all values of a LONG column taken together; to be asked over values that are not null."""
+    """Bitwise aggregates of a LONG column; only for values that are not null."""
     function, neutral = _BITS[op]
     native: Json = {"type": "expression", "name": name, "fields": [field], "initialValue": neutral}
     native |= {"fold": f"{function}(__acc, {quote(field)})", "combine": f"{function}(__acc, {quote(name)})"}
@@ -48,9 +48,8 @@ def bits(name: str, op: str, field: str) -> Json:
 
 
 def moments(name: str, field: str) -> Json:
-    """Count, mean and sum of squared differences from it, by Welford's method, as Spark's CentralMomentAgg has them.
-
-    To be asked over values that are not null. The plain sum of squares would lose all digits where values lie close.
+    """Count, mean and sum of squared differences from it, by Welford's method, as in Spark's CentralMomentAgg. Only
+    for values that are not null. The plain sum of squares would lose precision for close values.
     """
     x, other = quote(field), quote(name)
     count, mean, squares = (f"array_offset(__acc,{i})" for i in range(3))
@@ -73,9 +72,8 @@ def moments(name: str, field: str) -> Json:
 
 
 def deviation(op: str, field: str) -> str:
-    """A variance or standard deviation of the moments: NULL over nothing, that of a sample over one value, too.
-
-    Where the square of the mean is beyond a double it is NaN, as in Spark.
+    """A variance or standard deviation from the moments: NULL for no values, and for a sample of one value. NaN if the
+    square of the mean overflows, as in Spark.
     """
     count, mean, squares = (f"array_offset({quote(field)},{i})" for i in range(3))
     squares = f"({squares} + {mean} * ({mean} / {count}) * 0.0)"

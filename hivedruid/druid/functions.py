@@ -1,4 +1,4 @@
-"""Hive operators and functions that Druid computes exactly; one that is not in the table stays on Spark."""
+"""Hive operators and functions that Druid computes exactly; others run on Spark."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _case(d: DruidExpressions, rex: Call) -> str:
 
 
 def _refuse_mixed_floats(rex: Call) -> None:
-    """Hive rounds what stands beside a float to single precision, Druid takes all as doubles."""
+    """Hive rounds the other arguments to the single precision of a float, Druid uses doubles."""
     if rex.type.name == "float" and any(a.type.name != "float" or isinstance(a, Literal) for a in rex.args):
         raise NotExact(f"{rex.op}() of floats and other numbers")
 
 
 def _any_null(d: DruidExpressions, rex: Call) -> str:
-    """Hive: NULL as soon as one argument is; Druid skips nulls."""
+    """Hive returns NULL if any argument is NULL; Druid skips nulls."""
     _refuse_mixed_floats(rex)
     if rex.type.name == "boolean":
         raise NotExact(f"{rex.op}() of {rex.type}")

@@ -1,4 +1,4 @@
-"""The buckets that Druid's named granularities cut time into, in UTC: GranularityType, and Joda's ISO calendar."""
+"""The time buckets of Druid's named granularities, in UTC: GranularityType, and Joda's ISO calendar."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ WIDTHS: Mapping[str, int] = {
     "DAY": DAY,
     "WEEK": 7 * DAY,
 }
-"""Milliseconds of a bucket, where all have the same."""
+"""The length of a bucket in milliseconds, if constant."""
 ORIGINS: Mapping[str, int] = {"WEEK": -3 * DAY}
-"""Where the first of them begins, if not with the epoch: weeks begin on a Monday."""
+"""The start of the first bucket, if not the epoch: weeks start on Monday."""
 MONTHS: Mapping[str, int] = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-"""Months of a bucket, where it has whole ones."""
+"""The length of a bucket in months, if it consists of months."""
 
 _CYCLE = 146_097
 """Days of 400 years, after which the calendar repeats."""
@@ -36,14 +36,14 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def number(millis: int, granularity: str) -> int:
-    """The number of the bucket that an instant is in; buckets that touch have numbers that follow each other."""
+    """The number of the bucket of an instant; adjacent buckets have consecutive numbers."""
     if granularity in WIDTHS:
         return (millis - ORIGINS.get(granularity, 0)) // WIDTHS[granularity]
     return _months(millis) // MONTHS[granularity] if granularity in MONTHS else 0
 
 
 def interval(bucket: int, granularity: str) -> tuple[int, int]:
-    """Begin and end of the bucket of that number; all of time for ALL."""
+    """Start and end of the bucket with that number; all of time for ALL."""
     if granularity in WIDTHS:
         begin = ORIGINS.get(granularity, 0) + bucket * WIDTHS[granularity]
         return begin, begin + WIDTHS[granularity]
@@ -53,17 +53,17 @@ def interval(bucket: int, granularity: str) -> tuple[int, int]:
 
 
 def floor(millis: int, granularity: str) -> int:
-    """The begin of the bucket that an instant is in."""
+    """The start of the bucket of an instant."""
     return interval(number(millis, granularity), granularity)[0]
 
 
 def ceiling(millis: int, granularity: str) -> int:
-    """The end of the bucket that the last millisecond before an instant is in."""
+    """The end of the bucket of the last millisecond before an instant."""
     return interval(number(millis - 1, granularity), granularity)[1]
 
 
 def _months(millis: int) -> int:
-    """Months since the begin of the year 0. Python's dates end with the year 9999, Druid's do not."""
+    """Months since the start of the year 0. Python's dates end with the year 9999, Druid's do not."""
     cycles, days = divmod(millis // DAY + _EPOCH - _CYCLE_BEGIN, _CYCLE)
     day = date.fromordinal(_CYCLE_BEGIN + days)
     return (day.year + 400 * cycles) * 12 + day.month - 1

@@ -1,4 +1,4 @@
-"""Specs of batch ingestion, and what they have in common with those of streams, from a table's properties."""
+"""Batch ingestion specs from a table's properties, and the parts that they share with streaming specs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hivedruid.tables.kafka_feed import METRICS, column_list, fields_of_columns,
 
 Json = dict[str, Any]
 Replaces = Literal["nothing", "intervals", "all"]
-"""INSERT INTO replaces nothing; INSERT OVERWRITE all rows, or those of the intervals that the spec names, else of those that new
-rows are in."""
+"""What a write replaces. INSERT INTO: nothing. INSERT OVERWRITE: all rows, or those in the intervals of the spec, or
+else in the intervals of the new rows."""
 
 STAGING = "${staging}"
-"""Stands in a spec for the staging folder, which exists only when the job runs."""
+"""The placeholder for the staging folder, which only exists when the job runs."""
 
 CONCURRENT_LOCKS = "useConcurrentLocks"
-"""Key of the context of tasks that may add to intervals while others replace what is there: none waits, and nothing is lost."""
+"""Task context key that allows appending while other tasks replace the same intervals, without waiting or losing rows."""
 
 _ROWS_IN_MEMORY = "hive.druid.indexer.memory.rownum.max"
 _FILES = "*.json.gz"
 _SPLIT_SIZE = "64MiB"
-"""Compressed rows that one subtask reads; Druid's own 1 GiB would leave most staged rows to a single one."""
+"""Compressed bytes per subtask; Druid's default of 1 GiB would assign most staged rows to a single one."""
 
 
 # --- what streams and batches have in common ---------------------------------------------------------------------
@@ -53,11 +53,10 @@ def granularity_spec(table: Table, settings: Mapping[str, str]) -> Json:
 def dimensions_and_metrics(
     table: Table, fields: Mapping[str, str], *, rollup: bool, staged: bool
 ) -> tuple[list[Json], list[Json]]:
-    """Hive's mapping: text and booleans are dimensions, numbers are summed; the properties say otherwise per column.
-
-    Without rollup there is nothing to sum, and numbers are dimensions, so that every value stays as it is.
-    `staged` rows have a value for every column of the table and no other fields: an aggregator takes its
-    column's, where in records of a stream it may take another field's.
+    """Hive's mapping: strings and booleans are dimensions, numbers are summed, unless properties override a column.
+    Without rollup, numbers are dimensions, so that values are stored unchanged. `staged` rows have a value for every
+    column of the table and no other fields: an aggregator reads its own column, whereas in stream records it may read
+    another field.
     """
     properties = table.properties
     aggregators = parse_aggregators(properties.get("druid.columns.aggregators", ""))[0]
@@ -87,7 +86,7 @@ def dimensions_and_metrics(
 
 
 def _handling(column: Column, several: Mapping[str, str]) -> Json:
-    """How several values of a row are kept. An array keeps its order and its duplicates, which Druid would sort."""
+    """The handling of multiple values. An array keeps order and duplicates, which Druid would otherwise sort."""
     if column.name in several:
         return {"multiValueHandling": several[column.name]}
     return {"multiValueHandling": "ARRAY"} if column.type.name == "array" else {}
@@ -102,7 +101,7 @@ def locks_concurrently(table: Table) -> bool:
 
 
 def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
-    """The dataSchema of rows staged for the table: the same columns as its stream has, times in milliseconds."""
+    """The dataSchema of rows staged for the table: the same columns as its stream, with times in milliseconds."""
     fields = fields_of_columns(table.properties, table.columns)
     dimensions, metrics = dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings), staged=True)
     return {
@@ -117,8 +116,7 @@ def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
 def index_parallel_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
     """The task that ingests staged newline JSON, complete but for its id, the staging folder, and the intervals replaced.
 
-    Which these are is known when it runs. Raises SemanticError where Druid has no input source for
-    hivedruid.staging.root.
+    Which these are is known when it runs. Raises SemanticError if Druid has no input source for hivedruid.staging.root.
     """
     task: Json = {
         "type": "index_parallel",
@@ -144,7 +142,7 @@ def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces
     tuning: Json = {
         "type": "index_parallel",
         "partitionsSpec": partitions_spec(table, settings, replaces),
-        # a row that Druid cannot parse would vanish and the task still succeed
+        # otherwise unparsable rows would be dropped and the task would still succeed
         "maxParseExceptions": 0,
         "logParseExceptions": True,
     }
@@ -152,7 +150,7 @@ def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces
     if in_memory not in (
         "",
         SETTINGS[_ROWS_IN_MEMORY].default,
-    ):  # that is Hive's own writer's; Druid's tasks have theirs
+    ):  # used by Hive's own writer; Druid's tasks have their own
         tuning["maxRowsInMemory"] = int(in_memory)
     if tuning["partitionsSpec"]["type"] == "hashed":
         tuning["forceGuaranteedRollup"] = True
@@ -165,7 +163,7 @@ def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces
 
 
 def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
-    """How rows of one interval are divided. Druid adds to an interval only by numbers of rows (ParallelIndexTuningConfig)."""
+    """The partitioning within an interval. Druid appends only with row-based partitioning (ParallelIndexTuningConfig)."""
     shards = int(table.properties.get("druid.segment.targetShardsPerGranularity", "0"))
     if shards > 0 and replaces != "nothing":
         return {"type": "hashed", "numShards": shards}
@@ -196,7 +194,7 @@ def input_source(root: str) -> Json:
 
 
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "gs": "google", "abfs": "azureStorage", "abfss": "azureStorage"}
-"""The input source by the scheme that Spark writes to."""
+"""Input sources by the URI scheme that Spark writes to."""
 
 
 def folder_in_druid(folder: str) -> str:

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 class Inputs:
-    """What the parts of a native query read; virtual columns are collected as they are asked for."""
+    """The input columns of a native query; virtual columns are created on demand."""
 
     def __init__(self, query: DruidQuery, zone: str, render: Render) -> None:
         self.zone = zone
@@ -37,19 +37,18 @@ class Inputs:
         self._free_names = (name for i in count() if (name := f"vc{i}") not in taken)
 
     def filter(self) -> tuple[IntervalSet, Json | None]:
-        """What the condition says about time as intervals, and the rest as a filter."""
+        """The time condition as intervals, and the rest as a filter."""
         condition = conjunction([t for t in self._rest if not refs(t) & self.elements])
         natives = [self.to_filter(condition)] if condition is not None else []
         natives += [self._as_expression(t) for t in self._rest if refs(t) & self.elements]
         native = {"type": "and", "fields": natives} if len(natives) > 1 else next(iter(natives), None)
-        if not self.span:  # no time at all: the grand total still has its one row
+        if not self.span:  # an empty interval: the grand total still has its row
             return intervals.ALL, {"type": "false"}
         return self.span, native
 
     def _as_expression(self, term: Rex) -> Json:
-        """A condition that reads elements of an `unnest` and other columns, as a filter that Druid takes as it is.
-
-        Of other filters Druid 33 makes one below the unnest, and loses the rows that meet a NOT under OR.
+        """A condition that reads elements of an `unnest` and other columns, as a filter that Druid does not rewrite.
+        Druid 33 pushes other filters below the unnest, and loses rows that match a NOT under OR.
         """
         return {"type": "expression", "expression": self.expressions.text(term)}
 
@@ -64,19 +63,19 @@ class Inputs:
         return self.computed(self.expressions.text(rex), druid_type(rex.type))
 
     def key(self, rex: Rex) -> DruidColumn:
-        """What groups by an expression: 0.0 and -0.0 are one group to Hive, two to Druid."""
+        """The grouping column of an expression: 0.0 and -0.0 are one group in Hive, two in Druid."""
         if not may_be_negative_zero(rex):
             return self.column(rex)
         return self.computed(self.expressions.without_negative_zero(rex), druid_type(rex.type))
 
     def computed(self, text: str, type_: str) -> DruidColumn:
-        """The virtual column of an expression's text; the same text twice is one column."""
+        """The virtual column of an expression; equal expressions share a column."""
         if (text, type_) not in self.virtual:
             self.virtual[(text, type_)] = next(self._free_names)
         return DruidColumn(self.virtual[(text, type_)], type_)
 
     def virtual_columns(self) -> Json:
-        """The `virtualColumns` part, empty where there are none. To be asked when all else is written."""
+        """The `virtualColumns` part, empty if there are none. Must be called last."""
         if not self.virtual:
             return {}
         columns = [
@@ -99,7 +98,7 @@ class Inputs:
 
 
 def _proves_not_null(term: Rex, ref: Ref) -> bool:
-    """A comparison, IN, LIKE or IS NOT NULL of the column holds for no null."""
+    """A comparison, IN, LIKE or IS NOT NULL of the column is not true for null."""
     if isinstance(term, Call) and term.op in ("or", "and"):
         return (all if term.op == "or" else any)(_proves_not_null(part, ref) for part in term.args)
     if not isinstance(term, Call) or not term.args or term.args[0] != ref:

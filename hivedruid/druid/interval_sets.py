@@ -16,7 +16,7 @@ NONE: IntervalSet = ()
 
 
 def merged(intervals: Iterable[tuple[int, int]]) -> IntervalSet:
-    """Intervals that touch or overlap as one, sorted."""
+    """Sorted intervals, with touching and overlapping ones merged."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:
@@ -41,7 +41,7 @@ def complement(a: IntervalSet) -> IntervalSet:
 
 
 def iso(millis: int) -> str:
-    """An instant as Druid writes it, any year that a LONG reaches."""
+    """An instant in Druid's format, for any year in the range of a LONG."""
     days, rest = divmod(millis, 86_400_000)
     year, month, day = _civil(days)
     hour, rest = divmod(rest, 3_600_000)
@@ -62,7 +62,7 @@ def _civil(days: int) -> tuple[int, int, int]:
 
 
 def to_json(intervals: IntervalSet) -> list[str]:
-    """The `intervals` of a native query; no time at all is one empty interval."""
+    """The `intervals` of a native query; an empty set is one empty interval."""
     return [f"{iso(start)}/{iso(end)}" for start, end in intervals] or [
         "1970-01-01T00:00:00.000Z/1970-01-01T00:00:00.000Z"
     ]

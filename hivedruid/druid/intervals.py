@@ -1,7 +1,7 @@
-"""The predicates on `__time` that mean intervals.
+"""Converts predicates on `__time` to intervals.
 
-`__time` is never null, so NOT is the complement. A comparison of a function of the time with a constant is read
-backwards: what the constant leaves of the function's values, then which times give those (`_Calendar.below`).
+`__time` is never null, so NOT is the complement. A comparison of a function of the time with a constant is inverted:
+first the function values that satisfy it, then the times that produce them (`_Calendar.below`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def of_conjuncts(terms: list[Rex], time_id: str, zone: str) -> tuple[IntervalSet, list[Rex]]:
-    """The times that all terms leave, and the terms that must be checked row by row.
-
-    What repeats (`month(t) IN (4, 6)`) becomes intervals, too, beside something that bounds the time.
+    """The times that satisfy all terms, and the terms that must be checked per row. Recurring conditions (`month(t) IN
+    (4, 6)`) also become intervals if another term bounds the time.
     """
     span, rest = ALL, []
     for term in terms:
@@ -70,7 +69,8 @@ def of_conjuncts(terms: list[Rex], time_id: str, zone: str) -> tuple[IntervalSet
 
 
 def of_predicate(rex: Rex, time_id: str, zone: str) -> IntervalSet | None:
-    """The times for which a predicate holds, or None where it is not one on `__time` alone that intervals can say."""
+    """The times for which a predicate holds, or None if it is not a condition on `__time` alone that intervals can
+    express."""
     if isinstance(rex, Literal):
         return None if rex.value is None else ALL if rex.value else NONE
     if not isinstance(rex, Call):
@@ -118,7 +118,7 @@ def _comparison(op: str, left: Rex, right: Rex, time_id: str, zone: str) -> Inte
 
 
 def _edges(op: str, number: Decimal) -> tuple[int, int] | None:
-    """The half-open range of whole numbers that compare so with the constant; None where there is none."""
+    """The half-open range of integers that satisfy the comparison with the constant; None if there is none."""
     if op == "=":
         return (int(number), int(number) + 1) if number == number.to_integral_value() else None
     return {
@@ -149,7 +149,7 @@ def _below(rex: Rex, edge: int, time_id: str, zone: str) -> IntervalSet | None:
 
 
 def _days_until(op: str, left: Call, right: Literal, time_id: str, zone: str) -> IntervalSet | None:
-    """datediff(constant, t) is less the later t is."""
+    """datediff(constant, t) decreases as t increases."""
     if not isinstance(right.value, int):
         return None
     flipped = Call(left.type, "datediff", (left.args[1], left.args[0]))

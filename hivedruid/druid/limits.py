@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DruidLimits:
-    """What a Druid refuses beyond; None where it has no such limit, or does not tell.
-
-    `subquery_rows`: rows of an inner query (druid.server.http.maxSubqueryRows). `merge_buffers`: groupBys that one
-    query may nest (druid.processing.numMergeBuffers). `sketches`: whether it has the extension druid-datasketches.
+    """Limits of a Druid cluster; None if there is no limit or it is unknown. `subquery_rows`: rows of a subquery
+    (druid.server.http.maxSubqueryRows). `merge_buffers`: groupBys that one query may nest
+    (druid.processing.numMergeBuffers). `sketches`: whether it has the extension druid-datasketches.
     """
 
     subquery_rows: int | None = None

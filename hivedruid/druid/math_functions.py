@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _math(name: str, domain: str = "") -> Translate:
-    """A function of doubles; outside its `domain` Hive answers NULL where Java answers NaN."""
+    """A function of doubles; outside its `domain` Hive returns NULL, Java NaN."""
 
     def translate(d: DruidExpressions, rex: Call) -> str:
         if not all((a.type.is_numeric and a.type.name != "decimal") or isinstance(a, Literal) for a in rex.args):
@@ -27,7 +27,7 @@ def _math(name: str, domain: str = "") -> Translate:
 
 
 def _round(d: DruidExpressions, rex: Call) -> str:
-    """HALF_UP as Hive; beyond 2^52 nothing is behind the point, and Druid would answer 0 for NaN."""
+    """HALF_UP as in Hive; above 2^52 there is no fraction, and Druid would return 0 for NaN."""
     digits = int_constant(rex.args[1], "the number of digits in round()") if len(rex.args) > 1 else 0
     value = rex.args[0]
     if value.type.name in ("decimal", "float"):
@@ -39,7 +39,7 @@ def _round(d: DruidExpressions, rex: Call) -> str:
 
 
 def _round_whole(d: DruidExpressions, rex: Call, text: str, zeros: int) -> str:
-    """A whole number to a power of ten, halves away from zero; beyond its type it wraps, as in Hive."""
+    """Round an integer to a power of ten, halves away from zero; it wraps around, as in Hive."""
     if zeros > 18:
         raise NotExact(f"round() of {rex.type} to more digits than the type has")
     unit = 10**zeros
@@ -69,7 +69,7 @@ def _log(d: DruidExpressions, rex: Call) -> str:
 
 
 def _arc(d: DruidExpressions, rex: Call) -> str:
-    """NULL outside of -1 to 1, where Druid has NaN."""
+    """NULL outside of -1 to 1, where Druid returns NaN."""
     return f"if(abs({d.double(rex.args[0])}) > 1,null,{_math(rex.op)(d, rex)})"
 
 
@@ -81,7 +81,7 @@ def _bround(d: DruidExpressions, rex: Call) -> str:
 
 
 def _pmod(d: DruidExpressions, rex: Call) -> str:
-    """((a % b) + b) % b, with the rounding of the sum where it is of doubles."""
+    """((a % b) + b) % b, including the rounding of the sum for doubles."""
     value, by = rex.args
     if not isinstance(by, Literal) or not isinstance(by.value, int | float) or not 0 < by.value < 1 << 31:
         raise NotExact("pmod() by an expression that is not a positive constant")

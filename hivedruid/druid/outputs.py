@@ -23,14 +23,14 @@ TIMESTAMP = "timestamp"
 
 
 class Output(NamedTuple):
-    """Where an output value stands in the rows: its field and Druid type."""
+    """The field and Druid type of an output value."""
 
     name: str
     type: str
 
 
 class Outputs:
-    """The values of a group by plan id; aggregators and post-aggregations are collected as they are asked for."""
+    """The values of a group by plan id; aggregators and post-aggregations are created on demand."""
 
     def __init__(self, query: DruidQuery, inputs: Inputs) -> None:
         assert query.grouped is not None
@@ -51,9 +51,8 @@ class Outputs:
     # --- keys and aggregators ----------------------------------------------------------------------------------
 
     def bucket(self, bucket: Rex) -> None:
-        """The one key is the timeseries' own bucket, or is computed from any time within it.
-
-        No post-aggregation reads the time of a bucket, but it can read the earliest time of its rows.
+        """The single key is the timeseries bucket, or computed from any time in it. Post-aggregations cannot read the
+        time of a bucket, but can read the earliest time of its rows.
         """
         (column, key), time_id = self.keys[0], self.inputs.time_id
         if key == bucket:
@@ -79,14 +78,14 @@ class Outputs:
         return dimensions
 
     def aggregate(self) -> None:
-        """Write the calls that are asked for as `$f<position>`, Hive's name for them."""
+        """Add the required calls as `$f<position>`, Hive's names for them."""
         for position, (column, call) in enumerate(self.calls, start=len(self.keys)):
             if column.id in self.used:
                 field = self.aggregators.call(f"$f{position}", call)
                 self.by_id[column.id] = Output(field, druid_type(column.type))
 
     def subtotals(self, dimensions: list[Json]) -> Json:
-        """The `subtotalsSpec` part, empty where there is the one set of all keys."""
+        """The `subtotalsSpec` part, empty for the single set of all keys."""
         sets = self.query.grouping_sets
         if sets is None:
             return {}
@@ -105,7 +104,7 @@ class Outputs:
         return [Field(self.post(rex), column.type) for column, rex in pairs]
 
     def post(self, rex: Rex) -> str:
-        """The field that holds an expression over the groups."""
+        """The field of an expression over the groups."""
         if isinstance(rex, Ref) and rex.id in self.by_id:
             return self.by_id[rex.id].name
         text = self._expressions().text(substitute(rex, self.bucket_keys))
@@ -118,13 +117,13 @@ class Outputs:
         return name
 
     def having(self) -> Json:
-        """The `having` part, empty where there is no condition on the groups."""
+        """The `having` part, empty without a condition on the groups."""
         if self.query.having is None:
             return {}
         return {"having": {"type": "filter", "filter": to_filter(self.query.having, self._expressions())}}
 
     def limit_spec(self) -> Json:
-        """The `limitSpec` part, empty where neither order nor limit is asked for."""
+        """The `limitSpec` part, empty without order and limit."""
         query = self.query
         if not query.sort and not query.is_limited:
             return {}
@@ -142,7 +141,8 @@ class Outputs:
     # --- order -------------------------------------------------------------------------------------------------
 
     def _order_columns(self, key: SortKey) -> list[Json]:
-        """The sort columns of one key; where Hive wants nulls elsewhere than Druid, which has them lowest, a flag goes first."""
+        """The sort columns of one key; if Hive's null order differs from Druid's, which sorts nulls lowest, a flag
+        column is added first."""
         direction = "descending" if key.descending else "ascending"
         order = "lexicographic" if key.rex.type.is_string else "numeric"
         name = self.post(self._ordered(key.rex))
@@ -153,7 +153,7 @@ class Outputs:
         return [{"dimension": flag, "direction": direction, "dimensionOrder": "numeric"}, *columns]
 
     def _ordered(self, rex: Rex) -> Rex:
-        """What to sort by: as 0.0, where an expression, min() or max() may be -0.0; keys and sums never are."""
+        """The sort value: -0.0 is replaced by 0.0 for expressions, min() and max(); keys and sums are never -0.0."""
         if isinstance(rex, Ref):
             call = self._behind(rex)
             if not isinstance(call, Agg) or call.op not in ("min", "max"):
@@ -164,18 +164,18 @@ class Outputs:
         source = self._behind(rex) if isinstance(rex, Ref) else None
         if isinstance(source, Agg):
             return source.op == "count"
-        if self.query.grouping_sets is not None:  # a key that a set leaves out is null
+        if self.query.grouping_sets is not None:  # a key omitted from a set is null
             return isinstance(rex, Ref) and rex.id in {c.id for c in self.grouping_id}
         return source is not None and self.inputs.never_null(source)
 
     def _behind(self, ref: Ref) -> Rex | None:
-        """The key or call that a column of the groups stands for."""
+        """The key or call of an output column."""
         pairs: list[tuple[PlanColumn, Rex]] = [*self.keys, *self.calls]
         return next((source for column, source in pairs if column.id == ref.id), None)
 
 
 def _fresh(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where it is taken: Druid refuses two outputs of one name, and one called `__time`."""
+    """The name, with a number if it is taken: Druid rejects duplicate output names and `__time`."""
     number = 1
     fresh = name
     while fresh in taken:

@@ -1,6 +1,6 @@
-"""Functions of a time that never fall as it rises, read backwards: for which arguments they stay below a value.
+"""Inverts monotonic functions of a time: for which arguments they are below a value.
 
-Values are whole numbers: milliseconds of times (a date's midnight in UTC), years, seconds, days.
+Values are integers: milliseconds of times (a date's midnight in UTC), years, seconds, days.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DAY_MILLIS = 86_400_000
 _FIXED = {"hour": 3_600_000, "minute": 60_000, "second": 1000}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _FORMATS = {"yyyy": "year", "yyyy-MM": "month", "yyyyMM": "month", "yyyy-MM-dd": "day", "yyyyMMdd": "day"}
-"""Patterns of date_format whose texts sort as times do, and what they cut a time to."""
+"""Patterns of date_format whose results sort like times, and their truncation unit."""
 _TRUNC = {
     **dict.fromkeys(("MONTH", "MON", "MM"), "month"),
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
@@ -28,7 +28,7 @@ _TRUNC = {
 
 
 def trunc_unit(pattern: object) -> str | None:
-    """What trunc() of a date cuts to (GenericUDFTrunc: capital letters only), None for what it does not know."""
+    """The unit of trunc() of a date (GenericUDFTrunc: upper case only), None if unknown."""
     return _TRUNC.get(pattern) if isinstance(pattern, str) else None
 
 
@@ -36,7 +36,7 @@ Found = tuple[str, Rex, Decimal]
 
 
 def constant_of(op: str, left: Rex, right: Literal) -> Found | None:
-    """The comparison on whole numbers: the operator, what is compared, and the constant on its scale."""
+    """The comparison on integers: the operator, the compared expression, and the scaled constant."""
     value = right.value
     if isinstance(value, str):
         return _of_text(op, left, value)
@@ -89,7 +89,7 @@ _NUMBERED = {
 
 
 def _of_text(op: str, left: Rex, text: str) -> Found | None:
-    """A comparison of a time's text: texts written alike are in the order of what they say."""
+    """A comparison of a formatted time: equal formats sort like times."""
     if not isinstance(left, Call) or not left.args:
         return None
     value = left.args[0]
@@ -110,13 +110,13 @@ def _of_text(op: str, left: Rex, text: str) -> Found | None:
 
 
 def _floor(value: Rex, unit: str) -> Rex:
-    """The first day of the unit that a time is in: a date, so that the constant need not know the zone."""
+    """The first day of the unit that a time is in: a date, so that the constant is independent of the time zone."""
     day = value if value.type == DATE else Call(DATE, "cast", (value,))
     return Call(DATE, f"floor_{unit}", (day,))
 
 
 def _of_timestamp_text(op: str, value: Rex, text: str) -> Found | None:
-    """A prefix is less than every text it begins, so it is never equal to one."""
+    """A prefix is less than every string that starts with it, and never equal to one."""
     day = Call(DATE, "cast", (value,))
     for pattern in ("yyyy", "yyyy-MM", "yyyy-MM-dd"):
         moment = _written(text, pattern)
@@ -131,7 +131,7 @@ def _of_timestamp_text(op: str, value: Rex, text: str) -> Found | None:
 
 
 def _written(text: str, pattern: str) -> datetime | None:
-    """The time that a text in exactly this pattern says."""
+    """The time of a string in exactly this pattern."""
     shape = re.sub("[yMd]", r"\\d", pattern)
     if not re.fullmatch(shape, text, re.ASCII):
         return None
@@ -149,7 +149,7 @@ Below = tuple[Rex, IntervalSet]
 def below(rex: Call, edge: int, session: tzinfo | None, is_utc: bool) -> Below | None:
     """The argument of a function, and for which of its values the function is less than `edge`.
 
-    None where it is no such function. A value with a zone is read in the session's calendar.
+    None for other functions. A zoned value is interpreted in the session's time zone.
     """
     if session is None or not rex.args:
         return None
@@ -179,7 +179,7 @@ def _below_bucket(value: Rex, kind: str, unit: str, edge: int, calendar: tzinfo)
 
         near = (last - 2 * DAY_MILLIS, last + 2 * DAY_MILLIS)
         if disturbance(calendar, unit, (near,)):
-            return None  # one bucket may begin before the one that precedes it has ended
+            return None  # a bucket may start before the end of the previous one
         start = bucket(last, unit, calendar)
         return _up_to(value, start + 1 if kind == "ceil" else edge if start == edge else start + _FIXED[unit])
     wall = _local_floor(_from_millis(last, calendar), unit)
@@ -212,7 +212,7 @@ def _below_cast(rex: Call, edge: int, calendar: tzinfo, is_utc: bool) -> Below |
 
 
 def _before_wall_clock(wall: datetime, calendar: tzinfo) -> IntervalSet:
-    """The instants at which a zone's clocks show less: two ranges where they are put back over that time."""
+    """The instants with an earlier local time: two ranges if the clocks are set back over that time."""
     early, late = (
         literals.to_micros(wall.replace(tzinfo=calendar, fold=fold).astimezone(UTC)) // 1000 for fold in (0, 1)
     )
@@ -230,7 +230,7 @@ def _before_wall_clock(wall: datetime, calendar: tzinfo) -> IntervalSet:
 
 
 def _below_shift(rex: Call, edge: int) -> Below | None:
-    """A fixed distance away: date_add, date_sub, datediff from a day, an interval of days to seconds."""
+    """Functions with a fixed distance: date_add, date_sub, datediff from a day, an interval of days to seconds."""
     if len(rex.args) != 2:
         return None
     value, by = rex.args
@@ -310,7 +310,7 @@ PARTS: dict[str, tuple[str, Part]] = {
     "minute": ("minute", lambda t: t.minute),
     "second": ("second", lambda t: t.second),
 }
-"""What extract_<part> reads, and the bucket within which it stays the same."""
+"""The part that extract_<part> returns, and the bucket in which it is constant."""
 
 
 def wall_clock(millis: int, calendar: tzinfo) -> datetime:

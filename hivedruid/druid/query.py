@@ -1,4 +1,4 @@
-"""A DruidQuery node as one native JSON query: its type chosen, its parts in Druid's documented order."""
+"""A DruidQuery node as one native JSON query: with its type, and its parts in Druid's documented order."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjunction, conjun
 Json = dict[str, Any]
 
 MAX_SECONDS = 1_000_000
-"""The longest time that a timeseries by the second may read."""
+"""The maximum time range of a timeseries by the second."""
 
 MAX_TOPN = 1000
-"""Rows that one may ask of a topN, and values that each segment answers with (minTopNThreshold)."""
+"""Maximum rows of a topN, and values that each segment returns (minTopNThreshold)."""
 
 
 def native_query(query: DruidQuery, zone: str) -> DruidRead:
-    """The JSON and the fields of its rows; NotExact where Druid cannot answer as Hive means it."""
+    """The JSON and the fields of its rows; raises NotExact if Druid's result would differ from Hive's."""
     if query.fetch == 0:
         raise NotExact("LIMIT 0")
     inputs = Inputs(query, zone, lambda inner: native_query(inner, zone))
@@ -48,9 +48,8 @@ def native_query(query: DruidQuery, zone: str) -> DruidRead:
 
 
 def _total_of_nothing(query: DruidQuery, total: tuple[Literal, ...], zone: str) -> DruidRead | None:
-    """The row of the set without keys, for where there are no rows: a timeseries has it where a groupBy has not.
-
-    Asked where rows were there, but HAVING let none pass, it answers nothing: its row is the one that did not pass.
+    """The row of the set without keys if there are no rows: a timeseries returns it, a groupBy does not. If rows exist
+    but HAVING removes all, it returns nothing, since its row is the removed one.
     """
     if query.offset:
         return None
@@ -111,16 +110,16 @@ def _scan_order(query: DruidQuery, inputs: Inputs) -> str | None:
 
 
 def _rises_with_time(rex: Rex, inputs: Inputs) -> bool:
-    """Whether rows in the order of `__time` are in the order of an expression, too."""
+    """Whether the order of `__time` implies the order of an expression."""
     if isinstance(rex, Ref):
         return rex.id == inputs.time_id
     if not isinstance(rex, Call) or len(rex.args) != 1 or not rex.args[0].type.is_time:
         return False
     kind, _, unit = rex.op.partition("_")
     rises = (kind in ("floor", "ceil") and unit in PERIODS) or (rex.op == "cast" and rex.type.name == "date")
-    # a wall clock goes back once a year, unless it is that of UTC
+    # local time is set back once a year, except in UTC
     rises |= rex.op == "cast" and rex.type.is_timestamp and inputs.expressions.is_utc
-    # a bucket that begins twice is left and comes again
+    # a repeated bucket is not contiguous
     found = inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0])
     rises &= found is None or not found.repeated
     return rises and _rises_with_time(rex.args[0], inputs)
@@ -130,15 +129,15 @@ def _rises_with_time(rex: Rex, inputs: Inputs) -> bool:
 
 
 def _is_grand_total(query: DruidQuery) -> bool:
-    """No keys, or nothing but constants, which make a group only where there are rows."""
+    """No keys, or only constants, which form a group only if there are rows."""
     return all(isinstance(key, Literal) for key in query.keys)
 
 
 def _needs_group_by(query: DruidQuery, inputs: Inputs) -> bool:
     """Whether a groupBy without dimensions is better than a timeseries: for HAVING and OFFSET, or over another groupBy.
 
-    A timeseries would have the rows of the inner groupBy materialised first, of which the broker takes so many only
-    (maxSubqueryRows); over grouping sets it does all the same, since those hold the merge buffers that a second one needs.
+    A timeseries would materialize the rows of the inner groupBy first, which the broker limits (maxSubqueryRows); over
+    grouping sets it is used anyway, since those hold the merge buffers that a second groupBy needs.
     """
     if query.having is not None or query.offset:
         return True
@@ -150,7 +149,8 @@ def _needs_group_by(query: DruidQuery, inputs: Inputs) -> bool:
 
 
 def _loses_join(inner: Mapping[str, Any]) -> bool:
-    """Whether Druid 33 answers a groupBy over this groupBy wrong: it leaves out a join whose left side is an inner query."""
+    """Whether Druid 33 returns wrong results for a groupBy over this groupBy: it ignores a join whose left side is a
+    subquery."""
     if inner.get("queryType") != "groupBy" or not isinstance(inner["dataSource"], Mapping):
         return False
     source = inner["dataSource"]
@@ -163,9 +163,8 @@ def _loses_join(inner: Mapping[str, Any]) -> bool:
 
 
 def _bucket(query: DruidQuery, inputs: Inputs) -> Call | None:
-    """The single key, where it says no more and no less than a floor of `__time`, and orders and limits ask for no other.
-
-    A date is the floor to the day.
+    """The single key, if it is equivalent to a floor of `__time`, and order and limit do not require another query
+    type. A date is the floor to the day.
     """
     rex, key = query.keys[0], (query.grouped or ())[0].ref
     if len(query.keys) != 1 or not isinstance(rex, Call) or query.having is not None or query.offset:
@@ -178,12 +177,12 @@ def _bucket(query: DruidQuery, inputs: Inputs) -> Call | None:
     if len(sorts) > 1 or (sorts and sorts[0].rex != key) or _is_too_fine(rex, inputs):
         return None
     bucket = rex if is_floor else Call(rex.args[0].type, "floor_day", rex.args)
-    # a timeseries goes on from a bucket that begins late, and two that begin alike are two
+    # a timeseries continues from a late start, and does not merge buckets with equal starts
     return None if inputs.expressions.disturbance(bucket.op[6:], bucket.args[0]) else bucket
 
 
 def _is_too_fine(rex: Call, inputs: Inputs) -> bool:
-    """Whether a timeseries would step through the seconds of years: it visits the empty buckets of every segment, too.
+    """Whether a timeseries would iterate over the seconds of years: it also visits empty buckets of every segment.
 
     Measured on Druid 33: 300 rows of eleven years by the second take minutes, a groupBy milliseconds.
     """
@@ -193,7 +192,7 @@ def _is_too_fine(rex: Call, inputs: Inputs) -> bool:
 
 
 def _computes_with(rex: Rex, key: Ref) -> bool:
-    """Whether an output is more than the key: no post-aggregation reads a topN's dimension."""
+    """Whether an output uses the key in an expression: post-aggregations cannot read a topN's dimension."""
     return not isinstance(rex, Ref) and any(n == key for n in walk(rex))
 
 
@@ -226,7 +225,7 @@ def _timeseries(query: DruidQuery, inputs: Inputs, bucket: Call | None) -> Druid
 def is_top_n(query: DruidQuery, inputs: Inputs) -> bool:
     """One key, ordered and limited, where a topN is exact and not slower than a groupBy.
 
-    Over another native query it is not: a topN would have its rows materialised first (maxSubqueryRows).
+    Over another native query it is slower: a topN would materialize its rows first (maxSubqueryRows).
     """
     if len(query.keys) != 1 or len(query.sort) != 1 or query.offset or query.having is not None:
         return False
@@ -239,16 +238,15 @@ def is_top_n(query: DruidQuery, inputs: Inputs) -> bool:
 
 
 def _is_by_key(query: DruidQuery, inputs: Inputs) -> bool:
-    """Ordered by its own dimension a topN is exact; it has nulls first in either order."""
+    """A topN ordered by its dimension is exact; it sorts nulls first in both directions."""
     key = query.sort[0]
     return (key.nulls_first and not key.descending) or inputs.never_null(query.keys[0])
 
 
 def top_n_values(query: DruidQuery) -> int | None:
-    """How many values the key of a topN by an aggregate has at most; None where it is not one.
-
-    Each segment answers with its best MAX_TOPN values: it is exact where there cannot be more. Of computed keys alone: over
-    columns as they are stored a groupBy is vectorised, and faster. Null aggregates come last in either order.
+    """The maximum number of key values for a topN by an aggregate; None if a topN is not possible. Each segment
+    returns its top MAX_TOPN values, so it is exact if there cannot be more. Only for computed keys: over stored
+    columns a groupBy is vectorized and faster. Null aggregates come last in both directions.
     """
     key, call = query.keys[0], _ordering_call(query)
     if call is None or not isinstance(key, Call) or druid_type(call.type) != "LONG":
@@ -284,7 +282,7 @@ def _top_n(query: DruidQuery, inputs: Inputs) -> DruidRead:
 
 
 def _metric(query: DruidQuery, outputs: Outputs, dimension: Json) -> Json:
-    """What a topN is ordered by. An aggregate goes down by nature, a dimension up."""
+    """The metric of a topN. Aggregates are sorted descending by default, dimensions ascending."""
     key = query.sort[0]
     if _ordering_call(query) is not None:
         metric: Json = {"type": "numeric", "metric": outputs.post(key.rex)}

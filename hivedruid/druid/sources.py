@@ -1,4 +1,5 @@
-"""What a native query reads: a table, a union or join over such, or another native query; its columns' names and types there."""
+"""Data sources of native queries: tables, unions, joins, and other native queries, with the names and types of their
+columns."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from hivedruid.plan.physical import DruidRead, Field
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs
 
 Render = Callable[[DruidQuery], DruidRead]
-"""How a query below this one becomes native JSON."""
+"""Converts an inner query to native JSON."""
 
 Below = TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
 Json = dict[str, Any]
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Source:
-    """A `dataSource`, its columns by plan id, and the id of its `__time` where that is a column of the plan."""
+    """A `dataSource`, its columns by plan id, and the id of its `__time` if the plan has it."""
 
     data_source: Any
     columns: dict[str, DruidColumn]
@@ -36,7 +37,7 @@ class Source:
 
 
 def source_of(source: Below, render: Render, zone: str) -> Source:
-    """The data source for a node below a native query. NotExact where Druid has none."""
+    """The data source for a node below a native query. Raises NotExact if Druid does not support it."""
     if isinstance(source, TableScan):
         return _table(source)
     if isinstance(source, DruidUnion):
@@ -82,10 +83,8 @@ INNER_TIME = "$time"
 
 
 def _timeless(inner: DruidRead) -> DruidRead:
-    """An inner scan gives `__time` by another name where it can.
-
-    Small numbers travel to the broker as Integers, which it does not take for a `__time` of rows that it holds
-    (ClassCastException for the first weeks of 1970).
+    """Rename `__time` of an inner scan if possible. The broker receives small numbers as Integers, which it does not
+    accept as `__time` (ClassCastException for the first weeks of 1970).
     """
     json = dict(inner.query)
     if json["queryType"] != "scan" or TIME_COLUMN not in json["columns"] or "order" in json:
@@ -98,7 +97,7 @@ def _timeless(inner: DruidRead) -> DruidRead:
 
 
 def _typed(inner: DruidRead, columns: Mapping[str, DruidColumn]) -> Json:
-    """An inner query; a scan tells the types of its columns, which are not known above it otherwise."""
+    """An inner query; a scan declares the types of its columns, which are otherwise unknown to the outer query."""
     json = dict(inner.query)
     if json["queryType"] != "scan":
         return json
@@ -135,7 +134,7 @@ def _unnest(unnest: DruidUnnest, render: Render, zone: str) -> Source:
 
 
 def settled(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
-    """The source with the conditions on elements alone at the `unnest` that makes them, and the other conditions."""
+    """The source with conditions on elements moved to their `unnest`, and the remaining conditions."""
     if isinstance(source, DruidJoin):
         left, terms = settled(source.left, terms)
         return replace(source, left=left), terms
@@ -149,7 +148,7 @@ def settled(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
 
 
 def elements_of(source: Below) -> set[str]:
-    """Ids of the columns that an `unnest` makes."""
+    """Ids of the columns that an `unnest` produces."""
     if isinstance(source, DruidJoin):
         return elements_of(source.left)
     return {source.element.id} | elements_of(source.input) if isinstance(source, DruidUnnest) else set()
@@ -182,7 +181,7 @@ def read_by(query: DruidQuery) -> set[str]:
 
 
 def narrowed(source: Below, used: set[str]) -> Below:
-    """The source with the right sides of joins giving only what is read of them: Druid holds these in memory."""
+    """The source with the right sides of joins reduced to the columns read: Druid keeps them in memory."""
     if not isinstance(source, DruidJoin):
         return source
     used = used | (refs(source.condition) if source.condition is not None else set())
@@ -197,9 +196,8 @@ def narrowed(source: Below, used: set[str]) -> Below:
 def _condition(
     condition: Rex | None, left: Mapping[str, DruidColumn], right: Mapping[str, DruidColumn], zone: str
 ) -> str:
-    """The equalities as Druid's joins take them: any expression over the left, a bare column of the right.
-
-    JoinConditionAnalysis of Druid: `==` never matches nulls, `notdistinctfrom` does; `1` is every pair.
+    """The equalities in the form of Druid's joins: any expression over the left, a plain column of the right. In
+    Druid's JoinConditionAnalysis, `==` never matches nulls, `notdistinctfrom` does; `1` is every pair.
     """
     mine, theirs = DruidExpressions(left, zone), DruidExpressions(right, zone)
     texts = []
@@ -218,9 +216,8 @@ def _condition(
 
 
 def comparable(a: HiveType, b: HiveType) -> None:
-    """NotExact unless Druid's hash join finds two values of these types equal exactly where Hive does.
-
-    It tells -0.0 from 0.0: whoever joins doubles adds 0.0 to both.
+    """Raise NotExact unless Druid's hash join has the same equality as Hive for these types. It distinguishes -0.0
+    from 0.0, so 0.0 is added to doubles.
     """
     alike = a == b or (a.is_integer and b.is_integer) or (a.is_string and b.is_string)
     if not alike or a.name == "array":

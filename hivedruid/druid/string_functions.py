@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _strings(name: str, most: int = 1) -> Translate:
-    """A function of strings alone."""
+    """A function with only string arguments."""
 
     def translate(d: DruidExpressions, rex: Call) -> str:
         if len(rex.args) > most or not all(a.type.is_string for a in rex.args):
@@ -30,9 +30,9 @@ def _empty(text: str) -> str:
 
 
 _ASTRAL = string_literal(r"[\x{10000}-\x{10FFFF}]")
-"""Characters beyond U+FFFF. Java's positions count two units for each, a high and a low surrogate."""
+"""Characters above U+FFFF. Java counts two code units for each, a high and a low surrogate."""
 _HALVES = string_literal(r"[\x{D800}-\x{DFFF}]")
-"""One of the two without the other, which Druid cannot even send; Hive writes a question mark."""
+"""An unpaired surrogate, which Druid cannot serialize; Hive writes a question mark."""
 
 
 def _characters(text: str) -> str:
@@ -45,7 +45,7 @@ def _length(d: DruidExpressions, rex: Call) -> str:
 
 
 def _cut(text: str, rex: Rex) -> str:
-    """A text that was cut at some unit of `rex`, and so maybe within a character."""
+    """A string that may have been cut inside a surrogate pair of `rex`."""
     is_ascii = isinstance(rex, Call) and (
         rex.op in ("date_format", "from_unixtime") or (rex.op == "cast" and not rex.args[0].type.is_string)
     )
@@ -59,7 +59,7 @@ def characters_left(text: str, count: int) -> str:
 
 
 def _substring(d: DruidExpressions, rex: Call) -> str:
-    """1-based, or from the end; behind either end Hive answers '', Druid null or an error."""
+    """1-based, or from the end; out of range Hive returns '', Druid null or an error."""
     if not refs(rex.args[0]):
         raise NotExact("Druid evaluates substring() of a constant before its enclosing condition")
     if not all(isinstance(a, Literal) and isinstance(a.value, int) for a in rex.args[1:]):
@@ -78,7 +78,7 @@ def _substring(d: DruidExpressions, rex: Call) -> str:
 
 
 def _computed_substring(d: DruidExpressions, rex: Call) -> str:
-    """Where start or length are values of the row: each part is asked for only where it lies within the text."""
+    """For non-constant start or length: each part is evaluated only if it is in range."""
     if not all(a.type.is_integer for a in rex.args[1:]):
         raise NotExact("substring() with non-integer positions")
     text, start = d.text(rex.args[0]), d.text(rex.args[1])
@@ -125,21 +125,21 @@ def _instr(d: DruidExpressions, rex: Call) -> str:
 
 
 def _locate(d: DruidExpressions, rex: Call) -> str:
-    """locate(sought, text, from): `from` counts units, the answer characters (seen on Hive 4.0.1)."""
+    """locate(sought, text, from): `from` counts code units, the result characters (observed on Hive 4.0.1)."""
     sought, start = str_constant(rex.args[0], "the search string of locate()"), 1
     if len(rex.args) > 2:
         start = int_constant(rex.args[2], "the start of locate()")
     if not sought or start < 1:
         raise NotExact("locate() of the empty string, or with a start below 1")
     text = d.text(rex.args[1])
-    if start == 1 and max(sought) < "\ud800":  # what it seeks is as far from the start in characters of one unit
+    if start == 1 and max(sought) < "\ud800":  # the search string is at the same distance in single-unit characters
         return f"(strpos(regexp_replace({text},{_ASTRAL},{string_literal(chr(0xFFFF))}),{string_literal(sought)}) + 1)"
     found = f"strpos({text},{string_literal(sought)},{start - 1})"
     return f"case_searched({found} < 0,0,{found} == 0,1,{_characters(f'substring({text},0,{found})')} + 1)"
 
 
 def _concat_ws(d: DruidExpressions, rex: Call) -> str:
-    """Without the nulls: each text with the separator before it, then without the first separator."""
+    """Skips nulls: each string is prefixed with the separator, then the first separator is removed."""
     separator = str_constant(rex.args[0], "the separator of concat_ws()")
     if not all(a.type.is_string for a in rex.args) or len(rex.args) == 1:
         raise NotExact("concat_ws() of non-strings")
@@ -153,7 +153,7 @@ def _concat_ws(d: DruidExpressions, rex: Call) -> str:
 
 
 def _translate(d: DruidExpressions, rex: Call) -> str:
-    """One replacement after the other, where none makes what a later one looks for."""
+    """Successive replacements, if none produces a character that a later one replaces."""
     old, new = (str_constant(a, "the characters of translate()") for a in rex.args[1:])
     pairs = {char: new[place : place + 1] for place, char in reversed(list(enumerate(old)))}
     if set(pairs) & set(pairs.values()):
@@ -171,7 +171,7 @@ def _delimiter(text: str) -> str:
 
 
 def _substring_index(d: DruidExpressions, rex: Call) -> str:
-    """What stands before the nth delimiter, or behind the nth from the end."""
+    """The part before the nth delimiter, or after the nth from the end."""
     c = _delimiter(str_constant(rex.args[1], "the delimiter of substring_index()"))
     count, text = int_constant(rex.args[2], "the count of substring_index()"), d.text(rex.args[0])
     if not count:
@@ -182,7 +182,7 @@ def _substring_index(d: DruidExpressions, rex: Call) -> str:
 
 
 def _element(d: DruidExpressions, rex: Call) -> str:
-    """split(text, 'delimiter')[n], or an element of an array column; NULL where there are fewer."""
+    """split(text, 'delimiter')[n], or an element of an array column; NULL if there are fewer elements."""
     parts, n = rex.args[0], int_constant(rex.args[1], "the array index")
     if n < 0:
         raise NotExact("an array index below 0")

@@ -20,10 +20,10 @@ from hivedruid.tables.kafka_feed import (
 )
 
 DYNAMIC_PROVIDER = "druid.dynamic.config.provider"
-"""The consumer property by which Druid's tasks look up others when they start (KafkaRecordSupplier)."""
+"""The consumer property with which Druid's tasks resolve other properties at start (KafkaRecordSupplier)."""
 
 ALWAYS_GIVEN = ("logParseExceptions", "maxSavedParseExceptions")
-"""Keys of the tuningConfig whose default is ours, not Druid's."""
+"""Keys of the tuningConfig with hivedruid's own defaults."""
 
 _EXTENSIONS = {
     "avro_stream": "druid-avro-extensions",
@@ -40,16 +40,17 @@ _EXTENSIONS = {
     "approxHistogramFold": "druid-histogram",
     "fixedBucketsHistogram": "druid-histogram",
 }
-"""The extension that brings a type of inputFormat or aggregator."""
+"""The extension that provides a type of inputFormat or aggregator."""
 
 _TRUTH = "case_simple(lower({}),'true',1,'1',1,'false',0,'0',0,null)"
 
 
 def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
-    """What is posted to `/druid/indexer/v1/supervisor` for a table fed from Kafka. Secrets are references in it.
+    """The spec for `/druid/indexer/v1/supervisor` of a Kafka ingestion table. It contains references instead of
+    secrets.
 
-    `settings` give hive.druid.rollup, hive.druid.indexer.segments.granularity and hive.druid.bitmap.type where the
-    table's properties say nothing. What neither says is left to Druid's defaults, but for parse errors, which are always
+    `settings` give hive.druid.rollup, hive.druid.indexer.segments.granularity and hive.druid.bitmap.type if the
+    table's properties do not set them. Everything else uses Druid's defaults, except parse errors, which are always
     logged and kept.
     """
     properties = table.properties
@@ -73,7 +74,7 @@ def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def extensions(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """Druid's extensions that a supervisor's spec needs; without one the overlord does not understand it."""
+    """The Druid extensions that a supervisor spec requires; without them the overlord cannot parse it."""
     io, schema = spec["spec"]["ioConfig"], spec["spec"]["dataSchema"]
     formats = [io["inputFormat"], io["inputFormat"].get("keyFormat"), io["inputFormat"].get("valueFormat")]
     types = [item.get("type") for item in (*formats, *schema["metricsSpec"]) if isinstance(item, dict)]
@@ -99,7 +100,7 @@ def _data_schema(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def _transform_spec(properties: Mapping[str, str], booleans: list[Column], fields: Mapping[str, str]) -> Json:
-    """druid.transformSpec, and what makes the 1 and 0 that booleans are in Druid of `true`, "true" and 1 in records."""
+    """druid.transformSpec, and transforms that convert booleans (`true`, "true" or 1 in records) to 1 and 0."""
     given: Json = dict(json_value(properties, "druid.transformSpec") or {})
     made = transformed(properties)
     truths = [
@@ -125,7 +126,7 @@ def input_format(properties: Mapping[str, str]) -> Json:
 
 
 def _flat_format(properties: Mapping[str, str], format_: str) -> Json:
-    """csv and tsv. With columns given, a header row is only skipped: Druid would take the names from it instead."""
+    """csv and tsv. With declared columns, a header row is only skipped: Druid would otherwise use its names."""
     columns = field_list(properties)
     header = is_true(properties, "druid.parseSpec.hasHeaderRows")
     skip = int(properties.get("druid.parseSpec.skipHeaderRows", "0")) + (1 if header and columns else 0)
@@ -158,13 +159,13 @@ def consumer_properties(properties: Mapping[str, str]) -> Json:
 
 
 def _section(properties: Mapping[str, str], section: Section) -> Json:
-    """The properties that go to that part of the spec, in the order of the table of properties."""
+    """The properties for that part of the spec, in the order of the property table."""
     keys = (item.key for item in PROPERTIES.values() if item.section == section and item.key in properties)
     return {key.removeprefix(INGESTION_PREFIX): typed(key, properties[key]) for key in keys}
 
 
 def typed(key: str, value: str) -> Any:
-    """The value of a property as it stands in JSON."""
+    """The value of a property as JSON."""
     kind = PROPERTIES[key].type
     if kind in ("int", "long"):
         return int(value)

@@ -1,4 +1,4 @@
-"""The words of Druid's expression language: names, constants, and which of its types holds a value."""
+"""Druid's expression language: names, constants, and types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERIODS = {
 }
 DAY_MILLIS = 86_400_000
 MAX_DECIMAL_DIGITS = 15
-"""Decimals of so many digits are different doubles, and each is the shortest text of its own."""
+"""Decimals with at most so many digits are distinct doubles, and each is the shortest representation of its double."""
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 
 
@@ -36,7 +36,7 @@ class DruidColumn(NamedTuple):
 
 
 def druid_type(type_: HiveType) -> str:
-    """The Druid type that holds values of a Hive type inside a query; NotExact where none does."""
+    """The Druid type for values of a Hive type inside a query; raises NotExact if there is none."""
     if type_.is_time:
         return "LONG"
     if type_.name == "void":
@@ -51,7 +51,7 @@ def druid_type(type_: HiveType) -> str:
 
 
 def decimal_digits(type_: HiveType) -> tuple[int, int]:
-    """Precision and scale of a decimal that a DOUBLE tells from every other one; NotExact for longer ones."""
+    """Precision and scale of a decimal that a DOUBLE represents uniquely; raises NotExact for longer ones."""
     precision, scale = type_.params or (10, 0)
     if precision > MAX_DECIMAL_DIGITS:
         raise NotExact(f"{type_} exceeds the {MAX_DECIMAL_DIGITS} digits of a DOUBLE")
@@ -76,7 +76,7 @@ def string_literal(text: str) -> str:
 
 
 def millis(value: date | datetime) -> int:
-    """A time constant in milliseconds; NotExact where it has microseconds (callers round bounds before)."""
+    """A time constant in milliseconds; raises NotExact if it has microseconds (callers round bounds before)."""
     micros = to_micros(value)
     if micros % 1000:
         raise NotExact("Druid has millisecond precision, the constant has microseconds")
@@ -96,9 +96,8 @@ def integer_bound(op: str, value: Decimal) -> tuple[str, int] | bool:
 
 
 def exact_number(literal: Literal, type_: HiveType) -> Decimal | None:
-    """The constant as a number on the scale in which Druid keeps values of `type_`; None for other constants.
-
-    Whole numbers for integers, booleans 0/1, milliseconds (with a fraction for microseconds) for times.
+    """The constant as a number on Druid's scale for `type_`; None for other constants. Integers for integers, booleans
+    0/1, milliseconds (with a fraction for microseconds) for times.
     """
     value = literal.value
     if type_.is_time and isinstance(value, date):
@@ -113,7 +112,7 @@ def exact_number(literal: Literal, type_: HiveType) -> Decimal | None:
 
 
 def may_be_negative_zero(rex: Rex) -> bool:
-    """Whether a value could be -0.0, which Druid groups, sorts and (in part) compares apart from 0.0."""
+    """Whether a value could be -0.0, which Druid groups, sorts and (in part) compares differently from 0.0."""
     if not rex.type.is_approximate:
         return False
     if isinstance(rex, Literal):
@@ -125,7 +124,7 @@ def may_be_negative_zero(rex: Rex) -> bool:
 
 
 def may_be_nan(rex: Rex) -> bool:
-    """Whether a text that spells NaN could make the value NaN, which equals itself for Hive alone."""
+    """Whether the value may be NaN from a string; only Hive considers NaN equal to itself."""
     return rex.type.is_approximate and any(
         isinstance(n, Call) and n.op == "cast" and n.type.is_approximate and n.args[0].type.is_string for n in walk(rex)
     )
@@ -136,14 +135,14 @@ def is_whole(type_: HiveType) -> bool:
 
 
 def as_double(rex: Rex, other: Rex) -> Rex:
-    """A decimal constant beside a double, as the double Hive makes of it."""
+    """A decimal constant converted to double as in Hive, for a comparison with a double."""
     if rex.type.name == "decimal" and isinstance(rex, Literal) and rex.value is not None and other.type.is_approximate:
         return Literal(DOUBLE, float(rex.value))
     return rex
 
 
 def constant(rex: Rex, kind: type, what: str) -> object:
-    """The value of a literal of a kind; NotExact where it is none."""
+    """The value of a literal of a kind; raises NotExact for anything else."""
     if not isinstance(rex, Literal) or not isinstance(rex.value, kind) or isinstance(rex.value, bool):
         raise NotExact(f"{what} is not a constant")
     return rex.value

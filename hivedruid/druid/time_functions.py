@@ -1,4 +1,4 @@
-"""Functions of times in Druid's expression language."""
+"""Time functions in Druid's expression language."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LETTERS = frozenset(
     for letter, counts in {"y": (1, 2, 4), "D": (1, 3), "S": (1, 2, 3), **dict.fromkeys("MdHhms", (1, 2))}.items()
     for count in counts
 )
-"""Letters that mean the same to java.time and to Joda-Time, in numbers: names depend on the server's language."""
+"""Numeric pattern letters with the same meaning in java.time and Joda-Time; names would depend on the server's locale."""
 
 
 def _is_safe(pattern: str) -> bool:
-    """Whether a pattern consists of such letters, of quoted texts and of marks."""
+    """Whether a pattern consists only of such letters, quoted text and punctuation."""
     if re.search(r"[^-/:. ,_a-zA-Z']", re.sub("'[^']+'", "", pattern)):
         return False
     return all(match[0] in _LETTERS for match in re.finditer(r"([a-zA-Z'])\1*", re.sub("'[^']+'", "", pattern)))
@@ -35,7 +35,7 @@ def _text(day: str, zone: str = "UTC") -> str:
 
 
 def _trunc(d: DruidExpressions, rex: Call) -> str:
-    """The first day of the month, quarter or year, as a text."""
+    """The first day of the month, quarter or year, as a string."""
     return _text(day_of_trunc(d, rex), d.zone(rex.args[0]))
 
 
@@ -50,7 +50,7 @@ def _last_day(d: DruidExpressions, rex: Call) -> str:
 
 
 def _add_months(d: DruidExpressions, rex: Call) -> str:
-    """A month's last day stays one (GenericUDFAddMonths)."""
+    """The last day of a month stays the last day (GenericUDFAddMonths)."""
     if rex.args[0].type.name != "date" or len(rex.args) > 2:
         raise NotExact(f"add_months() of {rex.args[0].type} with a result format")
     day = d.text(rex.args[0])
@@ -69,7 +69,7 @@ def _next_day(d: DruidExpressions, rex: Call) -> str:
 
 
 def _zone_shift(d: DruidExpressions, rex: Call) -> str:
-    """What the clocks of a zone show at a time that is taken for UTC, or the other way."""
+    """The local time in a zone of a UTC time, or the inverse."""
     value, zone = rex.args[0], str_constant(rex.args[1], "the zone")
     if not value.type.is_time or not re.fullmatch(r"[A-Za-z_/+\-]+", zone) or literals.zone_of(zone) is None:
         raise NotExact(f"{rex.op}() of {value.type}, or with an unknown time zone")
@@ -77,7 +77,7 @@ def _zone_shift(d: DruidExpressions, rex: Call) -> str:
 
 
 def _text_to_seconds(d: DruidExpressions, rex: Call) -> str:
-    """A text in exactly this pattern as a time of the session's zone."""
+    """A string in exactly this pattern as a time in the session's time zone."""
     if len(rex.args) < 2:
         raise NotExact("unix_timestamp() of a string without a pattern")
     pattern = str_constant(rex.args[1], "the pattern of unix_timestamp()")

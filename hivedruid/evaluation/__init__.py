@@ -1,1 +1,1 @@
-"""Local evaluation: what is left of a query above small native results is computed in this process, exactly as Hive does."""
+"""Local evaluation: computes the part of a query above small native results in this process, exactly as Hive does."""

@@ -18,7 +18,7 @@ from hivedruid.plan.rex import Agg
 
 @dataclass(frozen=True)
 class Fold:
-    """An aggregate as a state that takes one value after the other; NULLs are left out before. No values: `start`."""
+    """An aggregate as a fold over its values, without NULLs. The state for no values is `start`."""
 
     step: Callable[[Any, Any], Any]
     finish: Callable[[Any], Any]
@@ -32,7 +32,7 @@ class Fold:
 
 
 def aggregate(agg: Agg) -> Fold:
-    """The function of the table. Raises NotLocal."""
+    """The aggregate function for a call. Raises NotLocal."""
     build = AGGREGATES.get(agg.op)
     if build is None:
         raise NotLocal(f"{agg.op}() is not evaluated locally")
@@ -98,7 +98,7 @@ def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType
 
 
 def key(value: Any) -> Any:
-    """A value that may be compared or be a key of groups as it is: the two zeros of doubles are not one for everybody."""
+    """Check that a value can be compared or grouped: engines differ on negative zero."""
     if isinstance(value, float) and (not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)):
         raise Unsure("negative zero or a non-finite double in the values to compare")
     return value

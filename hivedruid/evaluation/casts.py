@@ -1,4 +1,4 @@
-"""CAST between types, as far as Hive's answer is certain."""
+"""CAST between types, where Hive's result is certain."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _to_decimal(_source: HiveType, to: HiveType) -> Cast:
 
 
 def _double_to_decimal(_source: HiveType, to: HiveType) -> Cast:
-    """The digits that are shown, rounded half up."""
+    """The displayed digits, rounded half up."""
     return lambda v: as_decimal(Decimal(repr(real(v))), to)
 
 

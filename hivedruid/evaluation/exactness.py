@@ -1,10 +1,10 @@
-"""When local evaluation gives way to Spark: before it runs, or while it runs and before any row was shown."""
+"""The exceptions that move a query from local evaluation to Spark, before it runs or before the first row is returned."""
 
 from __future__ import annotations
 
 
 class NotLocal(Exception):  # noqa: N818 - a refusal, not a failure
-    """An operator, function or type that is not in the tables of local evaluation; `reason` says which."""
+    """An operator, function or type that local evaluation does not support; `reason` names it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -12,7 +12,7 @@ class NotLocal(Exception):  # noqa: N818 - a refusal, not a failure
 
 
 class Unsure(Exception):  # noqa: N818 - a refusal, not a failure
-    """Values, or numbers of rows, that local evaluation does not take on; `reason` says what was met."""
+    """Values, or numbers of rows, that local evaluation does not support; `reason` describes them."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,5 @@
-"""Row expressions as Python functions of a row. What is not in the table `FUNCTIONS` is not evaluated here."""
+"""Compiles row expressions to Python functions of a row. Functions that are not in the table `FUNCTIONS` are not
+supported."""
 
 from __future__ import annotations
 
@@ -21,21 +22,21 @@ _TYPES = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "varchar", "date",
      "timestamp", "timestamp with local time zone", "void")
 )  # fmt: skip
-"""The types whose values are computed with; `char` compares padded, and nested values but ARRAYS are Spark's."""
+"""The supported types; `char` compares padded, and nested values other than ARRAYS are left to Spark."""
 
 ARRAYS = array_of(STRING)
-"""What Druid's columns with several values are: tuples here."""
+"""The type of Druid's multi-value columns, represented as tuples."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Where an expression finds what it names: the positions of columns in the row, the session's zone, subqueries."""
+    """The context of an expression: column positions in the row, the session's time zone, subqueries."""
 
     slots: Mapping[str, int]
     given: Given
     subquery: Callable[[Subquery, Scope], Compiled]
     computed: Mapping[Rex, int] = field(default_factory=dict)
-    """Expressions whose values are in the row already: window functions."""
+    """Expressions whose values are already in the row: window functions."""
 
 
 def compiled(rex: Rex, scope: Scope) -> Compiled:
@@ -85,11 +86,11 @@ def _call(rex: Call, scope: Scope) -> Compiled:
 
 
 _IN_DOUBLES = frozenset({"+", "-", "*", "/", "%", "negative", "=", "<>", "<", "<=", ">", ">=", "<=>"})
-"""Of floats these are the same in double precision, rounded once to single precision where the result is a float."""
+"""For floats these are computed in double precision and rounded once to single precision if the result is a float."""
 
 
 def _in_doubles(rex: Call) -> Call:
-    """The call over doubles; a float is read again there, since Druid's rows have its text and not its value."""
+    """The call over doubles; floats are parsed again, since Druid's rows contain their decimal representation."""
     is_single = rex.type == FLOAT
     if rex.op not in _IN_DOUBLES or not all(
         a.type in (FLOAT, DOUBLE) or (is_single and a.type.is_numeric) for a in rex.args
@@ -101,7 +102,7 @@ def _in_doubles(rex: Call) -> Call:
 
 
 def _check_count(function: Callable[..., Any], rex: Call) -> None:
-    """A form of a function that the table does not have, with fewer or more arguments, is left to Spark."""
+    """Reject calls with a number of arguments that the table does not support."""
     if isinstance(function, type):
         return
     if isinstance(function, FunctionType) and not function.__code__.co_kwonlyargcount:
@@ -110,7 +111,7 @@ def _check_count(function: Callable[..., Any], rex: Call) -> None:
         if least <= len(rex.args) and (len(rex.args) <= code.co_argcount or code.co_flags & CO_VARARGS):
             return
     elif isinstance(function, BuiltinFunctionType) and function.__module__ == "_operator":
-        return  # an operator: the plan has written as many arguments as it has
+        return  # an operator: the number of arguments is always right
     try:
         signature(function).bind(*rex.args)
     except TypeError:
@@ -195,7 +196,7 @@ def _coalesce(rex: Call, scope: Scope) -> Compiled:
 
 
 def _check_branches(rex: Call, values: tuple[Rex, ...]) -> None:
-    """A value stands for the result as it is: casts between different kinds have been written out by the planner."""
+    """Check that a value needs no conversion: the planner has inserted casts between different types."""
     for value in values:
         same = value.type == rex.type or value.type.name == "void"
         both = (value.type.is_integer and rex.type.is_integer) or (value.type.is_string and rex.type == value.type)

@@ -1,8 +1,7 @@
-"""What local evaluation can compute: one table, a row for each function and operator.
-
-A row takes a call and answers with a Python function of the values of its arguments, which then are not NULL, but for
-those in `NULLS`; it raises NotLocal for arguments that it does not answer exactly. `and`, `or`, `case`, `coalesce` and
-`in`, which do not look at all their arguments, are in `evaluation.expressions`.
+"""The functions and operators of local evaluation, in one table. An entry compiles a call to a Python function of its
+argument values, which are not NULL except for functions in `NULLS`; it raises NotLocal for arguments that it does not
+support exactly. `and`, `or`, `case`, `coalesce` and `in`, which do not evaluate all their arguments, are in
+`evaluation.expressions`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from hivedruid.plan.rex import Call
 
 @dataclass(frozen=True)
 class Given:
-    """What expressions depend on besides the row: the session's time zone, by its name."""
+    """The context of functions: the name of the session's time zone."""
 
     zone_name: str
 
@@ -53,7 +52,7 @@ def _as_is(value: Any) -> Any:
 
 
 def _sides(call: Call) -> tuple[Function, Function]:
-    """How both sides are brought to the type in which Hive compares them."""
+    """The conversions of both sides to the type in which Hive compares them."""
     a, b = call.args[0].type, call.args[1].type
     if a == b and a.name not in ("char", "unknown") and not a.children:
         return _as_is, _as_is
@@ -87,7 +86,7 @@ def _plus_minus(call: Call, given: Given) -> Function:
 
 
 def _extremum(choose: Callable[..., Any]) -> Build:
-    """greatest() and least(): NULL as soon as one argument is."""
+    """greatest() and least(): NULL if any argument is NULL."""
 
     def build(call: Call, _given: Given) -> Function:
         if any(a.type != call.type and not (a.type.is_integer and call.type.is_integer) for a in call.args):
@@ -119,7 +118,7 @@ def _array(call: Call, _given: Given) -> Function:
 
 
 def _array_contains(call: Call, _given: Given) -> Function:
-    """False where the array or the value is NULL."""
+    """False if the array or the value is NULL."""
     array, value = call.args
     if array.type.children != (value.type,):
         raise NotLocal(f"array_contains() of {array.type} and {value.type}")
@@ -219,4 +218,4 @@ NULLS = frozenset(
         "array_contains",
     }
 )
-"""Functions that look at NULL themselves."""
+"""Functions that handle NULL themselves."""

@@ -1,4 +1,4 @@
-"""Functions that make rows: explode() and posexplode() of array columns, and of arrays that the call itself makes."""
+"""Table-generating functions: explode() and posexplode() of array columns and of array constructors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = Callable[[Row], "Sequence[Any] | None"]
 
 
 def generator(rex: Rex, scope: Scope) -> Callable[[Row], list[Row]]:
-    """The rows that a call makes of a row. Raises NotLocal."""
+    """A function that returns the rows generated from a row. Raises NotLocal."""
     if not isinstance(rex, Call) or rex.op not in ("explode", "posexplode") or len(rex.args) != 1:
         raise NotLocal(f"LATERAL VIEW {rex.op}()" if isinstance(rex, Call) else "LATERAL VIEW")
     values = _array(rex.args[0], scope)

@@ -1,4 +1,4 @@
-"""Which plans are evaluated in this process, and their answer."""
+"""Selects the plans that are evaluated in this process, and evaluates them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_ROWS = "hivedruid.local.evaluation.max.rows"
 
 @dataclass(frozen=True)
 class LocalInput:
-    """The rows of one native query, which stand for `node` in the plan; `view` is their name in EXPLAIN."""
+    """The rows of one native query, which replaces `node` in the plan; `view` is its name in EXPLAIN."""
 
     view: str
     read: DruidRead
@@ -32,7 +32,7 @@ class LocalInput:
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """Operators over the rows of native queries, each of which may have `most` rows."""
+    """Operators over the rows of native queries, each with at most `most` rows."""
 
     node: Node
     inputs: tuple[LocalInput, ...]
@@ -42,7 +42,7 @@ class LocalPlan:
 
 
 def local_plan(plan: QueryPlan) -> LocalPlan:
-    """What is evaluated in this process. Raises NotLocal where a part of the plan is not in the tables, or too large."""
+    """The plan for local evaluation. Raises NotLocal if a part is not supported or too large."""
     most = plan.context.most(MAX_ROWS)
     if most <= 0:
         raise NotLocal(f"{MAX_ROWS} is 0")
@@ -54,12 +54,12 @@ def local_plan(plan: QueryPlan) -> LocalPlan:
             raise NotLocal(f"a native query has about {rows} rows, more than {MAX_ROWS} ({most})")
     inputs = tuple(LocalInput(f"druid_{i}", _read(leaf, most, plan.zone), leaf) for i, leaf in enumerate(leaves))
     found = LocalPlan(node, inputs, plan.columns, plan.zone, most)
-    _evaluator(found, {}).relation(node)  # refused here, not when it runs
+    _evaluator(found, {}).relation(node)  # rejected here rather than at run time
     return found
 
 
 def why_not(plan: QueryPlan) -> str | None:
-    """Why a plan is not evaluated locally; None where it is."""
+    """The reason why a plan is not evaluated locally; None if it is."""
     try:
         local_plan(plan)
     except NotLocal as no:
@@ -68,7 +68,7 @@ def why_not(plan: QueryPlan) -> str | None:
 
 
 def evaluated(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Rows:
-    """The answer, given the rows of each input, zoned timestamps in UTC. Raises Unsure."""
+    """The result for the rows of each input, with zoned timestamps in UTC. Raises Unsure."""
     relation = _evaluator(plan, fetched).relation(plan.node)
     try:
         rows = relation()
@@ -88,7 +88,7 @@ def _evaluator(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Evaluator:
 
 
 def _hashable(rows: Rows, node: Node) -> Rows:
-    """Rows whose arrays are tuples, so that they can be told apart in groups and sets."""
+    """Rows with arrays as tuples, which are hashable for groups and sets."""
     places = [n for n, column in enumerate(node.columns) if column.type == ARRAYS]
     if not places:
         return rows
@@ -96,14 +96,15 @@ def _hashable(rows: Rows, node: Node) -> Rows:
 
 
 def _read(leaf: DruidQuery, most: int, zone: str) -> DruidRead:
-    """The native query; a scan ends as soon as it has more rows than may be."""
+    """The native query; a scan stops when it exceeds the row limit."""
     if leaf.grouped is None and leaf.fetch is None and not leaf.offset:
         return native_query(replace(leaf, fetch=most + 1), zone)
     return native_query(leaf, zone)
 
 
 def _shown(rows: Rows, plan: LocalPlan) -> Rows:
-    """The rows as results hold them: zoned timestamps in the session's zone, intervals with Hive's texts, arrays as lists."""
+    """The rows as result values: zoned timestamps in the session's time zone, intervals formatted as in Hive, arrays
+    as lists."""
     session = zone_of(plan.zone)
     forms: list[Callable[[Any], Any] | None] = []
     for column in plan.columns:

@@ -1,4 +1,4 @@
-"""Numbers as Hive computes them: integers that wrap around, IEEE doubles, decimals of 38 digits rounded half up."""
+"""Numeric functions as in Hive: integers that wrap around, IEEE doubles, decimals of 38 digits rounded half up."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from hivedruid.plan.rex import Call, Literal
 
 MAX_DIGITS = 38
 EXACT = Context(prec=400, rounding=ROUND_HALF_UP, Emin=-9999, Emax=9999, traps=[InvalidOperation])
-"""Room for every digit of sums, products, and quotients of 38 digits."""
+"""Enough precision for sums, products and quotients of 38 digits."""
 
 _BEHIND_SINGLE, _HALFWAY = (1 << 29) - 1, 1 << 28
-"""The bits of a double that a float does not have, and what they are in the middle of two floats."""
+"""The bits of a double that a float does not have, and their value at the midpoint of two floats."""
 
 Two = Callable[[Any, Any], Any]
 
 
 def real(value: float) -> float:
-    """A double that every engine has alike."""
+    """A double that is the same in every engine."""
     if not math.isfinite(value):
         raise Unsure("a non-finite double")
     return value
 
 
 def single(value: Any) -> float:
-    """The number of single precision that is nearest; that of a float's text is the float itself."""
+    """The nearest single-precision number; a float's decimal representation gives the float itself."""
     number = real(float(value))
     (bits,) = struct.unpack("<q", struct.pack("<d", number))
     if bits & _BEHIND_SINGLE == _HALFWAY and number != value:
@@ -49,7 +49,7 @@ def rounded(value: Decimal, scale: int) -> Decimal:
 
 
 def hive_decimal(value: Decimal) -> Decimal | None:
-    """What a HiveDecimal holds of an exact result: 38 digits, of which up to 38 behind the point; None on overflow."""
+    """An exact result rounded to HiveDecimal: 38 digits, up to 38 of them fractional; None on overflow."""
     whole = max(0, value.adjusted() + 1)
     if whole > MAX_DIGITS:
         return None
@@ -60,7 +60,7 @@ def hive_decimal(value: Decimal) -> Decimal | None:
 
 
 def as_decimal(value: Decimal | None, type_: HiveType) -> Decimal | None:
-    """The value in its declared precision and scale, rounded half up; None where it does not fit."""
+    """The value in its declared precision and scale, rounded half up; None if out of range."""
     if value is None:
         return None
     precision, scale = precision_scale(type_)
@@ -74,7 +74,7 @@ def as_decimal(value: Decimal | None, type_: HiveType) -> Decimal | None:
 
 
 def arithmetic(call: Call) -> Two:
-    """+ - * / % over numbers of any types; the result's type decides how."""
+    """+ - * / % of numbers of any type; the result type determines the arithmetic."""
     kinds = [a.type for a in call.args]
     if any(not k.is_numeric for k in kinds):
         raise NotLocal(f"{call.op} of {' and '.join(map(str, kinds))}")
@@ -92,7 +92,7 @@ def _wrapping(compute: Callable[[int, int], int]) -> Callable[[HiveType], Two]:
 
 
 def quotient(a: int, b: int) -> int:
-    """Division that cuts towards zero, as Java's."""
+    """Division that truncates toward zero, as in Java."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -125,7 +125,7 @@ def _decimals(op: str, type_: HiveType) -> Two:
 
 
 def _divide(a: Decimal, b: Decimal) -> Decimal | None:
-    """HiveDecimal.divide: 38 digits behind the point, rounded half up."""
+    """HiveDecimal.divide: 38 fractional digits, rounded half up."""
     return rounded(EXACT.divide(a, b), MAX_DIGITS) if b else None
 
 

@@ -1,4 +1,4 @@
-"""ORDER BY: nulls where the key says, texts by their code points (which is the order of their UTF-8 bytes)."""
+"""ORDER BY: nulls as specified by the key, strings by code points (the order of their UTF-8 bytes)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hivedruid.plan.rex import SortKey
 
 
 def ordered(keys: tuple[SortKey, ...], scope: Scope) -> Callable[[list[int], Sequence[Row]], list[int]]:
-    """How the numbers of rows are sorted; rows that are equal stay in their order."""
+    """A sort of row numbers; the sort is stable."""
     steps = []
     for item in reversed(keys):
         if item.rex.type.name in ("char", "float", "unknown") or item.rex.type.children:

@@ -19,7 +19,7 @@ from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Call, Over, Rex, Subquery, conjuncts, refs, walk
 
 MOST_ROWS = 200_000
-"""The most rows that any operator may make: a join of small inputs can have many."""
+"""Maximum rows of any operator: a join of small inputs can have many."""
 
 Rows = list[Row]
 Relation = Callable[[], Rows]
@@ -27,14 +27,14 @@ Relation = Callable[[], Rows]
 
 @dataclass
 class Evaluator:
-    """One plan's evaluation; `leaf` says where the rows of a leaf come from, None where the node is no leaf."""
+    """The evaluation of one plan; `leaf` returns the source of a leaf's rows, None for other nodes."""
 
     zone: str
     leaf: Callable[[Node], Relation | None]
     _subqueries: dict[int, Any] = field(default_factory=dict)
 
     def relation(self, node: Node) -> Relation:
-        """What computes the node's rows. Raises NotLocal for what is not evaluated here."""
+        """A function that computes the node's rows. Raises NotLocal for unsupported nodes."""
         found = self.leaf(node)
         if found is not None:
             for column in node.columns:
@@ -52,7 +52,7 @@ class Evaluator:
     # --- subqueries --------------------------------------------------------------------------------------------
 
     def _subquery(self, rex: Subquery, outer: Scope) -> Compiled:
-        """A subquery that reads nothing of the query around it; its rows are computed once."""
+        """An uncorrelated subquery; its rows are computed once."""
         if rex.plan.outer_refs():
             raise NotLocal("a correlated subquery")
         rows = self.relation(rex.plan)
@@ -189,7 +189,7 @@ class Evaluator:
 
 
 def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:
-    """`value IN (…)`: NULL where nothing is equal and NULL is on either side, unless there are no rows."""
+    """`value IN (…)`: NULL if nothing is equal and either side has a NULL, unless there are no rows."""
 
     def found(row: Row) -> bool | None:
         values, wanted = kept(), value(row)
@@ -223,7 +223,7 @@ def _bounded(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class _Call:
-    """One aggregate: its argument, its condition, and how its values are folded."""
+    """One aggregate: its argument, its condition, and its fold."""
 
     args: tuple[Compiled, ...]
     fold: Fold
@@ -249,7 +249,7 @@ class _Call:
 
 
 def _groups(found: Sequence[tuple[Row, Row]], kept: tuple[int, ...], width: int) -> dict[Row, list[Row]]:
-    """The rows by the keys of one grouping set, the others NULL; a set without keys has its group even of no rows."""
+    """The rows by the keys of one grouping set, the others NULL; a set without keys has one group even for no rows."""
     groups: dict[Row, list[Row]] = {} if kept else {(None,) * width: []}
     for keys, row in found:
         group = keys if len(kept) == width else tuple([k if i in kept else None for i, k in enumerate(keys)])
@@ -293,7 +293,7 @@ _SET_OPS: dict[str, Callable[[list[Rows], bool], Rows]] = {
 
 
 def _equalities(node: nodes.Join) -> tuple[list[tuple[Rex, Rex]], list[Rex]]:
-    """The terms `left = right` over values of one type, by which rows are looked up; and the others."""
+    """The terms `left = right` over values of one type, used for hash lookup; and the remaining terms."""
     left, right = ({c.id for c in side.columns} for side in (node.left, node.right))
     pairs: list[tuple[Rex, Rex]] = []
     rest: list[Rex] = []
@@ -322,7 +322,7 @@ def _pair(term: Rex, left: set[str], right: set[str]) -> tuple[Rex, Rex] | None:
 
 @dataclass(frozen=True)
 class _JoinPlan:
-    """How two inputs are joined: the keys of each side, what else must hold, and how wide each side is."""
+    """The parts of a join: the keys of each side, the remaining condition, and the width of each side."""
 
     kind: nodes.JoinKind
     left_keys: list[Compiled]

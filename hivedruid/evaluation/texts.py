@@ -1,4 +1,5 @@
-"""Functions of texts. Positions count characters, of which texts with characters beyond the basic plane are left to Spark."""
+"""String functions. Positions count characters; strings with characters outside the Basic Multilingual Plane are left
+to Spark."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from hivedruid.plan.rex import Call, Literal
 
 MAX_LENGTH = 1_000_000
 _ODD_CASE = frozenset("ıİſΣςß")
-"""Letters whose case depends on their place or on the language."""
+"""Letters whose case mapping depends on context or language."""
 
 Function = Callable[..., Any]
 
 
 def strings(function: Function, *numbers: int) -> Callable[[Call], Function]:
-    """A row of the table: all arguments are texts, but for the integers at the positions `numbers`."""
+    """A table entry: all arguments are strings, except integers at the positions `numbers`."""
 
     def build(call: Call) -> Function:
         for i, arg in enumerate(call.args):
@@ -32,7 +33,7 @@ def strings(function: Function, *numbers: int) -> Callable[[Call], Function]:
 
 
 def plain(text: str) -> str:
-    """The text, if each of its characters is one for Java, too."""
+    """The string, if each of its characters is a single char in Java."""
     if not text.isascii() and max(text) > "\uffff":
         raise Unsure("a string with characters outside the Basic Multilingual Plane")
     return text
@@ -54,7 +55,7 @@ lower = _cased(str.lower)
 
 
 def initcap(text: str) -> str:
-    """Each word with its first letter large and the rest small; words end at white space (WordUtils.capitalizeFully)."""
+    """Each word capitalized; words are separated by whitespace (WordUtils.capitalizeFully)."""
     return "".join(
         (upper(c) if i == 0 or text[i - 1] in _WHITE else lower(c)) if c not in _WHITE else c
         for i, c in enumerate(plain(text))
@@ -73,7 +74,7 @@ def concat_ws(separator: str | None, *parts: str | None) -> str | None:
 
 
 def substring(text: str, start: int, length: int | None = None) -> str:
-    """From `start`, counted from 1, or from the end where it is negative (UDFSubstr)."""
+    """substr() from `start`, counted from 1, or from the end if negative (UDFSubstr)."""
     size = len(plain(text))
     if abs(start) > size or (length is not None and length <= 0):
         return ""
@@ -104,7 +105,7 @@ def repeat(text: str, times: int) -> str:
 
 
 def trim(side: str) -> Function:
-    """Spaces, and no other white space, or the characters of a second argument."""
+    """Trims spaces only, or the characters of a second argument."""
     change = {"trim": str.strip, "ltrim": str.lstrip, "rtrim": str.rstrip}[side]
     return lambda text: change(text, " ")
 
@@ -134,7 +135,8 @@ def space(count: int) -> str:
 
 
 def format_number(call: Call) -> Function:
-    """Thousands apart by commas and a constant number of decimals, rounded half even (java.text.DecimalFormat)."""
+    """Formats with thousands separators and a constant number of decimals, rounded half even
+    (java.text.DecimalFormat)."""
     digits = call.args[1]
     if not isinstance(digits, Literal) or not isinstance(digits.value, int) or not 0 <= digits.value <= 20:
         raise NotLocal("format_number() with a non-constant number of decimals")
@@ -207,7 +209,7 @@ _SAME_AS_JAVA = re.compile(
 
 
 def java_pattern(pattern: str) -> re.Pattern[str]:
-    """The pattern for Python, if it means the same there as for Java."""
+    """The pattern for Python, if it has the same meaning as in Java."""
     if not _SAME_AS_JAVA.fullmatch(pattern):
         raise NotLocal("a regular expression that Java and Python may interpret differently")
     try:

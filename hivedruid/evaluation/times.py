@@ -1,4 +1,5 @@
-"""Dates and timestamps: calendar fields, floors, shifts and texts. Zoned timestamps are read in the session's zone."""
+"""Dates and timestamps: calendar fields, rounding, arithmetic and formatting. Zoned timestamps are interpreted in the
+session's time zone."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from hivedruid.plan.rex import Call, Literal
 Function = Callable[..., Any]
 Moment = TypeVar("Moment", bound=date)
 GREGORIAN = 1583
-"""The first year of which every calendar in use says the same."""
+"""The first year for which all calendars in use agree."""
 
 
 def modern(moment: Moment) -> Moment:
@@ -26,7 +27,7 @@ def modern(moment: Moment) -> Moment:
 
 
 def local(type_: HiveType, zone: tzinfo) -> Callable[[Any], Any]:
-    """A time on its own clock: a zoned timestamp on the session's, others as they are."""
+    """The local time: a zoned timestamp in the session's time zone, others unchanged."""
     if type_.name.endswith("zone"):
         return lambda v: modern(v.astimezone(zone).replace(tzinfo=None, fold=0))
     if type_ in (DATE, TIMESTAMP):
@@ -79,7 +80,7 @@ FLOOR_UNITS = tuple(_FLOORS)
 
 
 def floor(call: Call, zone: tzinfo) -> Function:
-    """floor_<unit>; below a day the time since the local unit began is taken off the instant."""
+    """floor_<unit>; below a day, the elapsed part of the local unit is subtracted from the instant."""
     unit = call.op.removeprefix("floor_")
     source = call.args[0].type
     cut, read = _FLOORS[unit], local(source, zone)
@@ -93,7 +94,7 @@ def floor(call: Call, zone: tzinfo) -> Function:
 
 
 def _day(call: Call, zone: tzinfo) -> Callable[[Any], date]:
-    """The first argument as a date; a text has been cast by the planner."""
+    """The first argument as a date; the planner has already cast strings."""
     source = call.args[0].type
     if source == DATE:
         return modern
@@ -124,7 +125,7 @@ def days_between(call: Call) -> Function:
 
 
 def add_months(call: Call, zone: tzinfo) -> Function:
-    """The last day of a month stays a last day; the answer is a text."""
+    """The last day of a month stays the last day; the result is a string."""
     day = _day(call, zone)
     if len(call.args) != 2 or not call.args[1].type.is_integer or call.args[0].type != DATE:
         raise NotLocal("add_months() with a pattern, or of non-dates")
@@ -158,7 +159,7 @@ _TRUNC: dict[str, str] = {
 
 
 def trunc(call: Call, zone: tzinfo) -> Function:
-    """trunc(date, 'MM'): a text."""
+    """trunc(date, 'MM'), which returns a string."""
     unit = call.args[1] if len(call.args) == 2 else None
     if not isinstance(unit, Literal) or not isinstance(unit.value, str) or unit.value.upper() not in _TRUNC:
         raise NotLocal("trunc() to a non-constant unit, or of a number")
@@ -169,7 +170,7 @@ def trunc(call: Call, zone: tzinfo) -> Function:
 
 
 def plus_interval(call: Call, zone: tzinfo) -> Function:
-    """A time plus or minus a constant interval; months of a zoned timestamp move on the session's clock."""
+    """A time plus or minus a constant interval; months of a zoned timestamp are added in the session's time zone."""
     a, b = call.args
     interval, moment = (a, b) if a.type.name.startswith("interval") else (b, a)
     if not isinstance(interval, Literal) or not isinstance(interval.value, tuple):
@@ -226,7 +227,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 
 
 def writer(pattern: str) -> Callable[[datetime], str]:
-    """A time as text in a pattern of java.time whose letters are in the table."""
+    """A time formatted with a java.time pattern whose letters are in the table."""
     parts: list[Callable[[Any], str]] = []
     position = 0
     for match in _PATTERN.finditer(pattern):
@@ -274,7 +275,7 @@ def from_unixtime(call: Call, zone: tzinfo) -> Function:
 
 
 def unix_timestamp(call: Call, zone: tzinfo) -> Function:
-    """Of a time; a plain timestamp is read in the session's zone."""
+    """unix_timestamp() of a time; a plain timestamp is interpreted in the session's time zone."""
     source = call.args[0].type
     if len(call.args) != 1 or not source.is_timestamp:
         raise NotLocal(f"unix_timestamp() of {source}")

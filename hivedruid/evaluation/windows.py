@@ -1,4 +1,4 @@
-"""Window functions over rows that are all there."""
+"""Window functions over rows in memory."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hivedruid.evaluation.ordering import ordered
 from hivedruid.plan.rex import Agg, Call, Literal, Over
 
 MOST_WORK = 5_000_000
-"""The most values that frames which do not only grow may hold together."""
+"""Maximum total size of frames that do not only grow."""
 
 Partition = Sequence[Row]
 Peers = Sequence[int]
-"""For each row of a sorted partition the number of its group of equal rows."""
+"""For each row of a sorted partition, the number of its peer group."""
 Frame = Callable[[int, Peers], tuple[int, int]]
-"""The first row of a row's frame, and the one after its last."""
+"""The start (inclusive) and end (exclusive) of a row's frame."""
 Values = Callable[[Partition, Peers], list[Any]]
 
 
@@ -82,7 +82,7 @@ _FRAME = re.compile(r"(ROWS|RANGE) BETWEEN (.+) (PRECEDING|FOLLOWING|ROW) AND (.
 
 
 def _frame(text: str, *, is_ordered: bool) -> Frame:
-    """The frame's bounds; without a clause up to the last peer, or all rows where there is no order."""
+    """The frame's bounds; by default up to the last peer, or all rows without ORDER BY."""
     if not text and not is_ordered:
         return lambda _i, peers: (0, len(peers))
     if not text:
@@ -131,7 +131,7 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
         state, begin, end, work = fold.start, 0, 0, 0
         for i in range(len(rows)):
             first, last = frame(i, peers)
-            if first != begin or last < end:  # else the frame has only grown
+            if first != begin or last < end:  # otherwise the frame has only grown
                 state, begin, end = fold.start, first, first
             work += last - end
             if work > MOST_WORK:
@@ -150,7 +150,7 @@ _OF_FRAME = ("first_value", "last_value")
 
 
 def _edge(call: Agg | Call, frame: Frame, scope: Scope) -> Values:
-    """first_value() and last_value(); a second argument tells whether nulls are skipped."""
+    """first_value() and last_value(); a second argument is true to skip nulls."""
     skip = len(call.args) > 1
     if skip and not (isinstance(call.args[1], Literal) and call.args[1].value is False):
         raise NotLocal(f"{call.op}() with IGNORE NULLS")

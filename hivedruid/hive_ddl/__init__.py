@@ -1,4 +1,4 @@
-"""DDL that was written for Hive's Druid and Kafka handlers, as hivedruid takes it: pure, from text to values."""
+"""Converts DDL for Hive's Druid and Kafka handlers to hivedruid. Pure: text in, values out."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ __all__ = ["Finding", "FindingKind", "Imported", "import_script"]
 
 
 def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
-    """Every statement of a script, or of what Hive's SHOW CREATE TABLE printed, as hivedruid takes it.
-
-    Raises ParseError, when it gets there, for a string, name or comment that is never closed.
+    """Convert each statement of a script or of SHOW CREATE TABLE output. Raises ParseError at an unterminated string,
+    name or comment.
     """
     tables = Tables()
     for comments, source in statements(text, file):
@@ -69,7 +68,7 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
 
 
 def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding]]:
-    """The statement's text with the edits it needs; empty where nothing is left of it."""
+    """The statement with its edits applied; empty if nothing is left."""
     word = next_word(source.text)[0]
     if word == "SET":
         statement = parse(source)
@@ -91,7 +90,7 @@ def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding
 
 
 def _secret_in(source: SourceStatement) -> str | None:
-    """The key of a secret that DDL gives in clear, wherever it stands, or None."""
+    """The key of the first plain-text secret in a DDL statement, or None."""
     if next_word(source.text)[0] not in ("CREATE", "ALTER"):
         return None
     tokens = Draft(source).tokens
@@ -106,7 +105,7 @@ _QUERY = re.compile(r"\bAS\s*\(?\s*(?:SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE
 
 
 def _shows_secret(source: SourceStatement) -> bool:
-    """Whether anything but a query, whose literals are data, holds a secret in clear."""
+    """Whether the statement contains a plain-text secret outside of queries, whose literals are data."""
     if next_word(source.text)[0] in QUERY_WORDS or next_word(source.text)[0] == "INSERT":
         return False
     query = _QUERY.search(source.text) if next_word(source.text)[0] == "CREATE" else None
@@ -114,7 +113,7 @@ def _shows_secret(source: SourceStatement) -> bool:
 
 
 def _without_database_clauses(draft: Draft) -> None:
-    """SHOW CREATE DATABASE prints where Hive keeps it."""
+    """Remove the location that SHOW CREATE DATABASE prints."""
     if draft.cursor(1).word() not in ("DATABASE", "SCHEMA"):
         return
     for index in range(2, len(draft.tokens)):
@@ -126,7 +125,7 @@ def _without_database_clauses(draft: Draft) -> None:
 
 
 def _revise_alter(draft: Draft, tables: Tables) -> bool:
-    """Make the edits that ALTER TABLE … SET TBLPROPERTIES needs; whether anything of it is left."""
+    """Apply the edits to ALTER TABLE … SET TBLPROPERTIES; returns whether anything is left of it."""
     cursor = draft.cursor()
     if not cursor.accept("ALTER", "TABLE"):
         return True
@@ -147,13 +146,13 @@ def _revise_alter(draft: Draft, tables: Tables) -> bool:
 
 
 _LOOKS = ("SHOW", "DESCRIBE", "DESC", "EXPLAIN")
-"""Statements that only look: a script goes on without them."""
+"""Read-only statements, which a script does not depend on."""
 _NEEDLESS = (*_LOOKS, "MSCK")
 _KEPT = ("CREATE", "INSERT", "FROM", "WITH", "SELECT")
 
 
 def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
-    """Whether what hivedruid does not do has no meaning here either: locks, statistics, jars."""
+    """Whether an unsupported statement can be dropped because it has no purpose in hivedruid: locks, statistics, jars."""
     word = next_word(source.text)[0]
     if not isinstance(error, UnsupportedError) or word in _KEPT:
         return False

@@ -1,4 +1,5 @@
-"""Whether hivedruid takes a statement: it is parsed, and tables are defined as CREATE TABLE would, without a catalog or Druid."""
+"""Checks whether hivedruid accepts a statement: parses it and defines tables as CREATE TABLE does, without a catalog
+or Druid."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _SETTINGS = {"druid.url": EMBEDDED}
 
 
 class _AnyDataSource(Mapping[str, Mapping[str, str]]):
-    """Every data source is there, with a time column: its real columns are known when the statement runs."""
+    """Assumes that every data source exists and has a time column: its real columns are known only when the statement
+    runs."""
 
     def __getitem__(self, name: str) -> Mapping[str, str]:
         return {TIME_COLUMN: "LONG"}
@@ -34,7 +36,7 @@ class _AnyDataSource(Mapping[str, Mapping[str, str]]):
 
 
 class Tables:
-    """The tables that the statements so far have made."""
+    """The tables created by the statements so far."""
 
     def __init__(self) -> None:
         self._tables: dict[str, Table] = {}
@@ -44,7 +46,8 @@ class Tables:
         return self._tables.get(f"{name.database or self._database}.{name.name}")
 
     def take(self, statement: Statement) -> Table | None:
-        """Check a statement; the table that it makes or changes. Raises HiveDruidError where it would be refused."""
+        """Check a statement; returns the table that it creates or changes. Raises HiveDruidError if it would be
+        rejected."""
         if isinstance(statement, UseDatabase):
             self._database = statement.name
         elif isinstance(statement, CreateTable) and statement.like is None:
@@ -78,7 +81,7 @@ class Tables:
 
 
 def _query_columns(statement: CreateTable) -> tuple[Column, ...] | None:
-    """The columns of AS SELECT as far as its text tells: their names. Types are known when the statement runs."""
+    """The column names of AS SELECT, from its text. Types are known only when the statement runs."""
     if statement.query is None:
         return None
     names = [name.lower() for name in statement.query.named_selects if name]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Columns of Hive from the schema of Avro records, as Hive's AvroSerDe makes them."""
+"""Hive columns from an Avro record schema, as derived by Hive's AvroSerDe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TYPES = {
 
 
 def avro_columns(schema: str) -> list[tuple[str, str]]:
-    """Name and type of each field; empty where the text is no schema of a record, or has a type that Hive has not."""
+    """Name and type of each field; empty if the text is not a record schema, or has a type that Hive does not support."""
     try:
         record = json.loads(schema)
         return [(field["name"].lower(), _type(field["type"])) for field in record["fields"]]

@@ -1,4 +1,4 @@
-"""CREATE TABLE as Hive wrote it: its clauses, and what each of them has become, as a table of rules."""
+"""The clauses of Hive's CREATE TABLE, and a table of rules that convert them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _CLAUSES = (
     "WITH SERDEPROPERTIES", "LOCATION", "TBLPROPERTIES", "LIKE", "AS",
 )  # fmt: skip
 _DRUID_HANDLER = re.compile(r"org\.apache\.hadoop\.hive\.druid\.\w*DruidStorageHandler\w*")
-"""The handler, and the ones that Hive's own tests put over it."""
+"""The storage handler, and the wrappers in Hive's own tests."""
 _INPUT_FORMATS = {"OrcInputFormat": "ORC", "MapredParquetInputFormat": "PARQUET", "TextInputFormat": "TEXTFILE"}
 
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause: where it begins and ends in the text, and the token after its words."""
+    """A clause: its start and end in the text, and the token after its keywords."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Clause:
 
 @dataclass
 class Shape:
-    """What CREATE TABLE is made of, as far as the rules go; `table`, `name` and `columns` are indices of tokens."""
+    """The parts of a CREATE TABLE that the rules use; `table`, `name` and `columns` are token indices."""
 
     draft: Draft
     table: int
@@ -48,7 +48,7 @@ class Shape:
 
     @property
     def kind(self) -> TableKind | None:
-        """What is behind the table; None for a storage handler that hivedruid does not have."""
+        """The kind of the table; None for an unsupported storage handler."""
         handler = self.value("STORED BY")
         found = STORAGE_HANDLERS.get(handler.lower(), handler)
         if found:
@@ -57,7 +57,7 @@ class Shape:
         return "files" if self.external else "iceberg"
 
     def value(self, clause: str) -> str:
-        """The word or string behind a clause's words; empty where there is none."""
+        """The word or string after a clause's keywords; empty if there is none."""
         found = self.clauses.get(clause)
         tokens = self.draft.tokens
         return tokens[found.index].text if found and found.index < len(tokens) else ""
@@ -75,7 +75,7 @@ class Shape:
 
 
 def read_shape(draft: Draft) -> Shape | None:
-    """The parts of a CREATE TABLE; None where it is none, or is one that cannot be read."""
+    """The parts of a CREATE TABLE; None for other statements and for unparsable text."""
     cursor = draft.cursor()
     if not cursor.accept("CREATE"):
         return None
@@ -95,7 +95,7 @@ def read_shape(draft: Draft) -> Shape | None:
 
 
 def _columns(draft: Draft, index: int) -> list[tuple[int, int]]:
-    """First and last token of each column; the last one ends before the closing bracket."""
+    """First and last token of each column, up to the closing parenthesis."""
     cursor = draft.cursor(index)
     if not cursor.accept("("):
         return []
@@ -114,7 +114,7 @@ def _columns(draft: Draft, index: int) -> list[tuple[int, int]]:
 
 
 def _clauses(draft: Draft, index: int) -> dict[str, Clause]:
-    """The clauses from token `index` on, each up to the next; AS takes the rest."""
+    """The clauses from token `index`, each up to the next; AS extends to the end."""
     cursor = draft.cursor(index)
     found: list[tuple[str, int, int]] = []
     depth = 0
@@ -140,7 +140,7 @@ def _clauses(draft: Draft, index: int) -> dict[str, Clause]:
 
 
 def revise_table(shape: Shape) -> None:
-    """Make the edits that a CREATE TABLE needs."""
+    """Apply the rules to a CREATE TABLE."""
     for rule in RULES:
         rule(shape)
 
@@ -160,7 +160,7 @@ def _handler(shape: Shape) -> None:
 
 
 def _external(shape: Shape) -> None:
-    """EXTERNAL, given as the keyword or (in SHOW CREATE TABLE of older Hives) as a property."""
+    """EXTERNAL, as the keyword or (in SHOW CREATE TABLE of older Hive versions) as a property."""
     flag = next((pair.value for pair in shape.properties if pair.key.upper() == "EXTERNAL"), "")
     if shape.external:
         return
@@ -180,7 +180,7 @@ def _make_external(shape: Shape, why: str) -> None:
 
 
 def _kafka_columns(shape: Shape) -> None:
-    """SHOW CREATE TABLE lists what the handler adds by itself."""
+    """Remove the columns that the handler adds and SHOW CREATE TABLE lists."""
     if shape.kind != "kafka":
         return
     added = {column.name for column in KAFKA_COLUMNS}
@@ -196,7 +196,7 @@ def _kafka_columns(shape: Shape) -> None:
 
 
 def _avro_columns(shape: Shape) -> None:
-    """Hive's Kafka tables took their columns from the Avro schema, where none were given."""
+    """Hive takes a Kafka table's columns from the Avro schema if none are declared."""
     schema = next((pair.value for pair in shape.properties if pair.key == "avro.schema.literal"), None)
     if shape.kind == "kafka" and not shape.columns and schema and (columns := avro_columns(schema)):
         end = shape.draft.tokens[shape.name].end + 1
@@ -206,7 +206,7 @@ def _avro_columns(shape: Shape) -> None:
 
 
 def _handler_clauses(shape: Shape) -> None:
-    """What SHOW CREATE TABLE prints of tables behind a handler, and CREATE TABLE does not take."""
+    """Remove the clauses that SHOW CREATE TABLE prints for tables with a handler and CREATE TABLE does not accept."""
     if shape.kind in ("druid", "kafka"):
         shape.drop("ROW FORMAT", "the storage handler defines the SerDe")
         shape.drop(
@@ -220,7 +220,7 @@ def _handler_clauses(shape: Shape) -> None:
 
 
 def _file_format(shape: Shape) -> None:
-    """What is STORED AS. Managed tables are Iceberg tables of ORC files: how else they were laid out is no part of them."""
+    """STORED AS. Managed tables are Iceberg tables with ORC files; their former layout does not matter."""
     found = shape.clauses.get("STORED AS")
     if shape.kind not in ("files", "iceberg") or "LIKE" in shape.clauses:
         return
@@ -238,7 +238,7 @@ def _file_format(shape: Shape) -> None:
 
 
 def _format_name(shape: Shape) -> str:
-    """The word behind STORED AS, also where SHOW CREATE TABLE spells it as INPUTFORMAT 'class' OUTPUTFORMAT 'class'."""
+    """The format after STORED AS, also if SHOW CREATE TABLE prints it as INPUTFORMAT 'class' OUTPUTFORMAT 'class'."""
     word = shape.value("STORED AS").upper()
     if word != "INPUTFORMAT":
         return word
@@ -253,7 +253,7 @@ def _format_name(shape: Shape) -> str:
 
 
 def _where_files_are(shape: Shape) -> None:
-    """A managed table over files of its own choice reads them only as an external one."""
+    """A managed table with a LOCATION can read those files only as an external table."""
     transactional = any(pair.key == "transactional" and pair.value.lower() == "true" for pair in shape.properties)
     if shape.kind == "iceberg" and "LOCATION" in shape.clauses:
         if transactional:
@@ -278,7 +278,7 @@ def _buckets(shape: Shape) -> None:
 
 
 def _time_alias(shape: Shape) -> None:
-    """The Hive page's own misprint."""
+    """Fix a typo in the Hive documentation page."""
     if shape.kind == "druid" and (found := shape.clauses.get("AS")):
         for token in shape.draft.tokens[found.index :]:
             if token.text == "___time" and token.token_type != TokenType.STRING:
@@ -304,7 +304,7 @@ def _properties(shape: Shape) -> None:
 
 
 def _field_names(shape: Shape) -> None:
-    """Hive lower-cased the names, so that a field of JSON records with capitals never matched."""
+    """Hive lower-cases column names, so JSON fields with capitals never matched."""
     given = {pair.key: pair.value for pair in shape.properties}
     if shape.kind != "druid" or not is_fed(given) or given.get("druid.parseSpec.format", "json").lower() != "json":
         return
@@ -323,4 +323,4 @@ RULES: tuple[Rule, ...] = (
     _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _where_files_are, _file_format, _buckets, _time_alias,
     _properties, _field_names,
 )  # fmt: skip
-"""In this order: what one decides, such as EXTERNAL, the next ones see."""
+"""In this order: later rules depend on the changes of earlier ones, such as EXTERNAL."""

@@ -1,4 +1,4 @@
-"""A statement that is being rewritten: its tokens, the edits so far, and what is to be said about them."""
+"""A statement being rewritten: its tokens, its edits, and the findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.script import SourceStatement
 
 @dataclass(frozen=True)
 class Pair:
-    """`'key' = 'value'`; `written` is how the statement has it, empty where it was changed."""
+    """`'key' = 'value'`; `written` is its original spelling, empty if it was changed."""
 
     key: str
     value: str
@@ -21,7 +21,7 @@ class Pair:
 
 
 class Draft:
-    """Edits are ranges of the statement's text, so that everything else stays as its author wrote it."""
+    """Edits are ranges of the statement's text; everything else keeps its original spelling."""
 
     def __init__(self, source: SourceStatement) -> None:
         self.source = source
@@ -36,7 +36,7 @@ class Draft:
         self._edits.append((start, end, text))
 
     def remove(self, start: int, end: int) -> None:
-        """Take a range out, with its line where nothing else stands there."""
+        """Remove a range, and its line if that becomes empty."""
         text = self.source.text
         line_start = text.rfind("\n", 0, start) + 1
         line_end = text.find("\n", end)
@@ -46,7 +46,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The statement with the edits made."""
+        """The statement with the edits applied."""
         result = self.source.text
         for start, end, text in sorted(self._edits, reverse=True):
             result = result[:start] + text + result[end:]
@@ -58,7 +58,8 @@ class Draft:
         return cursor
 
     def pairs(self, index: int) -> tuple[list[Pair], int] | None:
-        """The properties in the brackets at token `index`, and the index of the closing one; None where it is no such list."""
+        """The properties in the parentheses at token `index`, and the index of the closing parenthesis; None if it is
+        not a property list."""
         cursor = self.cursor(index)
         if not cursor.accept("("):
             return None
@@ -84,7 +85,7 @@ class Draft:
         return token
 
     def replace_pairs(self, index: int, end: int, pairs: list[Pair]) -> None:
-        """Write the list between the brackets at these tokens anew."""
+        """Rewrite the list between the parentheses at these tokens."""
         self.replace(self.tokens[index].start, self.tokens[end].end + 1, listed(pairs))
 
 

@@ -1,4 +1,4 @@
-"""What is said of a statement of Hive: values."""
+"""The result of converting a Hive statement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FindingKind = Literal["changed", "dropped", "note", "refused"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to know about a statement; `text` is one line and holds no secret.
+    """A remark about a statement; `text` is one line without secrets.
 
     changed: it is written differently now. dropped: a part of it is gone that has no effect here. note: the same text means
     something else than it did, or needs something. refused: there is no way to say it here.
@@ -24,10 +24,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Imported:
-    """A statement of Hive and what became of it.
+    """A Hive statement and its conversion.
 
-    `text` is the statement to run instead, without `;`. It is empty where nothing is left to do, and None where the statement
-    cannot be mapped: `findings` say why. `summary` is what it makes; `comments` are those in front of it.
+    `text` is the statement to run instead, without `;`. It is empty if nothing is left to run, and None if the
+    statement cannot be mapped; `findings` contain the reason. `summary` describes the created table; `comments` are
+    the comments before the statement.
     """
 
     source: SourceStatement

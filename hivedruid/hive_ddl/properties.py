@@ -1,4 +1,4 @@
-"""Table properties of Hive's Druid and Kafka handlers: what each of them has become, as a table of rules."""
+"""A table of rules that convert the table properties of Hive's Druid and Kafka handlers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hivedruid.settings import PERIOD, WITHOUT_EFFECT, seconds
 
 
 class Outcome(NamedTuple):
-    """What a rule says of a property: a finding, and what it is now; None where it is gone."""
+    """The result of a rule for a property: a finding, and the new property; None if it is removed."""
 
     kind: FindingKind
     text: str
@@ -32,7 +32,7 @@ BOOKKEEPING = frozenset(
     numFiles numFilesErasureCoded numPartitions numRows rawDataSize storage_handler totalSize transient_lastDdlTime
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
-"""What Hive itself notes down in a table's properties: SHOW CREATE TABLE prints it."""
+"""Hive's internal table properties, which SHOW CREATE TABLE prints."""
 
 INTERNAL = frozenset(
     """
@@ -40,7 +40,7 @@ INTERNAL = frozenset(
     druid.segment.version druid.storage.storageDirectory.intermediate
     """.split()  # noqa: SIM905
 )
-"""What Hive's planner hands to its own tasks (DruidConstants)."""
+"""Properties that Hive's planner passes to its own tasks (DruidConstants)."""
 
 RENAMED = {
     "druid.parseSpec.hasHeaderRow": "druid.parseSpec.hasHeaderRows",
@@ -50,7 +50,7 @@ RENAMED = {
     "druid.timestampSpec.column": "druid.timestamp.column",
     "druid.timestampSpec.format": "druid.timestamp.format",
 }
-"""Names as Druid's parser spec has them; Hive knew none of them."""
+"""Names used in Druid's parser spec, which Hive did not support."""
 
 _FOLDED = {key.lower(): key for key in p.PROPERTIES if not key.endswith(".")}
 
@@ -58,7 +58,7 @@ _FOLDED = {key.lower(): key for key in p.PROPERTIES if not key.endswith(".")}
 def revised(
     pairs: list[Pair], kind: TableKind | None, before: Mapping[str, str] | None = None
 ) -> tuple[list[Pair], list[Finding]]:
-    """The properties as they are given now, for a table of that kind, which has those of `before` already."""
+    """The converted properties of a table of that kind, which already has the properties in `before`."""
     noted = [pair.key for pair in pairs if pair.key in BOOKKEEPING]
     last = {pair.key: pair for pair in pairs if pair.key not in BOOKKEEPING}
     findings = [
@@ -226,4 +226,4 @@ RULES: tuple[Rule, ...] = (
     _internal, _misspelt, _unknown, _without_effect, _of_another_kind, _brokers_again, _boolean,
     _task_duration, _rollup, _format, _reset, _secret,
 )  # fmt: skip
-"""Each looks at what the ones before it have left of a property."""
+"""Each rule receives the result of the previous ones."""

@@ -1,4 +1,4 @@
-"""Scripts of Hive, and what its shells print: statements, also without `;`, and the comments between them."""
+"""Splits Hive scripts and shell output into statements, with or without `;`, and the comments between them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ _PRINTED = re.compile(
     r"^[ \t|]*createtab_stmt[ \t|]*$|^\d[\d,]* rows? (?:selected|affected).*$|^Time taken: .*$|^OK[ \t]*$", re.MULTILINE
 )
 _SHELL = re.compile(r"^(?:createtab_stmt[ \t]*$|Time taken: )", re.MULTILINE)
-"""What no script has; without it a line that is `OK` stays."""
+"""Output that scripts never contain; without it a line `OK` is kept."""
 _CREATED = ("EXTERNAL", "MANAGED", "TEMPORARY", "TRANSACTIONAL", "MATERIALIZED", "TABLE", "VIEW", "DATABASE")
 
 
 def statements(text: str, file: str | None = None) -> Iterator[tuple[str, SourceStatement]]:
-    """Each statement, with the comments in front of it.
-
-    Where SHOW CREATE TABLE was printed one after the other without `;`, a CREATE that begins a line ends the one before.
-    Raises ParseError, when it gets there, for a string, name or comment that is never closed.
+    """Each statement, with the comments before it. In SHOW CREATE TABLE output without `;`, a CREATE at the start of a
+    line ends the previous statement. Raises ParseError at an unterminated string, name or comment.
     """
     text = without_frames(text)
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -39,7 +37,8 @@ def statements(text: str, file: str | None = None) -> Iterator[tuple[str, Source
 
 
 def without_frames(text: str) -> str:
-    """The text without what beeline and Hive's command line print around a statement; every character keeps its place."""
+    """The text without the frames that beeline and the Hive CLI print around statements; all characters keep their
+    positions."""
 
     def blank(match: re.Match[str]) -> str:
         return " " * len(match[0])
@@ -51,7 +50,7 @@ def without_frames(text: str) -> str:
 
 
 def _comments(between: str) -> str:
-    """The comments between two statements, without the `;` and blank lines in front of them."""
+    """The comments between two statements, without the preceding `;` and blank lines."""
     return between.strip().removeprefix(";").strip()
 
 
@@ -69,7 +68,7 @@ def _pieces(source: SourceStatement) -> Iterator[SourceStatement]:
 
 
 def _begins(source: SourceStatement) -> list[int]:
-    """Where in the text a CREATE begins a line, outside brackets, and no statement that takes one stands before it."""
+    """The offsets of CREATE at the start of a line, outside parentheses, that is not part of another statement."""
     try:
         tokens = tokenize(source)
     except ParseError:

@@ -1,4 +1,4 @@
-"""SET as Hive's scripts have it."""
+"""Converts SET statements of Hive scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESSES = {
 
 
 def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
-    """The statement as it is given now: None where it stays, empty where it has no effect."""
+    """The converted statement: None if it is unchanged, empty if it has no effect."""
     key, value = statement.key, statement.value
     if key is None or value is None:
         return None, []

@@ -1,7 +1,5 @@
-"""The text of a statement to a `Statement`.
-
-SELECT, in whole or inside other statements, is read by sqlglot's Hive dialect. The rest of a statement is read by
-small parsers over sqlglot's tokens, one module for each family; a query's path loads none of them.
+"""Parses the text of a statement to a `Statement`. sqlglot's Hive dialect parses SELECT, alone or inside other
+statements. Small parsers over sqlglot's tokens parse the rest, one module per family; queries load none of them.
 """
 
 from __future__ import annotations
@@ -22,10 +20,8 @@ _EXPLAIN_MODES = ("EXTENDED", "CBO", "FORMATTED")
 
 
 def parse(source: SourceStatement) -> Statement:
-    """The statement that `source` is.
-
-    Raises ParseError where the text is no statement of the dialect, and UnsupportedError where it is one
-    that hivedruid does not do; both carry the place.
+    """Parse `source`. Raises ParseError if the text is not a statement of the dialect, and UnsupportedError if
+    hivedruid does not support it; both with the position.
     """
     if not source.text.isascii() and (broken := _SURROGATE.search(source.text)):
         raise ParseError(
@@ -74,7 +70,7 @@ def _explain(source: SourceStatement, start: int, end: int) -> Statement:
 
 
 def _refuse_mode(source: SourceStatement, mode: str, offset: int) -> None:
-    """Hive's other kinds of EXPLAIN are about things that are not here."""
+    """Reject Hive's other kinds of EXPLAIN, which do not apply to hivedruid."""
     if mode == "ANALYZE" and next_word(source.text, next_word(source.text, offset)[2])[0] == "TABLE":
         return  # the statement ANALYZE TABLE
     if mode in (

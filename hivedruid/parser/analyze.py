@@ -12,7 +12,7 @@ from hivedruid.script import SourceStatement
 def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
     """ANALYZE TABLE [database.]table COMPUTE STATISTICS [FOR COLUMNS [column, …] | CACHE METADATA | NOSCAN].
 
-    CACHE METADATA was for an HBase metastore; it adds nothing.
+    CACHE METADATA applied to an HBase metastore; it has no effect.
     """
     cursor.expect("TABLE")
     name = cursor.table_name()

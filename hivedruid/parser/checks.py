@@ -1,4 +1,4 @@
-"""A look at a query's tokens before sqlglot reads them: it lets pass what no Hive query says, and would mean something else by it."""
+"""Checks a query's tokens before sqlglot parses them, since sqlglot accepts text that is not valid in Hive."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
 
 _BY = {TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY, TokenType.SORT_BY}
-# After these an expression has to come …
+# An expression must follow these …
 _BEFORE_ITEM = {TokenType.COMMA, TokenType.SELECT, TokenType.GROUP_BY}
-# … and none begins with these.
+# … and cannot start with these.
 _NO_ITEM = _BY | {
     TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.HAVING, TokenType.LIMIT,
     TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT,
@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"\$\{[^}$ ]+\}")
 def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
     """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not set.
 
-    The types of casts are those of CREATE TABLE: sqlglot takes many more. SELECT TRANSFORM(…) USING 'command' would start a
+    Cast types are those of CREATE TABLE: sqlglot accepts many more. SELECT TRANSFORM(…) USING 'command' would start a
     program on the machine that runs the query: UnsupportedError.
     """
     _check_casts(source, tokens)
@@ -60,8 +60,8 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
 
 
 def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
-    """Read the type behind AS in each CAST as a column's is read."""
-    is_cast: list[bool] = []  # for each bracket that is open
+    """Parse the type after AS in each CAST like a column type."""
+    is_cast: list[bool] = []  # for each open parenthesis
     for i, token in enumerate(tokens):
         if token.token_type == TokenType.L_PAREN:
             is_cast.append(i > 0 and tokens[i - 1].text.upper() in _CASTS)
@@ -71,7 +71,7 @@ def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
         elif token.token_type == TokenType.ALIAS and is_cast and is_cast[-1]:
             cursor = Cursor(source, tokens)
             cursor.index = i + 1
-            if cursor.word() not in ("INTERVAL", "TIMESTAMPLTZ"):  # the latter is ours: see tokens
+            if cursor.word() not in ("INTERVAL", "TIMESTAMPLTZ"):  # the latter is added by hivedruid: see tokens
                 parse_type(cursor)
 
 
@@ -84,7 +84,7 @@ def _check_foreign(source: SourceStatement, token: Token, before: Token | None, 
         if following is None or following.text.upper() not in _FOREIGN_BEFORE[kind]:
             return
     elif kind not in _FOREIGN or (kind == TokenType.DCOLON and before is not None and before.start == token.start):
-        return  # a number such as 10L comes as the tokens 10 :: L, all in one place
+        return  # a number such as 10L is tokenized as 10 :: L, all at the same position
     if kind == TokenType.PARAMETER and (variable := _VARIABLE.match(source.text, token.start)):
         raise ParseError(
             f"variable {variable[0]} is not set",
@@ -119,7 +119,7 @@ def _expected(source: SourceStatement, what: str, found: Token | None) -> ParseE
 
 
 def span_of(source: SourceStatement, token: Token | None) -> Span:
-    """The place of a token; of the end of the statement without one."""
+    """The position of a token, or of the end of the statement."""
     if token is None:
         return source.span(len(source.text))
     return source.span(token.start, token.end + 1)

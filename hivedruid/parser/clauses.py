@@ -1,4 +1,4 @@
-"""Clauses that several statements have."""
+"""Clauses shared by several statements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hivedruid.parser.tokens import Cursor
 
 
 def like_pattern(cursor: Cursor) -> str | None:
-    """`[LIKE] 'pattern'`. Hive lets LIKE out before a pattern: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
+    """`[LIKE] 'pattern'`. LIKE is optional, as in Hive: SHOW TABLES 'a*', and SHOW FUNCTIONS floor_day."""
     if cursor.accept("LIKE"):
         return cursor.string("a quoted pattern")[0]
     if cursor.at_end:
@@ -20,7 +20,7 @@ def like_pattern(cursor: Cursor) -> str | None:
 
 
 def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
-    """An id in quotes, which ends the statement; `listing` is the statement that shows which there are."""
+    """A quoted id at the end of the statement; `listing` is the statement that lists the ids."""
     token = cursor.current
     if token is None or token.token_type != TokenType.STRING or not token.text.strip():
         cursor.fail(f"{what} as a quoted string", hint=f"run {listing} to list the ids")
@@ -30,7 +30,7 @@ def quoted_id(cursor: Cursor, what: str, listing: str) -> tuple[str, Span]:
 
 
 def where_state(cursor: Cursor, things: str, example: str) -> tuple[str, Span]:
-    """What follows WHERE: STATE = 'state'."""
+    """The condition after WHERE: STATE = 'state'."""
     if not cursor.accept("STATE"):
         cursor.fail("STATE", hint=f"{things} can only be filtered by STATE: WHERE STATE = '{example}'")
     cursor.expect("=")

@@ -1,4 +1,4 @@
-"""Statements that are no query, by their first word."""
+"""Statements other than queries, by their first word."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "RESUME": ("jobs", "parse_resume"),
 }
 _FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS)
-"""Their parsers read the first word, too."""
-# These read the raw text: their values are no SQL.
+"""Their parsers also read the first word."""
+# These parse the raw text: their values are not SQL.
 _RAW: dict[str, tuple[str, str]] = {
     "SET": ("utility", "parse_set"),
     "RESET": ("utility", "parse_reset"),
@@ -46,7 +46,7 @@ _INSTEAD = {
 
 
 def parse_command(source: SourceStatement, word: str, start: int, end: int) -> Statement:
-    """The statement that begins at `start` with `word`, which ends at `end`."""
+    """The statement at `start`, whose first `word` ends at `end`."""
     from importlib import import_module
 
     if word == "RESET":

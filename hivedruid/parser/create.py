@@ -77,7 +77,7 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
 
 
 class TableClauses:
-    """What may follow the name and columns of CREATE TABLE, in any order, each once."""
+    """The clauses after the name and columns of CREATE TABLE, in any order, each at most once."""
 
     def __init__(
         self, source: SourceStatement, cursor: Cursor, refuse: Callable[[Cursor], None] = lambda _: None
@@ -206,7 +206,7 @@ class TableClauses:
 
 
 def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
-    """Columns up to and with the closing bracket."""
+    """The columns, including the closing parenthesis."""
     columns: list[ColumnDef] = []
     while True:
         if not _table_constraint(cursor):
@@ -236,7 +236,7 @@ _COLUMN_CONSTRAINTS = ("CONSTRAINT", "PRIMARY", "PRIMARY KEY", "UNIQUE", "NOT", 
 
 
 def _table_constraint(cursor: Cursor) -> bool:
-    """A constraint among the columns; a column may be called `check` or `unique`, but then a type follows."""
+    """Whether a constraint follows; a column named `check` or `unique` is followed by a type."""
     word, after = cursor.word(), cursor.word(1)
     if word in ("PRIMARY KEY", "FOREIGN KEY") or (word in ("PRIMARY", "FOREIGN") and after == "KEY"):
         return _constraint(cursor, table=True)
@@ -255,7 +255,7 @@ def _table_constraint(cursor: Cursor) -> bool:
 
 
 def _constraint(cursor: Cursor, *, table: bool = False) -> bool:
-    """Step over a constraint that is only noted (DISABLE), as Hive does; refuse one that would have to be enforced."""
+    """Skip a constraint that is not enforced (DISABLE), as Hive does; reject one that must be enforced."""
     if not table and cursor.word() not in _COLUMN_CONSTRAINTS:
         return False
     start = cursor.index
@@ -276,7 +276,7 @@ def _constraint(cursor: Cursor, *, table: bool = False) -> bool:
 
 
 def property_list(cursor: Cursor) -> tuple[Property, ...]:
-    """`('key' = 'value', …)`. A key given twice is refused."""
+    """`('key' = 'value', …)`. Duplicate keys are rejected."""
     cursor.expect("(")
     properties: list[Property] = []
     while True:
@@ -296,7 +296,7 @@ def property_list(cursor: Cursor) -> tuple[Property, ...]:
 
 
 def _delimiters(cursor: Cursor) -> list[Property]:
-    """ROW FORMAT DELIMITED … as the SerDe properties that Hive makes of it."""
+    """ROW FORMAT DELIMITED … as the equivalent SerDe properties in Hive."""
     properties: list[Property] = []
 
     def read(key: str, start: int) -> None:

@@ -1,9 +1,9 @@
 """Keep function calls as written.
 
-sqlglot turns the functions it knows into cross-dialect nodes (`date_format` becomes TimeToStr with a strftime
-pattern, `day` wraps its argument), which loses what Hive would do with them. A function it does not know stays an
-`exp.Anonymous` with its arguments untouched, so the names of known functions get a prefix in the token stream that
-makes them unknown. Names whose arguments have a syntax of their own stay.
+sqlglot turns the functions it knows into cross-dialect nodes (`date_format` becomes TimeToStr with a strftime pattern,
+`day` wraps its argument), which loses their Hive semantics. Unknown functions become `exp.Anonymous` with unchanged
+arguments, so known function names get a prefix in the token stream that makes them unknown. Names with special
+argument syntax are kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from sqlglot.tokenizer_core import Token, TokenType
 
 PREFIX = "$"
-"""In front of a kept name; no Hive identifier starts with it."""
+"""The prefix of a kept name; no Hive identifier starts with it."""
 
 _OWN_SYNTAX = frozenset(
     {"CAST", "TRY_CAST", "EXTRACT", "FLOOR", "CEIL", "CEILING", "TRIM", "SUBSTRING", "POSITION", "IF"}
@@ -70,7 +70,8 @@ _LENGTH_CARRIERS = {TokenType.VARCHAR: TokenType.BINARY, TokenType.CHAR: TokenTy
 
 
 def _with_text_lengths(tokens: list[Token]) -> list[Token]:
-    """CAST(… AS varchar(n)) keeps its n: sqlglot makes a plain string of it, so the type travels as binary(n), char as varbinary(n)."""
+    """CAST(… AS varchar(n)) keeps its n: sqlglot converts it to a plain string, so the type is encoded as binary(n),
+    char as varbinary(n)."""
     kept = list(tokens)
     for position in range(1, len(tokens) - 1):
         token = tokens[position]

@@ -1,4 +1,4 @@
-"""START, STOP, RESET and their kind, SHOW INGESTIONS | TASKS | TASK | PROBLEMS and KILL TASK."""
+"""Ingestion statements (START, STOP, RESET, …), SHOW INGESTIONS | TASKS | TASK | PROBLEMS and KILL TASK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hivedruid.parser.tokens import Cursor, next_sign, next_word
 from hivedruid.script import SourceStatement
 
 TASK_STATES = ("WAITING", "PENDING", "RUNNING", "SUCCESS", "FAILED")
-"""The states of Druid's tasks: TaskState, with RUNNING told apart by RunnerTaskState."""
+"""The states of Druid's tasks: TaskState, with RUNNING refined by RunnerTaskState."""
 
 _TIMESTAMP = re.compile(
     r"(?P<date>\d{4}-\d{1,2}-\d{1,2})(?: (?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.\d{1,9})?)?)?",
@@ -107,7 +107,7 @@ def _timestamp(cursor: Cursor) -> str:
 
 
 def _is_timestamp(text: str) -> bool:
-    """Whether Hive reads the text as a timestamp, of a day and an hour that there are."""
+    """Whether Hive parses the text as a timestamp with a valid date and time."""
     from datetime import datetime
 
     match = _TIMESTAMP.fullmatch(text.strip())
@@ -124,7 +124,7 @@ def _is_timestamp(text: str) -> bool:
 
 
 def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
-    """What follows SHOW: INGESTIONS, TASKS, TASK or PROBLEMS."""
+    """The statements after SHOW: INGESTIONS, TASKS, TASK or PROBLEMS."""
     if cursor.accept("TASKS"):
         return _tasks(source, cursor)
     if cursor.accept("TASK"):

@@ -13,13 +13,13 @@ from hivedruid.script import SourceStatement
 
 
 def parse_insert(source: SourceStatement, cursor: Cursor) -> Statement:
-    """`[WITH …] [FROM …] INSERT … [INSERT …]`: what stands before the first INSERT is part of every query.
+    """`[WITH …] [FROM …] INSERT … [INSERT …]`: the text before the first INSERT is part of every query.
 
     Raises UnsupportedError for PARTITION and DIRECTORY.
     """
     tokens = cursor.rest()
     starts = split_at_depth(tokens, {"INSERT"})
-    if not starts:  # a control character that hangs on to the word
+    if not starts:  # a control character attached to the word
         cursor.fail("INSERT")
     shared = tokens[: starts[0]]
     targets = []
@@ -60,7 +60,7 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
 
 
 def _columns(cursor: Cursor) -> tuple[tuple[str, ...], list[Token]]:
-    """`(a, b)` after the table; a bracket may as well begin the query."""
+    """`(a, b)` after the table; a parenthesis may also start the query."""
     if cursor.word() != "(" or cursor.word(1) in ("SELECT", "WITH", "FROM", "VALUES", "("):
         return (), []
     cursor.expect("(")

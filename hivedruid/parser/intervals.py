@@ -1,7 +1,8 @@
 """Intervals without the word INTERVAL: `2 days`, `'1-2' YEAR TO MONTH`, `(1) month`.
 
-Hive's grammar takes a number or a text, or one in brackets, before a unit for an interval (IdentifiersParser.g,
-intervalLiteral); sqlglot takes the unit for a column's new name. So the word is put in front in the token stream.
+Hive's grammar parses a number or a string, optionally in parentheses, before a unit as an interval
+(IdentifiersParser.g, intervalLiteral); sqlglot parses the unit as an alias. So the word is inserted in the token
+stream.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from sqlglot import Token, TokenType
 
 _UNITS = {
     unit + plural for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND") for plural in ("", "S")
-}  # a quoted name is no unit
+}  # a quoted name is not a unit
 _VALUES = {TokenType.NUMBER, TokenType.STRING}
 _TYPED = {"DATE", "TIMESTAMP", "TIMESTAMPLOCALTZ", "INTERVAL", "LIMIT", "OFFSET", "AS"}
-"""Before a text these make a literal of their own, and what follows it is a name."""
+"""Before a string these form another kind of literal, and the next word is an alias."""
 
 
 def with_interval_words(tokens: list[Token]) -> list[Token]:
-    """The tokens with INTERVAL before each value that a unit follows."""
+    """The tokens with INTERVAL inserted before each value followed by a unit."""
     starts = {
         start
         for position in range(1, len(tokens))
@@ -38,7 +39,7 @@ def _is_unit(token: Token) -> bool:
 
 
 def _value_before(tokens: list[Token], unit: int) -> int | None:
-    """Where the value begins that the unit belongs to; None where there is none, or it has its INTERVAL already."""
+    """The start of the value of a unit; None if there is none, or it already has an INTERVAL."""
     start = unit - 1
     if tokens[start].token_type == TokenType.R_PAREN and start >= 2:
         start -= 2
@@ -51,7 +52,7 @@ def _value_before(tokens: list[Token], unit: int) -> int | None:
 
 
 def _is_word(token: Token) -> bool:
-    """Whether brackets behind it are a call's, or a list's."""
+    """Whether a parenthesis after the token starts arguments or a list."""
     return token.text.upper() not in ("SELECT", "DISTINCT", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT", "BETWEEN") and (
         token.token_type == TokenType.IDENTIFIER or token.text.replace("_", "a").isalnum()
     )

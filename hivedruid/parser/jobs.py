@@ -15,7 +15,7 @@ from hivedruid.script import SourceStatement
 
 
 def parse_show_jobs(source: SourceStatement, cursor: Cursor) -> Statement:
-    """What follows SHOW: JOBS, COMPACTIONS or SEGMENTS."""
+    """The statements after SHOW: JOBS, COMPACTIONS or SEGMENTS."""
     what = cursor.accept_one("JOBS", "COMPACTIONS", "SEGMENTS")
     name = cursor.table_name() if cursor.accept("FOR") else None
     if what == "JOBS":
@@ -37,7 +37,7 @@ def _jobs(source: SourceStatement, cursor: Cursor, name: TableName | None) -> Sh
 
 
 def is_describe_job(cursor: Cursor) -> bool:
-    """Whether what follows DESCRIBE is `JOB 'id'`; JOB alone is a table's name."""
+    """Whether what follows DESCRIBE is `JOB 'id'`; JOB alone is a table name."""
     after = cursor.tokens[cursor.index + 1 : cursor.index + 2]
     return cursor.word() == "JOB" and bool(after) and after[0].token_type == TokenType.STRING
 
@@ -71,7 +71,7 @@ def _job(cursor: Cursor) -> tuple[str, Span]:
 
 
 def parse_compact(source: SourceStatement, cursor: Cursor, name: TableName) -> CompactTable:
-    """What follows ALTER TABLE table COMPACT: 'kind' [AND WAIT]."""
+    """The rest of ALTER TABLE table COMPACT: 'kind' [AND WAIT]."""
     token = cursor.current
     if token is None or token.token_type != TokenType.STRING:
         cursor.fail("a quoted compaction type", hint=f"use ALTER TABLE {name.name} COMPACT 'major'")

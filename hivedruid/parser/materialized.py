@@ -39,7 +39,7 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def _query_text(source: SourceStatement, cursor: Cursor) -> str:
-    """What stands behind the AS that no STORED is before."""
+    """The query after AS (other than STORED AS)."""
     tokens = cursor.tokens[cursor.index :]
     for position in split_at_depth(tokens, {"AS"}):
         if position + 1 < len(tokens) and (position == 0 or tokens[position - 1].text.upper() != "STORED"):
@@ -48,7 +48,8 @@ def _query_text(source: SourceStatement, cursor: Cursor) -> str:
 
 
 def _refuse_layout(cursor: Cursor) -> None:
-    """PARTITIONED ON, CLUSTERED ON, DISTRIBUTED ON and SORTED ON lay out files of Hive; here they mean nothing."""
+    """PARTITIONED ON, CLUSTERED ON, DISTRIBUTED ON and SORTED ON define the layout of Hive files and do not apply
+    here."""
     word = cursor.word()
     if word in _LAYOUTS:
         start = cursor.index

@@ -1,8 +1,8 @@
 """Hive's precedence of `^`, `&`, `|` and `||` on sqlglot's tree.
 
-sqlglot reads these four as one level, below `+` and `-`, from left to right. Hive's grammar (IdentifiersParser.g) has a level
-for each: `2 * 3 ^ 1` is `2 * (3 ^ 1)`, and `2 | 4 & 1` is `2 | (4 & 1)`. Both readings have the same operands and operators
-from left to right, so a chain is read off the tree in that order and put together again by Hive's levels.
+sqlglot reads these four as one level, below `+` and `-`, from left to right. Hive's grammar (IdentifiersParser.g) has
+a level for each: `2 * 3 ^ 1` is `2 * (3 ^ 1)`, and `2 | 4 & 1` is `2 | (4 & 1)`. Both trees have the same operands and
+operators from left to right, so a chain is flattened in that order and rebuilt with Hive's levels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BINARY = {kind: level for level, kinds in enumerate(_LEVELS) for kind in kinds}
 _PREFIX = (exp.Neg, exp.BitwiseNot)
 _TIGHTEST = len(_LEVELS)
 _MOVED = (exp.BitwiseXor, exp.BitwiseAnd, exp.BitwiseOr, exp.DPipe)
-"""What sqlglot places otherwise than Hive; a chain with none of them is right as it is."""
+"""Operators that sqlglot places differently from Hive; a chain without them is already correct."""
 
 
 def arrange(tree: exp.Expression) -> exp.Expression:
@@ -40,7 +40,7 @@ def arrange(tree: exp.Expression) -> exp.Expression:
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
-    """The operands of an operator of a chain; none of anything else."""
+    """The operands of a chain operator; empty for other nodes."""
     if type(node) in _BINARY:
         return node.this, node.expression
     return (node.this,) if isinstance(node, _PREFIX) else ()
@@ -58,7 +58,7 @@ def _top(node: exp.Expr, known: dict[int, exp.Expr]) -> exp.Expr:
 
 
 def _from_left_to_right(top: exp.Expr) -> Iterator[tuple[exp.Expr, bool]]:
-    """The chain's elements as they are written, and whether each is an operator. Iterative: chains may be long."""
+    """The chain's elements in source order, and whether each is an operator. Iterative: chains may be long."""
     stack = [(top, False)]
     while stack:
         node, is_operator = stack.pop()
@@ -80,12 +80,12 @@ class _Chain:
         self._step()
 
     def _step(self) -> tuple[exp.Expr, bool]:
-        """The element at hand; the one behind it is at hand then."""
+        """Return the current element and advance."""
         element, self._next = self._next, next(self._elements, None)
         return element  # type: ignore[return-value]  # None only before the first
 
     def climb(self, least: int) -> exp.Expr:
-        """The expression from here to the first operator that is looser than `least`."""
+        """The expression up to the first operator with lower precedence than `least`."""
         left, is_prefix = self._step()
         if is_prefix:
             left.set("this", self.climb(_TIGHTEST))

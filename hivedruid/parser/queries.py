@@ -1,4 +1,4 @@
-"""SELECT in any form: Hive's tokens to sqlglot's tree."""
+"""Parses SELECT in any form: Hive's tokens to sqlglot's tree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AFTER_SELECT_LIST = {
 def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     """The tree of a query. Positions in its `meta` count from the start of `source.text`.
 
-    Raises ParseError, with the place, for anything that is not one whole query.
+    Raises ParseError, with the position, for anything but one complete query.
     """
     tokens = without_table_functions(source, _from_first(source, tokens))
     if not tokens:
@@ -61,7 +61,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
 
 
 def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:
-    """Where those words stand outside all brackets."""
+    """The positions of those words outside parentheses."""
     depth = 0
     found = []
     for i, token in enumerate(tokens):
@@ -78,7 +78,7 @@ def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:
 
 
 def _from_first(source: SourceStatement, tokens: list[Token]) -> list[Token]:
-    """`[WITH …] FROM t SELECT a WHERE …` in the order that sqlglot reads: `SELECT a FROM t WHERE …`."""
+    """`[WITH …] FROM t SELECT a WHERE …` in the order that sqlglot expects: `SELECT a FROM t WHERE …`."""
     if not tokens or tokens[0].token_type not in (TokenType.FROM, TokenType.WITH):
         return tokens
     starts = split_at_depth(tokens, {"SELECT", "FROM"})
@@ -100,7 +100,7 @@ _EXPECTED = re.compile(r"Expect(?:ed|ing):? ?(.+?)(?: but got .*|\. Got .*)?$", 
 
 
 def _parse_error(source: SourceStatement, tokens: list[Token], error: SqlglotParseError) -> ParseError:
-    """sqlglot's first error in our words: what was expected, what was found, and where."""
+    """sqlglot's first error as a ParseError: what was expected, what was found, and where."""
     details = error.errors[0] if error.errors else {}
     line, column = details.get("line"), details.get("col")
     token = next((t for t in tokens if t.line == line and t.col == column), None)

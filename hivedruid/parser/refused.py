@@ -1,4 +1,4 @@
-"""Statements of Hive that hivedruid knows and does not do: the reason, and what to do instead."""
+"""Hive statements that hivedruid does not support, with the reason and an alternative."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hivedruid.errors import UnsupportedError
 from hivedruid.parser.tokens import next_sign
 from hivedruid.script import SourceStatement
 
-# The words a statement begins with -> (what is refused and why, what to do instead). The first match counts.
+# The first words of a statement -> (message, hint). The first match is used.
 _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("UPDATE", "UPDATE is not supported: Druid cannot update individual rows", "use INSERT OVERWRITE TABLE … SELECT to write the updated rows"),
     ("DELETE", "DELETE is not supported: Druid cannot delete individual rows", "use INSERT OVERWRITE TABLE … SELECT … WHERE to keep the other rows"),

@@ -1,6 +1,5 @@
-"""Table functions of FROM, `f(ON t PARTITION BY …)`, as the token stream of what they mean.
-
-Hive's noop, noopwithmap and their streaming forms hand their input on as it is: they are there to try the mechanism.
+"""Table functions of FROM, `f(ON t PARTITION BY …)`, rewritten as equivalent tokens. Hive's noop, noopwithmap and
+their streaming forms return their input unchanged: they exist for tests.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def without_table_functions(source: SourceStatement, tokens: list[Token]) -> lis
 
 
 def _is_call(tokens: list[Token], position: int) -> bool:
-    """`name(ON …`, where no join can be."""
+    """Whether `name(ON …` starts here, which cannot be a join."""
     kinds = [token.token_type for token in tokens[position + 1 : position + 3]]
     return kinds == [TokenType.L_PAREN, TokenType.ON] and tokens[position].token_type not in (
         TokenType.STRING,
@@ -67,7 +66,7 @@ def _is_call(tokens: list[Token], position: int) -> bool:
 
 
 def _closing(tokens: list[Token], opening: int) -> int:
-    """Where the bracket closes, or the end."""
+    """The position of the closing parenthesis, or the end."""
     depth = 0
     for i in range(opening, len(tokens)):
         kind = tokens[i].token_type
@@ -78,7 +77,7 @@ def _closing(tokens: list[Token], opening: int) -> int:
 
 
 def _input_end(tokens: list[Token], start: int, end: int) -> int:
-    """Where the input ends and the way it is partitioned and sorted begins."""
+    """The end of the input, before PARTITION BY and ORDER BY."""
     depth = 0
     for i in range(start, end):
         kind = tokens[i].token_type

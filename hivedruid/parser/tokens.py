@@ -1,4 +1,4 @@
-"""Hive's tokens: sqlglot's, with what Hive reads differently put right; and a cursor over them for hand-written parsers."""
+"""Hive's tokens: sqlglot's tokens, corrected where Hive differs; and a cursor over them for hand-written parsers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from hivedruid.errors import ParseError, Span, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.script import SourceStatement
 
-if (
-    logging.getLogger("sqlglot").level == logging.NOTSET
-):  # its warnings are about SQL for others; who wants them sets a level
+if logging.getLogger("sqlglot").level == logging.NOTSET:  # its warnings do not apply here; set a log level to see them
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 HIVE = Hive()
@@ -37,7 +35,7 @@ def next_word(text: str, offset: int = 0) -> tuple[str, int, int]:
 
 
 def next_sign(text: str, offset: int = 0) -> tuple[str, int]:
-    """The first character from `offset` on, blanks and comments skipped, and its place; empty at the end."""
+    """The first character from `offset` on, blanks and comments skipped, and its position; empty at the end."""
     match = _BLANKS.match(text, offset)
     place = match.end() if match else offset
     return text[place : place + 1], place
@@ -46,8 +44,8 @@ def next_sign(text: str, offset: int = 0) -> tuple[str, int]:
 def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
     """The tokens of `source.text[start:]`, whose positions count from the start of the text.
 
-    Adjacent string literals become one, as Hive concatenates them, and `TIMESTAMPLOCALTZ '…'`
-    becomes the tokens of `CAST('…' AS TIMESTAMPLTZ)`, which sqlglot has no literal for.
+    Adjacent string literals become one, as Hive concatenates them, and `TIMESTAMPLOCALTZ '…'` becomes the tokens of
+    `CAST('…' AS TIMESTAMPLTZ)`, for which sqlglot has no literal.
     """
     text = source.text if start == 0 else " " * start + source.text[start:]
     try:
@@ -65,7 +63,7 @@ _CHARSET = re.compile(r"_((?:utf|us|iso)-[\w-]+)\s*(?:0x((?:[0-9a-f]{2})+)\b|(?=
 
 
 def _with_charset_texts(text: str, tokens: list[Token]) -> list[Token]:
-    """`_UTF-8 0x41` is the text that these bytes are in this character set, `_UTF-8'…'` the text read in it."""
+    """`_UTF-8 0x41` is the string of these bytes in this character set, `_UTF-8'…'` the string decoded with it."""
     result: list[Token] = []
     skipped, codec = -1, ""
     for token in tokens:
@@ -137,7 +135,7 @@ def _with_casts(tokens: list[Token]) -> list[Token]:
 
 
 _NAME = re.compile(r"\w+")
-# Words that a name can only be in backquotes. Hive reserves more (USER, DATE, …); those do no harm here.
+# Words that must be quoted as names. Hive reserves more (USER, DATE, …); those are unambiguous here.
 _RESERVED = frozenset(
     """
     ALL ALTER AND AS BETWEEN BY CASE CREATE CROSS DELETE DESCRIBE DISTINCT DROP ELSE END EXISTS FALSE FROM FULL GROUP
@@ -148,7 +146,8 @@ _RESERVED = frozenset(
 
 
 class Cursor:
-    """Reads a list of tokens from left to right. Words are compared in upper case; quoted names and strings are no words."""
+    """Reads a list of tokens from left to right. Words are compared in upper case; quoted names and strings do not
+    match words."""
 
     def __init__(self, source: SourceStatement, tokens: list[Token]) -> None:
         self.source = source
@@ -164,12 +163,13 @@ class Cursor:
         return self.index >= len(self.tokens)
 
     def word(self, ahead: int = 0) -> str:
-        """The word or sign `ahead` of the cursor in upper case; empty at the end and for quoted names and strings."""
+        """The word or symbol at offset `ahead` from the cursor in upper case; empty at the end and for quoted names
+        and strings."""
         index = self.index + ahead
         return _word_of(self.tokens[index]) if index < len(self.tokens) else ""
 
     def accept(self, *words: str) -> bool:
-        """Step over these words if they are next. (A token of sqlglot may hold two: `PARTITIONED BY`.)"""
+        """Skip these words if they are next. (A token of sqlglot may contain two words: `PARTITIONED BY`.)"""
         index = self.index
         position = 0
         while position < len(words):
@@ -182,7 +182,7 @@ class Cursor:
         return True
 
     def accept_one(self, *words: str) -> str | None:
-        """Step over one of these words and answer it."""
+        """Skip one of these words and return it."""
         word = self.word()
         if word in words:
             self.index += 1
@@ -209,7 +209,7 @@ class Cursor:
         return int(token.text)
 
     def name(self, what: str = "a name") -> tuple[str, Token]:
-        """A name, backquoted or plain (then in letters, digits and `_`): lower-cased, as Hive keeps names."""
+        """A name, in backquotes or plain (letters, digits and `_`): lower-cased, as Hive keeps names."""
         token = self.current
         if token is None or not (token.token_type == TokenType.IDENTIFIER or _is_plain_name(token)):
             self.fail(what)
@@ -217,7 +217,7 @@ class Cursor:
         return token.text.lower(), token
 
     def table_name(self) -> TableName:
-        """`[database.]name`, also as `` `database.name` `` in one pair of backquotes, as Hive reads it."""
+        """`[database.]name`, also as `` `database.name` `` in one pair of backquotes, as in Hive."""
         first, start = self.name("a table name")
         end = start
         database = None
@@ -235,13 +235,13 @@ class Cursor:
         return TableName(first, database, self.span(start, end))
 
     def rest(self) -> list[Token]:
-        """All tokens that are left; the cursor is then at the end."""
+        """Return all remaining tokens and move to the end."""
         rest = self.tokens[self.index :]
         self.index = len(self.tokens)
         return rest
 
     def skip_group(self) -> None:
-        """Step over a `( … )` that is only there to be refused."""
+        """Skip a `( … )` group of a rejected clause."""
         self.expect("(")
         depth = 1
         while depth:
@@ -251,25 +251,24 @@ class Cursor:
             self.index += 1
 
     def end(self) -> None:
-        """Fail unless everything was read."""
+        """Fail if tokens are left."""
         if not self.at_end:
             self.fail("the end of the statement")
 
     def span(self, start: Token | None = None, end: Token | None = None) -> Span:
-        """The place of a token, or of a range of tokens; without any, of the current one."""
+        """The position of a token, or of a range of tokens; by default of the current one."""
         start = start or self.current
         if start is None:
             return self.source.span(len(self.source.text))
         return self.source.span(start.start, (end or start).end + 1)
 
     def span_from(self, index: int) -> Span:
-        """The place from the token at `index` to the one just read."""
+        """The position from the token at `index` to the previous one."""
         return self.span(self.tokens[index], self.tokens[max(index, self.index - 1)])
 
     def fail(self, expected: str, hint: str | None = None) -> NoReturn:
-        """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what stands there.
-
-        Without a hint, the keyword that is closest to what stands there is one.
+        """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what was
+        found. Without a hint, the closest keyword is suggested.
         """
         candidates = re.findall(r"[A-Z]{3,}", expected)
         hint = hint or (did_you_mean(self.word(), candidates) if self.word() else None)
@@ -278,7 +277,7 @@ class Cursor:
 
 
 def describe(source: SourceStatement, token: Token | None) -> str:
-    """A token as an error names it."""
+    """A token as shown in errors."""
     if token is None:
         return "the end of the statement"
     text = source.text[token.start : token.end + 1]

@@ -1,4 +1,4 @@
-"""Hive's type names: tokens to a `HiveType`."""
+"""Parses Hive's type names to a `HiveType`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from hivedruid.script import SourceStatement
 def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
     """DESCRIBE [EXTENDED | FORMATTED] [database.]table [column], DESCRIBE DATABASE [EXTENDED] name.
 
-    `a.b` is table b of database a, never column b of table a; of three names joined by points the last is a column.
+    `a.b` is table b of database a, never column b of table a; the last of three names separated by dots is a column.
     """
     if cursor.word() in ("DATABASE", "SCHEMA") and cursor.word(1) not in ("", "."):
         cursor.index += 1
@@ -132,7 +132,7 @@ _TRAILING_COMMENT = re.compile(r"(?:^|\s)(?:--[^\n]*|/\*.*?\*/)\s*$", re.S)
 
 
 def _raw(source: SourceStatement, offset: int) -> tuple[str, int]:
-    """What follows the first word, without blanks and comments around it, and where it begins."""
+    """The text after the first word, without surrounding blanks and comments, and its start."""
     text = source.text[offset:]
     while True:
         stripped = _TRAILING_COMMENT.sub("", text)
@@ -147,7 +147,7 @@ _TIME_ZONE = re.compile(r"TIME\s+ZONE\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def parse_set(source: SourceStatement, offset: int) -> Statement:
-    """SET. Everything after the first `=` is the value, as it stands. SET TIME ZONE sets hive.local.time.zone."""
+    """SET. Everything after the first `=` is the value, unchanged. SET TIME ZONE sets hive.local.time.zone."""
     text, start = _raw(source, offset)
     if not text:
         return SetSetting(source)

@@ -1,8 +1,8 @@
 """pytest plugin: each `*.q` script is a test that compares its output with the `.q.out` beside it.
 
-Off until a project switches it on, in its pytest configuration with `hivedruid_q = true`, or for one run with
-`--hivedruid-q`. This module loads in every pytest run of every project that has hivedruid installed, so it
-imports the rest of hivedruid only when a script runs.
+Off by default. A project enables it in its pytest configuration with `hivedruid_q = true`, or for one run with
+`--hivedruid-q`. This module loads in every pytest run of every project that has hivedruid installed, so it imports the
+rest of hivedruid only when a script runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """All homes of a run share one Spark server, processes that tests start included; it ends with the run."""
+    """All homes of a run, including those of subprocesses, share one Spark server, which stops at the end of the run."""
     if _switched_on(config):
         from hivedruid.qtest.sharing import sharing_spark
 
@@ -53,7 +53,7 @@ class ScriptFile(pytest.File):
 
 
 class ScriptItem(pytest.Item):
-    """One script, all of its statements."""
+    """One script with all of its statements."""
 
     def runtest(self) -> None:
         from hivedruid.qtest.runner import run_script
@@ -65,7 +65,7 @@ class ScriptItem(pytest.Item):
             raise ScriptFailed(outcome)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
-        """The diff alone; the stack says nothing about a script."""
+        """Report only the diff; a stack trace is not useful for a script."""
         from hivedruid.errors import HiveDruidError
         from hivedruid.qtest.runner import report
 

@@ -1,4 +1,4 @@
-"""`.q` scripts as tests: what a script prints is kept beside it, in `.q.out`.
+"""`.q` scripts as tests: the expected output of a script is in `.q.out` beside it.
 
 Each script runs in a home of its own, with the clock and the time zone pinned, so that its output is the same
 on every machine and every day. See docs/cli.md for the format.
@@ -33,23 +33,23 @@ PINNED = {
     "hivedruid.now": "2026-01-01 00:00:00",
     "hivedruid.kafka.check": "off",
 }
-"""Settings of every test, whose answers hang on no clock and no Kafka; a script may SET its own."""
+"""Settings of every test, so that results do not depend on the clock or on Kafka; a script may SET others."""
 
 MAX_JOBS = 4
 SCRIPTS_PER_JOB = 8
-"""Fewer are not worth a worker process of their own: the first Spark job of each starts Spark."""
+"""Scripts per worker process; fewer are not worth it, since the first Spark job of each process starts Spark."""
 
 _REPLACE = re.compile(
     r"^[ \t]*--![ \t]*qt:replace:/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<text>(?:[^/\\]|\\.)*)/[ \t]*$", re.MULTILINE
 )
-"""Hive's own directive (QTestReplaceHandler): what differs from run to run, and what stands for it."""
+"""Hive's directive (QTestReplaceHandler): a pattern that differs between runs, and its replacement."""
 
 _SORT = re.compile(r"^\s*--\s*SORT_QUERY_RESULTS\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one script went: `diff` against what is expected, `bugs` met on the way; both empty where it passed.
+    """The outcome of a script: `diff` from the expected output, and `bugs` found; both are empty if it passed.
 
     `updated`: the expected output was rewritten.
     """
@@ -66,7 +66,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a script printed, and the unexpected exceptions in it: those are bugs, never what is expected."""
+    """The output of a script, and its unexpected exceptions: those are bugs, never expected output."""
 
     text: str
     bugs: tuple[str, ...] = ()
@@ -80,9 +80,8 @@ def run_paths(
     colour: bool | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> int:
-    """Run every `.q` under `paths`, print how it went on stdout, and return the exit code.
-
-    `settings` are those of every script. On a cluster (druid.url) the scripts run one after the other.
+    """Run every `.q` under `paths`, print the outcomes to stdout, and return the exit code. `settings` apply to every
+    script. On a cluster (druid.url) the scripts run sequentially.
     """
     scripts = find_scripts(paths)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
@@ -100,7 +99,7 @@ def run_paths(
 
 
 def find_scripts(paths: Iterable[Path]) -> list[Path]:
-    """The `.q` files that are or lie under `paths`, sorted, each once. Raises UsageError where there is none."""
+    """The `.q` files in `paths`, sorted and without duplicates. Raises UsageError if there is none."""
     scripts: set[Path] = set()
     for path in paths:
         found = {path} if path.is_file() else set(path.rglob("*.q"))
@@ -150,11 +149,11 @@ def transcribe(
     settings: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Transcript:
-    """Run a script in a fresh home (under `scratch`) and write down each statement with what it answered.
+    """Run a script in a new home (under `scratch`) and record each statement with its result.
 
-    `settings` go before the pinned ones, `variables` are hivevars. On a cluster the ingestions that the script started
-    are ended, and the data sources that it made are dropped.
-    Errors do not stop it: they are answers, too. Raises UsageError where the script cannot be read.
+    `settings` override the pinned ones, `variables` are hivevars. On a cluster, ingestion started by the script is
+    stopped and its data sources are dropped afterwards. Errors are recorded and do not stop the script. Raises
+    UsageError if the script cannot be read.
     """
     from shutil import rmtree
     from tempfile import mkdtemp
@@ -194,7 +193,7 @@ def _on_cluster(settings: Mapping[str, str] | None) -> bool:
 
 @contextmanager
 def _no_new_data_sources(session: Session) -> Iterator[None]:
-    """A cluster is shared: what is made inside is dropped afterwards."""
+    """Drop what the script created afterwards, because the cluster is shared."""
     before = set(session.druid().data_sources())
     try:
         yield
@@ -205,7 +204,7 @@ def _no_new_data_sources(session: Session) -> Iterator[None]:
 
 
 def _end_ingestions(session: Session) -> None:
-    """Nothing that a script has started reads on."""
+    """Stop all ingestion that the script started."""
     from hivedruid.catalog.ingestions import Ingestions
 
     records = Ingestions(session.catalog).all()
@@ -286,7 +285,8 @@ def _replacing(text: str, file: str) -> Callable[[str], str]:
 
 
 class _Sorting:
-    """`-- SORT_QUERY_RESULTS`: before the first statement for all of the script, else for the next statement."""
+    """`-- SORT_QUERY_RESULTS`: applies to the whole script before the first statement, otherwise to the next
+    statement."""
 
     def __init__(self, text: str, file: str) -> None:
         self._lines = [text.count("\n", 0, match.end()) + 1 for match in _SORT.finditer(text)]
@@ -364,7 +364,7 @@ def _write_atomically(path: Path, text: str) -> None:
 def _run_all(
     scripts: Sequence[Path], *, update: bool, jobs: int, settings: Mapping[str, str] | None
 ) -> Iterator[Outcome]:
-    """The outcome of each script, in order. A worker process runs many, so what they load, they load once."""
+    """The outcome of each script, in order. A worker process runs several scripts and loads modules only once."""
     from shutil import rmtree
     from tempfile import mkdtemp
 
@@ -387,7 +387,7 @@ def _run_all(
 
 
 def _die_on_interrupt() -> None:
-    """Ctrl-C reaches every process of the terminal: workers end without a word, the parent tells about it."""
+    """Ctrl-C reaches every process of the terminal: workers exit silently, the parent reports it."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""One Spark server for a whole run of tests: each has a home of its own, and a server for each would take forever."""
+"""One Spark server for a whole test run: every test has its own home, and one server per home would be too slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ SPARK_HOME = "HIVEDRUID_SPARK_HOME"
 
 @contextmanager
 def sharing_spark() -> Iterator[None]:
-    """Inside, every home uses one Spark server, which the first Spark job starts; one that is shared already stays."""
+    """Inside the block, all homes share one Spark server, which the first Spark job starts; an existing shared server
+    is kept."""
     from shutil import rmtree
     from tempfile import mkdtemp
 

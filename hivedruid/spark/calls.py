@@ -1,4 +1,4 @@
-"""Calls that take as long as a job: made by a thread of their own, so that whoever waits for one can end it."""
+"""Runs long Spark calls in their own thread, so that a waiting caller can cancel them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 _PAUSE = 0.2
-"""Seconds between two tries to end a call."""
+"""Seconds between two attempts to cancel a call."""
 
 
 class SparkCall:
-    """Something that Spark does for us; `error` is what came of it, once it is over."""
+    """A running Spark call; `error` is set when it has failed."""
 
     def __init__(self, spark: SparkSession, work: Callable[[], None]) -> None:
         self._spark = spark
         self._work = work
         self._tag = f"hivedruid-{uuid4().hex}"
-        self._over = Event()  # a thread whose join() is interrupted says that it is not alive any more
+        self._over = Event()  # after an interrupted join(), is_alive() returns False
         self.error: BaseException | None = None
         Thread(target=self._run, name="spark-call", daemon=True).start()
 
     def _run(self) -> None:
         try:
-            self._spark.addTag(self._tag)  # tags belong to threads
+            self._spark.addTag(self._tag)  # tags are per thread
             self._work()
         except BaseException as error:  # noqa: BLE001 - raised by whoever waits
             self.error = error
@@ -36,7 +36,7 @@ class SparkCall:
             self._over.set()
 
     def wait(self) -> None:
-        """Return when it is over; raise what it failed with. Ctrl-C ends it first."""
+        """Wait for the call and raise its error. Ctrl-C cancels it first."""
         try:
             self._over.wait()
         finally:
@@ -45,11 +45,10 @@ class SparkCall:
             raise self.error
 
     def end(self) -> None:
-        """Cancel it if it is not over, and return when it is: then nothing is written any more.
-
-        Spark is told again and again: a call that is only on its way to the server is not there to be cancelled.
+        """Cancel the call if it is running and wait until it has ended; nothing is written after that. The
+        cancellation is repeated, because a call that has not reached the server yet cannot be cancelled.
         """
         while not self._over.is_set():
-            with suppress(Exception):  # a server that is gone runs nothing
+            with suppress(Exception):  # a stopped server runs no jobs
                 self._spark.interruptTag(self._tag)
             self._over.wait(_PAUSE)

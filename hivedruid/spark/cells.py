@@ -1,7 +1,7 @@
-"""Text in a file to a value of a Hive type, as Spark SQL: what JSON lines and delimited text have in common.
+"""Converts text in files to values of Hive types, as Spark SQL; shared by JSON lines and delimited text.
 
-Spark reads both as lines of text; everything below is expressions over that text, so that what counts as a number, a
-timestamp or a null is Hive's rule and not that of Spark's readers. Pure: SQL in, SQL out.
+Spark reads both as lines of text; everything below is expressions over that text, so that Hive's rules for numbers,
+timestamps and nulls apply, not those of Spark's readers. Pure: SQL in, SQL out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ZONE = r"Z|[+-][0-9]{1,2}(:[0-9]{2})?|[A-Za-z][A-Za-z_+-]*(/[A-Za-z0-9_+-]+)*"
 
 DATE_PATTERN = f"^{_DAY}([ T].*)?$"
 TIMESTAMP_PATTERN = f"^{_DAY}([ T]{_CLOCK} ?({_ZONE})?)?$"
-"""What may be a timestamp: Hive's own form and ISO 8601. Spark alone would also take `now`, `2015` and `12:00`."""
+"""Valid timestamps: Hive's format and ISO 8601. Spark alone would also accept `now`, `2015` and `12:00`."""
 ZONED_PATTERN = f"^{_DAY}[ T]{_CLOCK} ?({_ZONE})$"
 
 _JSON_OPTIONS = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
@@ -35,11 +35,11 @@ def identifier(name: str) -> str:
 
 
 def json_object(text: str, values: str = "STRING") -> str:
-    """A JSON object as MAP<STRING, values>, keys in lower case; null where the text is anything but one object.
+    """A JSON object as MAP<STRING, values>, keys in lower case; null if the text is not a single object.
 
-    Hive matches JSON fields to columns without regard to case (JsonSerDe), Spark's readers do not. With VARIANT as
-    values all digits of a decimal are kept, which STRING loses behind the seventeenth. Spark stops reading where
-    the first value ends: as first of two elements of an array, text that goes on is seen.
+    Hive matches JSON fields to columns without regard to case (JsonSerDe), Spark's readers do not. VARIANT values keep
+    all digits of a decimal; STRING loses those after the seventeenth. Spark stops parsing at the end of the first
+    value: as the first of two array elements, trailing text is detected.
     """
     elements = f"from_json(concat('[', {text}, ',null]'), 'ARRAY<MAP<STRING, {values}>>', {_JSON_OPTIONS})"
     parsed = f"filter(array({elements}), a -> size(a) = 2)[0][0]"
@@ -48,7 +48,7 @@ def json_object(text: str, values: str = "STRING") -> str:
 
 @dataclass(frozen=True)
 class CellFormat:
-    """How values are written as text.
+    """The text format of values.
 
     `separators` divide the elements of nested values, outermost first (LazySimpleSerDe's levels); none means JSON.
     `zone` is that of `timestamp with local time zone` text without a zone. `timestamp_formats` are the SerDe property
@@ -67,12 +67,12 @@ class CellFormat:
         return not self.separators
 
     def name(self) -> str:
-        """A fresh name for a lambda's variable."""
+        """A unique name for a lambda variable."""
         return f"x{next(self._names)}"
 
 
 def value(text: str, hive: HiveType, form: CellFormat, level: int = 0) -> str:
-    """The value of type `hive` that `text` stands for; null where it stands for none."""
+    """The value of type `hive` represented by `text`; null if the text is not valid."""
     if hive.name in _PARSERS:
         return _PARSERS[hive.name](text, hive, form)
     if hive.children:
@@ -81,7 +81,8 @@ def value(text: str, hive: HiveType, form: CellFormat, level: int = 0) -> str:
 
 
 def misfit(text: str, parsed: str, hive: HiveType, form: CellFormat) -> str | None:
-    """Whether JSON `text`, whose value is `parsed`, does not fit the type; None where every text fits."""
+    """SQL that tests whether JSON `text`, whose value is `parsed`, is invalid for the type; None if every text is
+    valid."""
     if hive.is_string:
         return None
     bad = f"{text} IS NOT NULL AND {parsed} IS NULL"
@@ -108,7 +109,8 @@ def misfit(text: str, parsed: str, hive: HiveType, form: CellFormat) -> str | No
 
 
 def fit(expression: str, hive: HiveType) -> str:
-    """A string cut to what char(n) and varchar(n) hold; Hive compares char without trailing blanks, so none are kept."""
+    """A string truncated to the length of char(n) or varchar(n); Hive compares char without trailing blanks, so none
+    are kept."""
     if hive.name == "varchar":
         return f"substr({expression}, 1, {hive.params[0]})"
     if hive.name == "char":
@@ -121,7 +123,7 @@ def _string(text: str, hive: HiveType, _form: CellFormat) -> str:
 
 
 def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
-    """LazyInteger ignores digits after a decimal point; JsonSerDe refuses them."""
+    """LazyInteger ignores digits after a decimal point; JsonSerDe rejects them."""
     cast = f"CAST({text} AS {spark_type(hive)})"
     return f"IF(instr({text}, '.') = 0, {cast}, NULL)" if form.is_json else cast
 
@@ -131,7 +133,7 @@ def _boolean(text: str, _hive: HiveType, _form: CellFormat) -> str:
 
 
 def _binary(text: str, _hive: HiveType, form: CellFormat) -> str:
-    """Base64; LazyBinary takes text that is none as it is."""
+    """Base64; LazyBinary uses other text unchanged."""
     decoded = f"try_to_binary({text}, 'base64')"
     return decoded if form.is_json else f"coalesce({decoded}, CAST({text} AS BINARY))"
 
@@ -157,7 +159,7 @@ def _timestamp_ltz(text: str, _hive: HiveType, form: CellFormat) -> str:
 
 
 def _first_of(text: str, usual: str, form: CellFormat) -> str:
-    """The first of `timestamp.formats` that fits, else the usual reading."""
+    """The result of the first matching format of `timestamp.formats`, otherwise of the default formats."""
     tried = [
         f"timestamp_millis(CAST({text} AS BIGINT))"
         if pattern == "millis"
@@ -181,7 +183,7 @@ _PARSERS = {
     "timestamp": _timestamp,
     "timestamp with local time zone": _timestamp_ltz,
 }
-"""Types whose text needs more than Spark's cast."""
+"""Types whose text requires more than Spark's cast."""
 
 
 def _json_nested(text: str, hive: HiveType, form: CellFormat) -> str:
@@ -202,7 +204,8 @@ def _json_nested(text: str, hive: HiveType, form: CellFormat) -> str:
 
 
 def _delimited_nested(text: str, hive: HiveType, form: CellFormat, level: int) -> str:
-    """Elements by the separator of this level, map keys by the next (LazySimpleSerDe). An empty text is an empty list."""
+    """Elements by the separator of this level, map keys by the next (LazySimpleSerDe). An empty string is an empty
+    list."""
     x = form.name()
     parts = f"IF({text} = '', array(), {split_text(text, form.separators[level], form.escape)})"
     if hive.name == "array":
@@ -220,7 +223,7 @@ def _delimited_nested(text: str, hive: HiveType, form: CellFormat, level: int) -
 
 
 def delimited_cell(text: str, hive: HiveType, form: CellFormat) -> str:
-    """The value of one field of a line of delimited text: its null format, escapes, then its type."""
+    """The value of one field of delimited text: applies the null format, then escapes, then the type."""
     return _cell(text, hive, form, 0)
 
 
@@ -231,7 +234,7 @@ def _cell(text: str, hive: HiveType, form: CellFormat, level: int) -> str:
 
 
 def split_text(text: str, separator: str, escape: str | None) -> str:
-    """The fields of `text`; a separator behind the escape character belongs to its field."""
+    """The fields of `text`; a separator after the escape character is part of the field."""
     if escape is None:
         return f"split({text}, {literal(regex(separator))}, -1)"
     one, other = regex(separator), regex(escape)
@@ -240,10 +243,11 @@ def split_text(text: str, separator: str, escape: str | None) -> str:
 
 
 def unescape(text: str, escape: str | None) -> str:
-    """Text without its escape characters; `n` and `r` behind one are line ends (LazyUtils.copyAndEscapeStringDataToText)."""
+    """Text without its escape characters; `n` and `r` after one are line breaks
+    (LazyUtils.copyAndEscapeStringDataToText)."""
     if escape is None:
         return text
-    kept = "\uffff"  # stands for an escaped escape character meanwhile; no text holds a noncharacter
+    kept = "\uffff"  # temporary placeholder of an escaped escape character; text contains no noncharacters
     text = f"replace({text}, {literal(escape * 2)}, '{kept}')"
     text = f"replace(replace({text}, {literal(escape + 'n')}, '\\n'), {literal(escape + 'r')}, '\\r')"
     text = f"regexp_replace({text}, {literal(f'(?s){regex(escape)}(.)')}, '$1')"

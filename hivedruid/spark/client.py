@@ -1,4 +1,5 @@
-"""pyspark's Connect client, as a server of our own needs it. Importing this loads pyspark, gRPC, pandas and pyarrow."""
+"""pyspark's Connect client, adapted to hivedruid's own servers. Importing this loads pyspark, gRPC, pandas and
+pyarrow."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from pyspark.sql.connect.session import SparkSession
 
 
 class OwnServer(ChannelBuilder):  # type: ignore[misc]
-    """The way to a server on this machine. pyspark's own hands a token to a plain connection to `localhost` alone."""
+    """A channel to a server on this machine. pyspark sends a token over a plain-text connection only to `localhost`."""
 
     host = "127.0.0.1"
 
@@ -27,34 +28,34 @@ class OwnServer(ChannelBuilder):  # type: ignore[misc]
 
 
 class Session(SparkSession):  # type: ignore[misc]
-    """A session that is closed by `close` and by nothing else."""
+    """A session that is only closed by `close`."""
 
     def __init__(self, connection: ChannelBuilder) -> None:
         super().__init__(connection)
-        atexit.unregister(self.client._cleanup_ml_cache)  # a call at the end, for caches that we do not have
-        self.release_session_on_close = False  # pyspark's way to do it warns where the service is gone
+        atexit.unregister(self.client._cleanup_ml_cache)  # a final call for caches that are not used here
+        self.release_session_on_close = False  # pyspark's implementation warns if the service is gone
 
     def close(self) -> None:
-        """Give the session back, if the service is there, and close the connection."""
+        """Release the session if the service is reachable, and close the connection."""
         with suppress(Exception):
             self.client.release_session()
         self.stop()
 
     def __del__(self) -> None:
-        """pyspark's closes the channel, in whatever thread collects garbage: one of gRPC's own would wait for itself."""
+        """pyspark closes the channel in whatever thread runs garbage collection; a gRPC thread would deadlock."""
 
 
 def open_session(port: int, token: str) -> Session:
-    """A session at a server of our own."""
+    """A session on one of hivedruid's own servers."""
     spark = Session(OwnServer(port, token))
-    spark.client.set_retry_policies([])  # what is not there on this machine does not come back
-    # One connection for all of an answer: to come again for the rest is for networks, and costs threads.
+    spark.client.set_retry_policies([])  # a missing local server does not come back
+    # One connection per result: reattachable execution is meant for networks and costs threads.
     spark.client.disable_reattachable_execute()
     return spark
 
 
 def give_back(port: int, token: str, session: str, user: str) -> None:
-    """End a session that another process has left behind, and the jobs in it."""
+    """Close a session that another process left open, and cancel its jobs."""
     from pyspark.sql.connect.proto import ReleaseSessionRequest, SparkConnectServiceStub, UserContext
 
     with OwnServer(port, token).toChannel() as channel:

@@ -1,4 +1,4 @@
-"""What Spark throws, as one line that says what is wrong; the rest goes into the log."""
+"""Translates Spark exceptions to one-line errors; the full text goes to the log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hivedruid.secret_text import redact
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
 _CLASS = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
-"""Spark's own name of an error."""
+"""Spark's error class."""
 _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
 _VALUES = (
     ("[NULL_MAP_KEY]", "a map key is NULL", "exclude such rows with WHERE, or use coalesce()"),
@@ -22,19 +22,19 @@ _VALUES = (
         "exclude such rows with WHERE",
     ),
 )
-"""What Spark cannot compute of some values: its words, ours, and what to do."""
+"""Errors caused by values: a substring of Spark's message, the message, and the hint."""
 _LIMIT = 300
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def full_text(error: BaseException) -> str:
-    """All that Spark says: the message, and the causes on the server where it tells them."""
+    """The full text of a Spark error: the message, and the causes on the server if available."""
     causes = getattr(error, "getStackTrace", lambda: None)()
     return f"{error}\n{causes}" if causes else str(error)
 
 
 def translate(error: BaseException, log: Path) -> HiveDruidError:
-    """The error as one of ours. Its full text is added to the log file that the hint names."""
+    """The error as a HiveDruidError. Its full text is appended to the log file named in the hint."""
     text = full_text(error)
     keep(text, log)
     hint = f"see Spark's log: {log}"
@@ -54,14 +54,15 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Whether Spark said it before a job began: of names and types that the planner let pass."""
+    """Whether Spark rejected the query before a job started: unresolved names or types that the planner accepted."""
     from pyspark.errors import AnalysisException, ParseException
 
     return isinstance(error, AnalysisException | ParseException)
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether a file could not grow, on this machine or where Spark runs: a full disk, a quota, or a limit on files."""
+    """Whether a write failed for lack of space, on this machine or where Spark runs: a full disk, a quota, or a limit
+    on files."""
     text = full_text(error)
     return any(words in text for words in _NO_ROOM)
 
@@ -82,10 +83,10 @@ def first_line(text: str) -> str:
 
 
 def keep(text: str, log: Path) -> None:
-    """Add what went wrong to the log."""
+    """Append the error to the log."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8", errors="replace") as file:
             file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} failed: {redact(text)}\n")
-    except OSError:  # the error itself matters more than its log
+    except OSError:  # the error matters more than its log
         return

@@ -1,4 +1,4 @@
-"""What a job reads, as DataFrames with the columns and types that the SQL expects."""
+"""The inputs of a job, as DataFrames with the columns and types that the SQL expects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MALFORMED_MARK = "hivedruid: malformed row in view "
 
 
 def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
-    """A native query's rows as Druid has them, in the Hive types of their fields."""
+    """The rows of a native query, converted from Druid's to Hive types."""
     columns = zip(item.read.fields, item.columns, rows.schema.fields, strict=True)
     return rows.toDF(*(f"_{number}" for number in range(len(item.columns)))).selectExpr(
         *(
@@ -49,7 +49,7 @@ def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
 def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
     """Druid's value as the Hive type: its times are LONG milliseconds in UTC, its booleans LONG 0 and 1.
 
-    A column of several values is one of texts where no row has several, or there are no rows.
+    A multi-value column is a string column if no row has several values, or there are no rows.
     """
     if hive.name == "array" and stored.typeName() == "string":
         return f"CAST(CASE WHEN {expression} IS NOT NULL THEN array({expression}) END AS {spark_type(hive)})"
@@ -59,7 +59,7 @@ def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
 
 
 def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
-    """A Hive-side table's rows; malformed ones stop the job or are left out, as the table wants it."""
+    """A Hive-side table's rows; malformed rows fail the job or are skipped, depending on the table."""
     if table.kind == "iceberg":
         return iceberg_frame(spark, table)
     if table.kind != "files":
@@ -77,7 +77,7 @@ def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], 
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
-    """`fail` or `skip`: the table's property, else the setting."""
+    """`fail` or `skip`: the table's property, otherwise the setting."""
     return (table.properties.get(MALFORMED_PROPERTY) or settings.get(MALFORMED_PROPERTY) or "fail").lower()
 
 
@@ -98,12 +98,12 @@ def iceberg_folder(home: Path, table: Table) -> Path:
 
 
 def iceberg_exists(home: Path, table: Table) -> bool:
-    """Whether the Iceberg table behind a managed table has been made: that waits for the first write."""
+    """Whether the Iceberg table of a managed table exists: the first write creates it."""
     return (iceberg_folder(home, table) / "metadata").is_dir()
 
 
 def check_folder(home: Path, table: Table) -> None:
-    """Raise ExecutionError where a managed table has been written, and its folder is gone."""
+    """Raise ExecutionError if a managed table has been written and its folder is missing."""
     if table.is_written and not iceberg_exists(home, table):
         raise ExecutionError(
             f"the data of {table.full_name} is missing: folder {iceberg_folder(home, table)} does not exist",
@@ -116,7 +116,7 @@ def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
 
 
 def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:
-    """ORC and Parquet files. Columns match by name; files of old Hives name theirs `_col0` …: those by position."""
+    """ORC and Parquet files. Columns match by name; files of old Hive versions use `_col0` …: those match by position."""
     reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
     rows = _orc_rows(spark, reader, table, path) if table.format == "orc" else reader.parquet(path)
     if rows.columns and all(name == f"_col{number}" for number, name in enumerate(rows.columns)):
@@ -141,8 +141,8 @@ def _orc_rows(spark: SparkSession, reader: DataFrameReader, table: Table, path: 
 
 
 def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
-    """The table's columns, null where the data does not have them. A plain ORC TIMESTAMP was read in UTC: its cast
-    to TIMESTAMP_NTZ gives what was written."""
+    """The table's columns, null if missing in the data. A plain ORC TIMESTAMP was read in UTC: its cast to
+    TIMESTAMP_NTZ gives what was written."""
     stored = {name.lower(): name for name in rows.columns}
 
     def column_of(column: Column) -> str:
@@ -156,7 +156,8 @@ def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
 
 
 def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int = 0) -> str:
-    """The expression with the nanoseconds of Parquet, which Spark reads as BIGINT, as times; cut to microseconds."""
+    """The expression with the nanoseconds of Parquet, which Spark reads as BIGINT, as timestamps; truncated to
+    microseconds."""
     kind = stored.typeName()
     if kind == "long" and hive.is_timestamp:
         return f"timestamp_micros(({expression} - pmod({expression}, 1000)) div 1000)"
@@ -185,8 +186,8 @@ def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int 
 def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
     """Every line of JSON files that is not blank: `value`, the columns, and `_bad`: why the row is malformed, or null.
 
-    All columns of the table count, whichever a statement reads, so that every statement sees the same rows: `_bad`
-    is not deterministic for Spark, which keeps it from moving filters in front of it.
+    All columns of the table are checked, regardless of which a statement reads, so that every statement sees the same
+    rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
     form = _cell_format(table, settings)
     decimals = any(column.type.name == "decimal" for column in table.columns)
@@ -260,7 +261,8 @@ def _cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
 def _without_header(lines: DataFrame, table: Table) -> DataFrame:
     """The lines without the first `skip.header.line.count` of each file.
 
-    Spark numbers no lines; the ids of a partition's rows grow, so within a file's first block they give the order.
+    Spark does not number lines; row ids increase within a partition, so they give the order within a file's first
+    block.
     """
     if int(table.properties.get("skip.footer.line.count", "0")):
         raise UnsupportedError(

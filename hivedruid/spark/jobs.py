@@ -36,11 +36,11 @@ PROGRESS_AFTER = 1.0
 
 
 class SparkRunner:
-    """Runs the Spark jobs of one home folder. Making one is cheap; Spark starts with the first job.
+    """Runs the Spark jobs of one home folder. Creating an instance is cheap; Spark starts with the first job.
 
-    `progress` gets the status line and "" when it is over, `note` what a person should know about a job that
-    succeeded. Every method that runs a job raises SparkError with a one-line message; Spark's own words are in the
-    log that its hint names. Ctrl-C cancels the job and goes on as KeyboardInterrupt.
+    `progress` receives the status line, and "" at the end; `note` receives remarks about a successful job. Every
+    method that runs a job raises SparkError with a one-line message; Spark's full text is in the log named in the
+    hint. Ctrl-C cancels the job and raises KeyboardInterrupt.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SparkRunner:
         self._note = note
 
     def rows(self, job: SparkJob) -> Generator[tuple[Any, ...], None, None]:
-        """The rows that the job answers with, as they come; the job ends when the last one is taken."""
+        """The result rows of the job, streamed; the job ends when the last row is consumed."""
         with self._running(job) as spark:
             yield from stream(spark.sql(job.sql))
 
@@ -74,10 +74,10 @@ class SparkRunner:
             return staging.stage(spark.sql(job.sql), table, spec, folder, skip_timeless=skip_timeless)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:
-        """Append the job's rows to a Hive-side table, or replace its rows by them; their number.
+        """Append the job's rows to a Hive-side table, or replace its rows; returns their number.
 
-        Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in
-        Hive. A reader sees all of it or nothing, and a job that fails changes nothing.
+        Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in Hive.
+        The write is atomic: a failed job changes nothing.
         """
         if table.kind not in ("iceberg", "files"):
             raise PlanError(f"{table.full_name} is a {table.kind} table; Spark writes files and Iceberg tables")
@@ -107,16 +107,15 @@ class SparkRunner:
             raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
 
     def close(self) -> None:
-        """End the home's session. The server goes on: the next command finds it warm."""
+        """Close the home's session. The server keeps running for the next command."""
         session.release(self._home)
 
     @contextmanager
     def _running(
         self, job: SparkJob, target: Table | None = None, told: Callable[[], str] = str
     ) -> Iterator[SparkSession]:
-        """The session with the job's inputs as views; what goes wrong inside comes out as an error of ours.
-
-        `told` is what the status line says of the job besides Spark's own progress.
+        """The session with the job's inputs as views; errors inside are raised as HiveDruidError. `told` returns
+        additional text for the status line.
         """
         scratch = fresh_folder(self._home / "scratch")
         running: Job | None = None
@@ -146,7 +145,7 @@ class SparkRunner:
         return files
 
     def _job(self, job: SparkJob, target: Table | None) -> AbstractContextManager[Job]:
-        """The home's session, with Iceberg where the job reads or writes an Iceberg table."""
+        """The home's session, with Iceberg if the job reads or writes an Iceberg table."""
         reads = any(isinstance(item, TableInput) and self._is_iceberg(item.table) for item in job.inputs)
         iceberg = reads or (target is not None and target.kind == "iceberg")
         return session.job(self._settings, self._home, iceberg=iceberg, progress=self._progress)
@@ -156,7 +155,7 @@ class SparkRunner:
 
     @contextmanager
     def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:
-        """The job's inputs as temporary views, inside."""
+        """Create the job's inputs as temporary views for the duration of the block."""
         views: list[str] = []
         try:
             for item in job.inputs:
@@ -164,7 +163,7 @@ class SparkRunner:
                 views.append(item.view)
             yield
         finally:
-            with suppress(Exception):  # where the server is gone, so are its views
+            with suppress(Exception):  # if the server is gone, so are its views
                 for view in views:
                     running.spark.catalog.dropTempView(view)
 
@@ -182,7 +181,8 @@ class SparkRunner:
         return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
-        """Say what `skip` leaves out; that takes a pass of its own, since a job may read only a part of the rows."""
+        """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
+        rows."""
         if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self._settings) == "skip":
             found = self._malformed(spark, table)
             if found.count:
@@ -223,7 +223,7 @@ class SparkRunner:
 
     @contextmanager
     def _status(self, spark: SparkSession, told: Callable[[], str]) -> Iterator[None]:
-        """Show how far the running job is, inside; Spark tells about it twice a second."""
+        """Show the progress of the running job inside the block; Spark reports it twice a second."""
         begun = monotonic()
         shown = False
 

@@ -1,10 +1,10 @@
-"""The process above a warm Spark server: it starts the JVM, makes it known, and ends it when its time has come.
+"""The supervisor process of a shared Spark server: it starts the JVM, publishes its address, and stops it when idle.
 
     python -m hivedruid.spark.keeper HOME        reads its Configuration from standard input, as one line of JSON
 
-It answers with one line of JSON, `{"error": …}`, null where the server serves, and lives on without a terminal. The
-server ends when no command has run a job for the idle time, on SIGTERM, when its files are gone (a home folder that
-was removed), when the JVM ends by itself, and, if private, when the pipe to the process that started it closes.
+It prints one line of JSON, `{"error": …}` (null if the server is ready), and continues without a terminal. The server
+ends when no command has run a job for the idle time, on SIGTERM, when its files are gone (a home folder that was
+removed), when the JVM ends by itself, and, if private, when the pipe to the process that started it closes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from hivedruid.spark import server
 from hivedruid.spark.server import Files, Lock, Server
 
 POLL = 0.2
-"""Seconds between two looks at the JVM, the locks and the files."""
+"""Seconds between checks of the JVM, the locks and the files."""
 END = 20.0
-"""Seconds that the JVM has to end by itself."""
+"""Seconds to wait for the JVM to exit before it is killed."""
 
 _SERVES = re.compile(rb"Spark Connect server started at: \S*?:(\d+)\s")
 _REASON = re.compile(r"^(?:Improperly|Error|Exception in thread|Caused by|.*ERROR).*$", re.MULTILINE)
@@ -54,12 +54,12 @@ logger.serves.level = info
 POOLS = """<?xml version="1.0"?>
 <allocations><pool name="default"><schedulingMode>FAIR</schedulingMode></pool></allocations>
 """
-"""Jobs share the cores: else a short one would wait until the last task of a long one of another command has begun."""
+"""Fair scheduling: otherwise a short job would wait for the last task of a long job of another command to start."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a keeper is told. `command` starts the JVM but for its working files; `idle` is in seconds."""
+    """The configuration of a keeper. `command` starts the JVM, without its working files; `idle` is in seconds."""
 
     command: list[str]
     properties: Mapping[str, str]
@@ -81,7 +81,7 @@ def main(home: Path) -> None:
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     with Lock(files.alive) as alive:
-        while not alive.take():  # somebody looks whether we live
+        while not alive.take():  # another process is checking the lock
             sleep(server.POLL)
         _clear(files)
         local = Path(tempfile.mkdtemp(prefix="hivedruid-spark-"))
@@ -101,7 +101,7 @@ def _end(*_: object) -> None:
 
 
 def _keep(files: Files, configuration: Configuration, local: Path) -> None:
-    """Start the JVM, wait for its end or end it."""
+    """Start the JVM, then wait for it to exit or stop it."""
     start = _prepare_log(files.log)
     with files.log.open("ab") as log:
         jvm = _launch(configuration, local, log)
@@ -123,7 +123,7 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
 
 
 def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server) -> None:
-    """Return when the server has to end."""
+    """Return when the server must stop."""
     mark = files.discovery.stat().st_ino
     while jvm.poll() is None:
         if configuration.private and select.select([sys.stdin], [], [], 0)[0]:
@@ -131,7 +131,7 @@ def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[byt
         try:
             if files.discovery.stat().st_ino != mark or _has_idled(files, configuration.idle):
                 return
-        except OSError:  # the home folder is gone
+        except OSError:  # the home folder was removed
             return
         for session, user in server.lost_clients(files):
             _give_back(files, known, session, user)
@@ -140,14 +140,14 @@ def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[byt
 
 
 def _give_back(files: Files, known: Server, session: str, user: str) -> None:
-    """End the session of a process that is gone, and its jobs: a short process's work, which needs all of pyspark."""
+    """Close the session of a dead process and cancel its jobs, in a short-lived subprocess, since it requires pyspark."""
     command = [sys.executable, "-m", "hivedruid.spark.client", str(known.port), session, user]
     with files.log.open("ab") as log:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
 def _has_idled(files: Files, timeout: float) -> bool:
-    """Whether no job has run for the timeout; if so, server.json is gone when this returns, and no job can begin."""
+    """Whether no job has run for the timeout; if so, server.json has been removed on return, and no job can start."""
     if time() - files.jobs.stat().st_mtime < timeout:
         return False
     with Lock(files.starting) as starting, Lock(files.jobs) as jobs:
@@ -183,14 +183,14 @@ def _escaped(value: str) -> str:
 
 
 def _die_with_us() -> None:
-    """On Linux the JVM is killed with its keeper (prctl's PR_SET_PDEATHSIG); elsewhere the next keeper ends it."""
+    """On Linux the JVM is killed with its keeper (prctl's PR_SET_PDEATHSIG); elsewhere the next keeper kills it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _port(jvm: subprocess.Popen[bytes], log: Path, start: int) -> int | None:
-    """The port that the JVM says it listens on; None where it ends instead."""
+    """The port on which the JVM listens; None if it exits instead."""
     while True:
         ended = jvm.poll() is not None
         with log.open("rb") as file:
@@ -204,7 +204,7 @@ def _port(jvm: subprocess.Popen[bytes], log: Path, start: int) -> int | None:
 
 
 def _reason(log: Path, start: int) -> str:
-    """The first line of the log, from byte `start` on, that says why the JVM gave up."""
+    """The first line of the log after byte `start` that explains why the JVM exited."""
     from hivedruid.spark.failures import first_line
 
     with log.open("rb") as file:
@@ -215,7 +215,7 @@ def _reason(log: Path, start: int) -> str:
 
 
 def _publish(files: Files, known: Server) -> None:
-    """server.json appears whole, and readable for its owner alone."""
+    """Write server.json atomically, readable only by its owner."""
     fresh = files.folder / f"server.{os.getpid()}"
     _private_file(fresh, server.written(known))
     os.utime(files.jobs)
@@ -229,7 +229,7 @@ def _private_file(path: Path, text: str) -> None:
 
 
 def _answer(error: str | None) -> None:
-    """Tell the command that waits for us, if it still does."""
+    """Report to the waiting command, if it still exists."""
     try:
         sys.stdout.write(json.dumps({"error": error}) + "\n")
         sys.stdout.flush()
@@ -255,7 +255,7 @@ def _note(files: Files, processes: Mapping[str, Any]) -> None:
 
 
 def _clear(files: Files) -> None:
-    """Take away what a keeper that was killed has left: its JVM, its working folder and server.json."""
+    """Clean up after a killed keeper: its JVM, its working folder and server.json."""
     try:
         former = json.loads(files.alive.read_text(encoding="utf-8"))
         local, jvm = str(former["local"]), int(former["jvm"])
@@ -266,7 +266,7 @@ def _clear(files: Files) -> None:
     if former is None:
         return _note(files, {"keeper": os.getpid()})
     begun = monotonic()
-    while local in _arguments(jvm) and monotonic() - begun < END:  # its arguments name its working folder
+    while local in _arguments(jvm) and monotonic() - begun < END:  # its arguments contain its working folder
         os.kill(jvm, signal.SIGKILL)
         sleep(POLL)
     if Path(local).name.startswith("hivedruid-spark-"):
@@ -283,7 +283,7 @@ def _arguments(process: int) -> str:
 
 
 def _prepare_log(log: Path) -> int:
-    """Make room in the log; its size now."""
+    """Truncate the log if needed; returns its size."""
     private_folder(log.parent)
     log.touch(mode=0o600)
     _trim(log)
@@ -291,12 +291,12 @@ def _prepare_log(log: Path) -> int:
 
 
 def _trim(log: Path) -> None:
-    """Begin a log that has grown too large anew. The JVM appends to it, so that its next line becomes the first."""
+    """Truncate a log that has grown too large. The JVM appends, so its next line becomes the first."""
     try:
         if log.stat().st_size > server.LOG_LIMIT:
             shutil.copyfile(log, log.with_name(f"{log.name}.1"))
             os.truncate(log, 0)
-    except OSError:  # a full disk or a removed log ends no server
+    except OSError:  # a full disk or a removed log must not stop the server
         return
 
 

@@ -1,4 +1,4 @@
-"""What the JVM of a warm Spark server starts with: settings become a command line and properties. Starts nothing."""
+"""Builds the command line and properties of a shared Spark server's JVM from the settings. Does not start it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEANING = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.legacy.parquet.nanosAsLong": "true",
 }
-"""What the lowering to Spark SQL relies on; SET cannot change it."""
+"""Spark settings that the generated Spark SQL relies on; SET cannot change them."""
 
 STATIC = {
     "spark.app.name": "hivedruid",
@@ -28,8 +28,8 @@ STATIC = {
     "spark.log.level": "WARN",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.driver.memory": "2g",
-    "spark.driver.maxResultSize": "0",  # rows leave as they come, see rows.py
-    "spark.sql.shuffle.partitions": "8",  # adaptive execution merges those that stay small
+    "spark.driver.maxResultSize": "0",  # rows are streamed, see rows.py
+    "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones
     "spark.driver.host": "localhost",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.connect.progress.reportInterval": "500ms",
@@ -61,10 +61,11 @@ _JAVA_OPTIONS = [
     "-Dio.netty.allocator.type=pooled",
     "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
 ]
-"""What Spark needs of Java 17 (org.apache.spark.launcher.JavaModuleOptions); out of memory it ends, and is replaced."""
+"""JVM options that Spark requires on Java 17 (org.apache.spark.launcher.JavaModuleOptions); it exits when out of
+memory and is replaced."""
 
 _START_SQL = ("spark.sql.extensions", "spark.sql.cache.serializer")
-"""SQL settings that only count when Spark starts; any other is a session's."""
+"""SQL settings that only take effect at start; all others are per session."""
 _CLIENT = ("spark.remote", "spark.remote.token")
 
 
@@ -73,18 +74,18 @@ def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def start_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """What counts only when the server starts, as far as it was SET."""
+    """The settings that only take effect at server start and were SET."""
     given = {"spark.master": "local[*]", **spark_settings(settings)}
     return {key: given[key] for key in sorted(given) if not key.startswith("spark.sql.") or key in _START_SQL}
 
 
 def is_local(settings: Mapping[str, str]) -> bool:
-    """Whether Spark runs in one JVM on this machine, as the home's warm server."""
+    """Whether Spark runs in one JVM on this machine, as the home's shared server."""
     return settings.get("spark.master", "local[*]").startswith("local")
 
 
 def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> dict[str, object]:
-    """What the keeper is told: ours, then what was SET, then what has to be."""
+    """The keeper's configuration: defaults, then settings that were SET, then required values."""
     given = wanted.settings
     properties = {**STATIC, **given, **MEANING, **SERVICE}
     local = is_local(properties)
@@ -109,6 +110,6 @@ def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> 
 
 
 def _memory(text: str) -> str:
-    """Java's way to write Spark's size: a bare number is MiB, and units have one letter."""
+    """A Spark memory size in Java syntax: a bare number is in MiB, units have one letter."""
     text = text.strip().lower()
     return f"{text}m" if text.isdigit() else text.removesuffix("b")

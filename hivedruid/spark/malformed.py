@@ -1,4 +1,4 @@
-"""Malformed rows: how many, and where the first ones are. A second pass, made only when there are some."""
+"""Counts malformed rows and locates the first ones, in a second pass that only runs if there are any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 EXCERPT = 40
-"""Characters of a malformed row that are shown."""
+"""Maximum characters of a malformed row in messages."""
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 _BOM = b"\xef\xbb\xbf"
@@ -28,7 +28,8 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class MalformedRow:
-    """One malformed row: its file, line (1-based; None where the file cannot be read here), text, and what is wrong."""
+    """One malformed row: its file, line (1-based; None if the file is not readable on this machine), text, and the
+    reason."""
 
     file: str
     line: int | None
@@ -44,7 +45,7 @@ class MalformedRow:
 
 @dataclass(frozen=True)
 class MalformedRows:
-    """All malformed rows of a table, by number, and the first ten of them."""
+    """The number of malformed rows of a table, and the first ten."""
 
     table: str
     count: int
@@ -67,7 +68,7 @@ def find(table: str, lines: DataFrame) -> MalformedRows:
 
 
 def _located(rows: Sequence[tuple[Any, ...]]) -> Iterator[MalformedRow]:
-    """The rows with their line numbers. A file's first malformed text is the first line that equals it, and so on."""
+    """The rows with their line numbers, found by searching each file for equal lines in order."""
     for uri, group in groupby(rows, key=lambda row: row[0]):
         path = _local(uri)
         numbers = _numbered(path) if path else iter(())

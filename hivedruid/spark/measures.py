@@ -1,4 +1,4 @@
-"""What is measured of rows on their way to Druid: aggregates of Spark SQL, and what their values mean. Pure."""
+"""Measures of rows being staged for Druid: Spark SQL aggregates and the interpretation of their values. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TIME = identifier(TIME_COLUMN)
 KEY = identifier(GRANULARITY_KEY)
 SPAN = 32_768
-"""The bits of Spark's bitmap_construct_agg: as many numbers in a row can be told apart."""
+"""The bits of Spark's bitmap_construct_agg: the maximum range of consecutive numbers."""
 
 _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double", "decimal")
@@ -27,14 +27,15 @@ _FRACTIONS = ("float", "double", "decimal")
 
 @dataclass(frozen=True)
 class Measures:
-    """`values`: by field, the type that Druid sums it as, and the number in SQL that Druid reads from it."""
+    """`values`: for each field, the type in which Druid sums it, and SQL for the number that Druid reads from it."""
 
     granularity: str
     values: Mapping[str, tuple[NumberType, str]]
 
     @classmethod
     def of(cls, schema: Mapping[str, Any], fields: StructType) -> Measures:
-        """Those for a dataSchema. Text and arrays in a field that is to be a number are left out: Druid reads them its own way."""
+        """The measures for a dataSchema. Numeric fields with strings or arrays are excluded: Druid parses them with
+        its own rules."""
         types = {field.name: field.dataType.typeName() for field in fields}
         values = {
             name: (number, value)
@@ -45,7 +46,8 @@ class Measures:
 
     @property
     def aggregates(self) -> dict[str, str]:
-        """In SQL by name, over rows that have their `number_of` as GRANULARITY_KEY. Rows without a time are only in `timeless`."""
+        """The SQL aggregates by name, over rows with `number_of` as GRANULARITY_KEY. Rows without a time only count in
+        `timeless`."""
         found = {
             "rows": f"count({TIME})",
             "timeless": f"count_if({TIME} IS NULL)",
@@ -68,7 +70,7 @@ class Measures:
         }
 
     def staged_intervals(self, found: Mapping[str, Any]) -> tuple[Interval, ...] | None:
-        """From the values of the aggregates; None where they are too far apart for a bitmap."""
+        """Computed from the aggregates; None if the times are too far apart for a bitmap."""
         if not found["rows"]:
             return ()
         low, high = int(found["low"]), int(found["high"])
@@ -78,7 +80,7 @@ class Measures:
         return self.intervals((n, n) for n in range(low, high + 1) if bits[n % SPAN // 8] >> n % 8 & 1)
 
     def intervals(self, runs: Iterable[tuple[int, int]]) -> tuple[Interval, ...]:
-        """The intervals of buckets, by the first and the last number of each run of them."""
+        """The intervals of buckets, from the first and last number of each run."""
         return merged(
             (granularities.interval(first, self.granularity)[0], granularities.interval(last, self.granularity)[1])
             for first, last in runs
@@ -98,12 +100,12 @@ def number_of(granularity: str) -> str:
 
 
 def _value(field: str, stored: str, number: NumberType) -> str | None:
-    """What Druid makes of the JSON of a field, as a BIGINT or a DOUBLE; None where that is not known here."""
+    """SQL for the number that Druid parses from a JSON field, as BIGINT or DOUBLE; None if unknown."""
     if number == "LONG":
         return f"CAST({field} AS BIGINT)" if stored in _INTEGERS else None
     if stored not in (*_INTEGERS, *_FRACTIONS):
         return None
     if number == "FLOAT":
         return f"CAST(CAST({field} AS FLOAT) AS DOUBLE)"
-    text = f"CAST({field} AS STRING)" if stored == "float" else field  # its shortest text is what is written
+    text = f"CAST({field} AS STRING)" if stored == "float" else field  # the shortest representation is written
     return f"CAST({text} AS DOUBLE)"

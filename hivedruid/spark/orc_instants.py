@@ -1,4 +1,5 @@
-"""ORC files with columns of `timestamp with local time zone`, which Spark's own reader refuses whole: Arrow reads them."""
+"""ORC files with columns of `timestamp with local time zone`, which Spark's reader rejects entirely: they are read
+with Arrow."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def has_instants(error: Exception) -> bool:
 
 
 def orc_frame(reader: DataFrameReader, path: str, schema: StructType, names: list[str]) -> DataFrame:
-    """The columns of these names from all files below the path; each file is in a worker's memory as a whole."""
+    """The columns of these names from all files below the path; each file is read completely into a worker's memory."""
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
@@ -31,7 +32,7 @@ def orc_frame(reader: DataFrameReader, path: str, schema: StructType, names: lis
 
 
 def _rows_of(schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that a worker runs; it is sent whole, so that a worker needs Arrow only."""
+    """The function that workers run; it is serialized completely, so that workers only require Arrow."""
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         import io

@@ -1,4 +1,4 @@
-"""LOCATIONs: which of them are on this machine, what is there, and how Spark wants them written."""
+"""LOCATIONs: whether they are on this machine, whether they exist, and their form as Spark paths."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def local_path(location: str) -> Path | None:
 
 
 def spark_path(table: Table) -> str:
-    """The location as Spark's readers take it: one path, whatever characters its name has.
-
-    Raises SemanticError where there is nothing.
+    """The location as a path for Spark's readers, with special characters escaped. Raises SemanticError if it does not
+    exist.
     """
     location = location_of(table)
     path = local_path(location)
@@ -47,12 +46,12 @@ def spark_path(table: Table) -> str:
 
 
 def escaped(path: Path) -> str:
-    """The path for Spark's readers, which take some characters as patterns."""
+    """The path for Spark's readers, which interpret some characters as patterns."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 
 def has_data(table: Table) -> bool:
-    """Whether there is any file to read; hidden ones (`_…`, `.…`) do not count, as in Hadoop. True where unknown."""
+    """Whether there is any file to read; hidden files (`_…`, `.…`) do not count, as in Hadoop. True where unknown."""
     path = local_path(location_of(table))
     if path is None or path.is_file():
         return True

@@ -1,4 +1,4 @@
-"""`spark.remote`: a Spark Connect server that somebody else runs."""
+"""`spark.remote`: an external Spark Connect server."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from hivedruid.spark.client import Session
 
 PATIENCE = 4
-"""Tries beside the first of a call that cannot get through: with pauses that grow fourfold, some ten seconds."""
+"""Retries of a call that fails to connect: about ten seconds in total, with pauses that grow fourfold."""
 
 
 def open_session(settings: Mapping[str, str]) -> Session:
-    """A session at the server. Raises UsageError for a URL or token that cannot be one."""
+    """A session on the server. Raises UsageError for an invalid URL or token."""
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
@@ -39,7 +39,7 @@ def open_session(settings: Mapping[str, str]) -> Session:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether the error means that nobody answers there, or not to us."""
+    """Whether the error means that the server is unreachable or rejects the token."""
     status = getattr(error, "getGrpcStatusCode", lambda: None)()
     return getattr(status, "name", "") in ("UNAVAILABLE", "UNAUTHENTICATED")
 
@@ -73,7 +73,7 @@ def _checked(url: str) -> str:
 
 
 def _token(reference: str) -> str:
-    """What the reference (env:NAME, file:PATH) names."""
+    """The token to which the reference (env:NAME, file:PATH) refers."""
     if not reference:
         return ""
     if reference.startswith(ENVIRONMENT_PREFIX):
@@ -96,11 +96,11 @@ def _sendable(token: str) -> str:
 
 
 SHIPPED_LIMIT = 256 * 1024 * 1024
-"""Most bytes of one native query's rows that are sent to a Spark that cannot read this machine's files."""
+"""Maximum bytes of one native query's rows that are sent to a Spark server without access to this machine's files."""
 
 
 def shipped(spark: SparkSession, parquet: Path) -> Any:
-    """The rows of a Parquet file of this machine as a DataFrame of a Spark that cannot read it."""
+    """The rows of a local Parquet file as a DataFrame on a Spark server that cannot read the file."""
     from pyarrow import parquet as files
 
     with files.ParquetFile(parquet) as file:

@@ -1,4 +1,4 @@
-"""Rows on their way from Spark to Python: exact, whatever zone this machine is in."""
+"""Transfers rows from Spark to Python without loss, independent of this machine's time zone."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ Decoder = Callable[[Any], Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 HELD = 64 * 1024 * 1024
-"""Bytes of rows kept in memory until they are asked for; what goes beyond waits in a file."""
+"""Bytes of unread rows kept in memory; the rest is spilled to a file."""
 
 
 def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows in their order, as they come, in the Python values that `results.Result` names.
-
-    Some values travel in another form: TIMESTAMP as microseconds, since naive datetimes of the machine's zone have
-    hours twice; intervals of years and months as months, which Arrow does not know; maps as pairs, structs by number,
-    since the names of their fields may be twice.
+    """The rows in order, streamed, as the Python values documented in `results.Result`. Some values are encoded for
+    transfer: TIMESTAMP as microseconds, since naive datetimes in the machine's time zone repeat hours; year-month
+    intervals as months, which Arrow does not support; maps as pairs; structs by position, since field names may
+    repeat.
     """
     types = [field.dataType for field in frame.schema.fields]
     names = [f"_{number}" for number in range(len(types))]
@@ -50,10 +49,9 @@ def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 class _Arrivals:
-    """The batches of a job's answer, fetched by a thread of their own as fast as Spark has them.
-
-    Whoever reads may take all the time: rows that nobody has taken yet are here and not in Spark's memory, and the
-    job is over when the last one has come. A reader that leaves early ends the job.
+    """The batches of a job's result, fetched by a separate thread as fast as Spark produces them. Slow readers do not
+    block Spark: unread rows are buffered here, and the job ends when the last one has arrived. A reader that stops
+    early cancels the job.
     """
 
     def __init__(self, frame: DataFrame) -> None:
@@ -79,7 +77,7 @@ class _Arrivals:
                 self._file.close()
 
     def _next(self) -> Any:
-        """The next batch, None behind the last one; a batch from the file is read there only now."""
+        """The next batch, None after the last one; spilled batches are read from the file on demand."""
         with self._changed:
             while not self._waiting and not self._over:
                 self._changed.wait()
@@ -102,7 +100,7 @@ class _Arrivals:
             for item in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
                 if self._left:
                     break
-                if hasattr(item, "to_batches"):  # the other kind of item is the schema
+                if hasattr(item, "to_batches"):  # other items are the schema
                     for batch in item.to_batches():
                         self._put(batch)
         finally:
@@ -121,7 +119,7 @@ class _Arrivals:
             self._changed.notify()
 
     def _spilt(self, batch: Any) -> tuple[int, int]:
-        """Where in the file the batch is now."""
+        """Write the batch to the file; returns its position."""
         if self._file is None:
             self._file = TemporaryFile(prefix="hivedruid-rows-")  # noqa: SIM115 - closed with the reader
             self._schema = batch.schema
@@ -130,7 +128,7 @@ class _Arrivals:
 
 
 def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
-    """The value in the form in which it travels."""
+    """SQL for the encoded form of a value."""
     if not _travels(kind):
         return expression
     x = f"x{depth}"
@@ -154,14 +152,14 @@ def _wire(expression: str, kind: DataType, depth: int = 0) -> str:
 
 
 def _travels(kind: DataType) -> bool:
-    """Whether the type holds something that does not travel as it is."""
+    """Whether the type contains values that must be encoded."""
     if kind.typeName() == "array":
         return _travels(kind.elementType)
     return kind.typeName() in ("map", "struct", "timestamp", "yearmonthinterval")
 
 
 def _decoder(kind: DataType) -> Decoder | None:
-    """What makes a Python value of what has travelled; None where it is one already. Never called with None."""
+    """A function that decodes a transferred value; None if no decoding is required. Never called with None."""
     match kind.typeName():
         case "timestamp":
             return lambda micros: EPOCH + timedelta(microseconds=micros)
@@ -183,7 +181,7 @@ def _decoder(kind: DataType) -> Decoder | None:
         case "yearmonthinterval":
             return YearMonthInterval
         case "float":
-            return lambda number: float(float_text(number))  # 1.414 and not the double next to it
+            return lambda number: float(float_text(number))  # 1.414, not the nearest double
         case _:
             return None
 

@@ -10,7 +10,7 @@ from hivedruid.spark.cells import CellFormat, delimiter, literal, regex
 
 DEFAULT_NULL = "\\N"
 SEPARATORS = tuple(chr(code) for code in (*range(1, 9), 11, 12, *range(14, 27)))
-"""LazySimpleSerDe's separators by level of nesting: control characters without the line ends and escape."""
+"""LazySimpleSerDe's separators by level of nesting: control characters except line breaks and escape."""
 
 
 def is_json(table: Table) -> bool:
@@ -26,7 +26,7 @@ def delimited_format(table: Table, form: CellFormat) -> CellFormat:
     serde = table.serde
     separators = list(SEPARATORS)
     separators[0] = delimiter(serde, "field.delim", delimiter(serde, "serialization.format", separators[0]))
-    # the misspelt key is Hive's own, from before 3.0 (HIVE-16922)
+    # Hive misspelled the key before 3.0 (HIVE-16922)
     separators[1] = delimiter(serde, "collection.delim", delimiter(serde, "colelction.delim", separators[1]))
     separators[2] = delimiter(serde, "mapkey.delim", separators[2])
     escape = delimiter(serde, "escape.delim", "") or None
@@ -44,7 +44,7 @@ def csv_characters(serde: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def quoted_fields(text: str, serde: Mapping[str, str]) -> str:
-    """The fields of a CSV line as they stand there, quotes included."""
+    """The raw fields of a CSV line, including quotes."""
     separator, quote, escape = csv_characters(serde)
     s, q, e = map(regex, (separator, quote, escape))
     quoted = f"\\s*{q}(?:{e}.|{q}{q}|[^{q}{e}])*{q}\\s*(?={s}|$)"
@@ -53,7 +53,7 @@ def quoted_fields(text: str, serde: Mapping[str, str]) -> str:
 
 
 def quoted_field(text: str, serde: Mapping[str, str]) -> str:
-    """The value of one field: without its quotes, doubled or escaped ones inside made single."""
+    """The value of one field: unquoted, with doubled or escaped quotes replaced by single ones."""
     _, quote, escape = csv_characters(serde)
     q, e = regex(quote), regex(escape)
     whole = f"(?s)^\\s*{q}(.*){q}\\s*$"

@@ -1,7 +1,7 @@
-"""The warm Spark server of a home folder: found, started, shared by every command, and stopped.
+"""Finds, starts, shares and stops the shared Spark server of a home folder.
 
-A server is two processes: a keeper (`hivedruid.spark.keeper`) and below it the JVM with Spark's Connect service. All
-that is known of them is in the folder `spark` of the home, which nobody but its owner can read:
+A server is two processes: a keeper (`hivedruid.spark.keeper`) and below it the JVM with Spark's Connect service. Their
+state is in the folder `spark` of the home, which only its owner can read:
 
     server.json   where the server listens, its token, and what it was started with; there while it serves
     starting.lock held by whoever starts, replaces or ends a server: one at a time
@@ -31,14 +31,14 @@ from hivedruid.errors import SparkError
 from hivedruid.private import private_folder
 
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
-"""Environment variable: the folder whose server is used instead of the home's own, as tests with many homes do."""
+"""Environment variable: the folder whose server is used instead of the home's own (for tests with many homes)."""
 
 LOG_FILE = Path("logs", "spark.log")
 LOG_LIMIT = 10_000_000
-"""Bytes after which the log begins anew; what was there before is kept as spark.log.1."""
+"""Bytes after which the log is rotated to spark.log.1."""
 
 GIVE_UP = 120.0
-"""Seconds after which a server that neither serves nor ends is killed."""
+"""Seconds after which a server that neither becomes ready nor exits is killed."""
 POLL = 0.05
 
 Progress = Callable[[str], None]
@@ -46,18 +46,18 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a server has to be: our versions, and the settings that only count when it starts."""
+    """Requirements for a server: matching versions, and the settings that only take effect at start."""
 
     version: str
     settings: Mapping[str, str]
     iceberg: str = ""
-    """The path of Iceberg's jar, where there is one; a server without it suits unless it is needed."""
+    """The path of Iceberg's jar, if loaded; a server without it can be used unless a job needs Iceberg."""
     needs_iceberg: bool = False
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server that serves. `started` is in seconds since the epoch, `idle` (the timeout) in seconds."""
+    """A running server. `started` is in seconds since the epoch, `idle` (the timeout) in seconds."""
 
     version: str
     settings: Mapping[str, str]
@@ -113,14 +113,14 @@ class Files:
 
 
 class Lock:
-    """An open lock file; closing it lets go."""
+    """An open lock file; closing it releases the lock."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self._file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | os.O_CLOEXEC, 0o600)
         self.path = path
 
     def take(self, *, shared: bool = False) -> bool:
-        """Whether the lock was free. Never waits: locks are polled, so that Ctrl-C is always heard."""
+        """Try to take the lock. Never blocks: locks are polled, so that Ctrl-C works at any time."""
         try:
             fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -140,8 +140,8 @@ class Lock:
 
 
 class ClientMark:
-    """Says that a session's process lives: a file that is locked for as long as it does. Spark does not see a process go
-    that waits for the end of a write, and would go on with it."""
+    """Marks a session's process as alive with a file lock. Spark does not detect the death of a process that waits for
+    a write, and would continue the write."""
 
     def __init__(self, files: Files, session: str, user: str) -> None:
         files.clients.mkdir(mode=0o700, exist_ok=True)
@@ -157,7 +157,7 @@ class ClientMark:
 
 
 def lost_clients(files: Files) -> Iterator[tuple[str, str]]:
-    """The session and user of each process that ended without giving its session back; told once."""
+    """The session and user of each process that died without releasing its session; returned once."""
     if not files.clients.is_dir():
         return
     for path in files.clients.iterdir():
@@ -179,10 +179,9 @@ def shared_home(home: Path) -> Path:
 def leased(
     home: Path, wanted: Callable[[], Wanted], start: Callable[[Wanted], Server], *, progress: Progress
 ) -> Iterator[Server]:
-    """A server that serves, for one job: while the block runs it will neither end idle nor be replaced.
-
-    `start` is called where none serves, or one that does not suit, when its last job has ended. Raises SparkError where the
-    folder cannot be written.
+    """A running server for one job: inside the block it is neither stopped nor replaced. `start` is called if there is
+    no server, or after the last job of an unsuitable server has ended. Raises SparkError if the folder is not
+    writable.
     """
     files = Files(home)
     _make_folder(files)
@@ -193,7 +192,7 @@ def leased(
             if server is not None and not server.suits(required):
                 server = _replaced(files, server, lease, progress)
             server = server or start(required)
-            while not lease.take(shared=True):  # a keeper looks whether it is idle
+            while not lease.take(shared=True):  # a keeper is checking whether it is idle
                 sleep(POLL)
             os.utime(files.jobs)
         try:
@@ -205,7 +204,7 @@ def leased(
 
 @contextmanager
 def exclusive(files: Files, progress: Progress = lambda _: None) -> Iterator[None]:
-    """One process at a time starts, replaces or ends the home's server."""
+    """Hold the lock for starting, replacing or stopping the home's server."""
     with Lock(files.starting) as lock:
         waited = False
         while not lock.take():
@@ -217,19 +216,19 @@ def exclusive(files: Files, progress: Progress = lambda _: None) -> Iterator[Non
 
 
 def find(home: Path) -> Server | None:
-    """The home's server, if it serves now."""
+    """The home's running server, or None."""
     files = Files(home)
     return _read(files) if _is_alive(files) else None
 
 
 def serves(home: Path, server: Server) -> bool:
-    """Whether this very server still serves the home."""
+    """Whether this server instance is still running."""
     found = find(home)
     return found is not None and found.token == server.token and _listens(server)
 
 
 def _listens(server: Server) -> bool:
-    """Whether the JVM is there: a keeper takes a moment to see that it is not."""
+    """Whether the JVM accepts connections: a keeper notices its exit only after a moment."""
     try:
         socket.create_connection(("127.0.0.1", server.port), timeout=10).close()
     except OSError:
@@ -238,7 +237,7 @@ def _listens(server: Server) -> bool:
 
 
 def is_busy(home: Path) -> bool:
-    """Whether some command runs a job on the home's server."""
+    """Whether a command is running a job on the home's server."""
     files = Files(home)
     if not files.jobs.exists():
         return False
@@ -247,12 +246,12 @@ def is_busy(home: Path) -> bool:
 
 
 def idle_for(home: Path) -> float:
-    """Seconds since a job began or ended."""
+    """Seconds since the last start or end of a job."""
     return time() - Files(home).jobs.stat().st_mtime
 
 
 def stop(home: Path, progress: Progress = lambda _: None) -> bool:
-    """End the home's server and wait until it is gone; whether there was one."""
+    """Stop the home's server and wait until it has exited; returns whether there was one."""
     files = Files(home)
     if not files.folder.is_dir():
         return False
@@ -263,9 +262,8 @@ def stop(home: Path, progress: Progress = lambda _: None) -> bool:
 
 
 def start(home: Path, configuration: Mapping[str, object], token: str, progress: Progress) -> Server:
-    """Start a server through a keeper of its own. The caller holds the starting lock.
-
-    `configuration` is what `keeper.Configuration` names. Raises SparkError with the reason where it does not start.
+    """Start a server with its own keeper. The caller holds the starting lock. `configuration` has the fields of
+    `keeper.Configuration`. Raises SparkError with the reason if it fails to start.
     """
     progress("Spark: starting")
     files = Files(home)
@@ -277,7 +275,7 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
         stderr=subprocess.DEVNULL,
         cwd=files.folder,
         env=_environment(token),
-        start_new_session=True,  # Ctrl-C at the terminal is not for it
+        start_new_session=True,  # not affected by Ctrl-C at the terminal
     )
     assert keeper.stdin is not None
     assert keeper.stdout is not None
@@ -291,7 +289,7 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
         answer = keeper.stdout.readline()
     finally:
         keeper.stdout.close()
-        keeper.returncode = 0  # it outlives us on purpose; without this Popen would warn about it
+        keeper.returncode = 0  # it outlives this process on purpose; suppresses Popen's warning
     reason = json.loads(answer)["error"] if answer else "its keeper process was killed"
     server = _read(files) if reason is None else None
     if server is None:
@@ -300,11 +298,11 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
 
 
 _lifelines: list[object] = []
-"""Pipes to keepers of private servers, which end when these close."""
+"""Pipes to keepers of private servers, which stop when the pipes close."""
 
 
 def _environment(token: str) -> dict[str, str]:
-    """Ours, without what another Spark of this machine left in it; the token is in nobody's command line."""
+    """The environment without variables of other Spark installations; the token is not visible in a command line."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "_PYSPARK"))}
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
@@ -325,11 +323,11 @@ def _is_alive(files: Files) -> bool:
     if not files.alive.exists():
         return False
     with Lock(files.alive) as lock:
-        return not lock.take(shared=True)  # two that look at the same time do not take each other for a keeper
+        return not lock.take(shared=True)  # concurrent checks do not mistake each other for a keeper
 
 
 def _read(files: Files) -> Server | None:
-    """What server.json says; None where it is not there or not whole."""
+    """The content of server.json; None if it is missing or incomplete."""
     try:
         found = json.loads(files.discovery.read_text(encoding="utf-8"))
         return Server(**{item.name: found[item.name] for item in fields(Server)})
@@ -338,7 +336,7 @@ def _read(files: Files) -> Server | None:
 
 
 def _serving(files: Files, progress: Progress) -> Server | None:
-    """The server, once it is clear that there is one: a keeper without a server is on its way up or down."""
+    """Wait for a running server: a keeper without a server is starting or stopping."""
     begun = monotonic()
     while _is_alive(files):
         server = _read(files)
@@ -352,7 +350,7 @@ def _serving(files: Files, progress: Progress) -> Server | None:
 
 
 def _replaced(files: Files, server: Server, lease: Lock, progress: Progress) -> Server | None:
-    """End a server that does not suit, when its last job has ended; where that is our own job, go on with it."""
+    """Stop an unsuitable server after its last job; keep it if this process itself is running a job on it."""
     if held.get(files.home):
         return server
     while not lease.take():
@@ -365,11 +363,11 @@ def _replaced(files: Files, server: Server, lease: Lock, progress: Progress) -> 
 
 
 held: dict[Path, int] = {}
-"""Homes on whose servers this process runs jobs now, and how many."""
+"""The number of jobs that this process is running, by home."""
 
 
 def _end(files: Files, *, kill: bool = False) -> None:
-    """Ask the keeper to end, and wait; a keeper that does not is killed. The caller holds the starting lock."""
+    """Terminate the keeper and wait; kill it after a timeout. The caller holds the starting lock."""
     begun, sent = monotonic(), False
     while _is_alive(files):
         late = kill or monotonic() - begun > GIVE_UP
@@ -382,7 +380,7 @@ def _end(files: Files, *, kill: bool = False) -> None:
 
 
 def keeper_process(files: Files) -> int | None:
-    """The process that holds alive.lock, as it has written there."""
+    """The process id of the holder of alive.lock, as recorded in it."""
     try:
         return int(json.loads(files.alive.read_text(encoding="utf-8"))["keeper"])
     except (OSError, ValueError, KeyError, TypeError):

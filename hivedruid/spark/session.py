@@ -1,8 +1,8 @@
-"""Spark sessions, and the only place that opens them: clients of Spark's Connect service.
+"""Opens all Spark sessions, as clients of Spark Connect.
 
-Which service that is, settings say: the home's own warm server (`server`), a private one that runs its jobs on a
-cluster (`spark.master`), or one that somebody else runs (`spark.remote`). Every home folder has a session of its own
-in this process, so temporary views, settings and the Iceberg catalog of one are invisible to the others.
+The settings select the service: the home's shared server (`server`), a private one that runs its jobs on a cluster
+(`spark.master`), or an external one (`spark.remote`). Every home folder has its own session in this process, so
+temporary views, settings and Iceberg catalogs are isolated.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ ICEBERG = "iceberg"
 CATALOG = "hivedruid"
 
 FORGOTTEN = 1800.0
-"""Seconds without a job after which a session is opened anew: the service forgets it after an hour."""
+"""Seconds without a job after which a session is reopened: the service expires it after an hour."""
 
 DYING = 30.0
-"""Most seconds that a server may be seen after its connections have ended."""
+"""Maximum seconds for which a server may still look alive after its connections have ended."""
 _PAUSE = 0.05
 
 Progress = Callable[[str], None]
@@ -49,7 +49,7 @@ Progress = Callable[[str], None]
 
 @dataclass
 class _Client:
-    """An open session: `service` tells one service from another, `applied` are the settings it has."""
+    """An open session: `service` identifies the service, `applied` are the settings in effect."""
 
     spark: Session
     service: str
@@ -60,7 +60,7 @@ class _Client:
 
 @dataclass(frozen=True)
 class Job:
-    """What a running job works with. `shares_files`: whether the service can read what this process writes."""
+    """The context of a running job. `shares_files`: whether the service can read files written by this process."""
 
     spark: SparkSession
     server: Server | None
@@ -68,15 +68,15 @@ class Job:
     shares_files: bool
 
     def lost(self, error: BaseException) -> bool:
-        """Whether the server has ended since the job began, of which `error` may be the first sign."""
+        """Whether the server has exited since the job started; `error` may be the first sign of it."""
         if self.server is None:
             return False
-        broken = remote.is_unreachable(error) or "RPC that terminated" in str(error)  # gRPC's own words
+        broken = remote.is_unreachable(error) or "RPC that terminated" in str(error)  # gRPC's message
         deadline = time() + DYING
         while server.serves(self.home, self.server):
             if not broken or time() > deadline:
                 return False
-            sleep(_PAUSE)  # its connections end before the rest of it
+            sleep(_PAUSE)  # its connections close before the process exits
         return True
 
 
@@ -90,9 +90,9 @@ def job(
 ) -> Iterator[Job]:
     """The session of a home folder for one job; `iceberg` when the job touches an Iceberg table.
 
-    The server is started if need be, and serves at least until the block ends. Ctrl-C in it cancels what runs.
-    Raises ConnectError where Java is missing or too old or `spark.remote` cannot be reached, SparkError where Spark
-    does not start.
+    The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
+    Raises ConnectError if Java is missing or too old or `spark.remote` cannot be reached, SparkError if Spark fails to
+    start.
     """
     with _service(settings, home, iceberg=iceberg, progress=progress) as (where, own):
         progress("")
@@ -102,7 +102,7 @@ def job(
         try:
             yield Job(client.spark, own, where, shares_files=own is not None and launch.is_local(settings))
         except (KeyboardInterrupt, GeneratorExit):
-            with suppress(Exception):  # a server that is gone runs nothing
+            with suppress(Exception):  # a stopped server runs no jobs
                 client.spark.interruptTag(tag)
             raise
         finally:
@@ -111,7 +111,7 @@ def job(
 
 
 def obituary(running: Job) -> SparkError:
-    """What became of a server that ended below its job."""
+    """The error for a server that exited during a job."""
     own = log_file(running.home)
     with suppress(OSError), own.open("rb") as file:
         file.seek(max(0, own.stat().st_size - 20_000))
@@ -129,13 +129,13 @@ def session(settings: Mapping[str, str], home: Path) -> SparkSession:
 
 
 def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server:
-    """The home's warm server, started if need be."""
+    """The home's shared server, started if necessary."""
     with _own(settings, server.shared_home(home), iceberg=False, progress=progress) as known:
         return known
 
 
 def release(home: Path) -> None:
-    """End the session of a home folder, if it has one."""
+    """Close the session of a home folder, if there is one."""
     client = _clients.pop(home, None)
     if client is not None:
         client.spark.close()
@@ -149,7 +149,7 @@ def release_all() -> None:
 
 
 def log_file(home: Path) -> Path:
-    """Where Spark's own words about a home's jobs are kept."""
+    """The log file of Spark for a home's jobs."""
     return home / server.LOG_FILE
 
 
@@ -157,7 +157,7 @@ def log_file(home: Path) -> Path:
 def _service(
     settings: Mapping[str, str], home: Path, *, iceberg: bool, progress: Progress
 ) -> Iterator[tuple[Path, Server | None]]:
-    """The service for one job: the folder of our own server with that, or None for somebody else's."""
+    """The service for one job: the folder of hivedruid's own server with the session, or None for an external server."""
     if settings.get("spark.remote"):
         yield home, None
         return
@@ -190,14 +190,14 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
 
 
 def version() -> str:
-    """What a server has to be of to be used by this process."""
+    """The versions that a server must have to be used by this process."""
     from pyspark.version import __version__ as pyspark
 
     return f"hivedruid {hivedruid.__version__}, pyspark {pyspark}"
 
 
 def _private_folder() -> Path:
-    """The folder of this process's server for a cluster; the server ends with the process."""
+    """The folder of this process's private server for a cluster; the server stops with the process."""
     global _private  # noqa: PLW0603
     if _private is None:
         _private = Path(tempfile.mkdtemp(prefix="hivedruid-cluster-"))
@@ -206,7 +206,7 @@ def _private_folder() -> Path:
 
 
 def stop_private() -> None:
-    """End this process's server for a cluster, if it has one."""
+    """Stop this process's private server for a cluster, if there is one."""
     global _private
     if _private is not None:
         atexit.unregister(stop_private)
@@ -216,14 +216,14 @@ def stop_private() -> None:
 
 
 def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: Path) -> _Client:
-    """The home's session at the service, with the settings of now."""
+    """The home's session on the service, with the current settings."""
     service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
     client = _clients.get(home)
     if client is not None and not (
         client.service == service
         and time() - client.used < FORGOTTEN
-        and client.applied.keys() <= needed.keys()  # to take a setting back is to begin anew
+        and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
     ):
         release(home)
         client = None
@@ -232,7 +232,7 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
         spark, mark = _open(own, where, settings)
         if not _clients:
             atexit.unregister(release_all)
-            atexit.register(release_all)  # before the server for a cluster ends: what is registered last runs first
+            atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order
         client = _clients[home] = _Client(spark, service, time(), mark)
     try:
         _apply(client, needed)
@@ -248,7 +248,7 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
 
 
 def _open(own: Server | None, where: Path, settings: Mapping[str, str]) -> tuple[Session, server.ClientMark | None]:
-    """A new session; at a server of our own with the mark by which its keeper sees us go."""
+    """A new session; on hivedruid's own server with the lock by which the keeper detects the end of this process."""
     if own is None:
         return remote.open_session(settings), None
     from hivedruid.spark.client import open_session
@@ -258,7 +258,7 @@ def _open(own: Server | None, where: Path, settings: Mapping[str, str]) -> tuple
 
 
 def _silence() -> None:
-    """gRPC and pyspark write every error to stderr, stack traces and all; ours say it in one line."""
+    """Silence gRPC and pyspark, which write every error with stack traces to stderr."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from pyspark.logger import PySparkLogger
     from pyspark.sql.connect.logging import logger
@@ -270,7 +270,7 @@ def _silence() -> None:
 
 
 def _session_settings(settings: Mapping[str, str], home: Path, *, remote: bool) -> dict[str, str]:
-    """The settings of a session; a server of our own has MEANING from its start."""
+    """The settings of a session; hivedruid's own servers have MEANING from the start."""
     given = {
         key: value
         for key, value in launch.spark_settings(settings).items()
@@ -288,23 +288,23 @@ def _session_settings(settings: Mapping[str, str], home: Path, *, remote: bool) 
 
 
 def _apply(client: _Client, settings: Mapping[str, str]) -> None:
-    """Bring the session's settings up to date: one call where nothing is refused, none where nothing has changed."""
+    """Update the session's settings: one call if none is rejected, no call if nothing has changed."""
     from pyspark.errors import AnalysisException
 
     conf = client.spark.conf
     changed = {key: value for key, value in settings.items() if client.applied.get(key) != value}
     if changed:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Spark's advice on settings goes into its log
+            warnings.simplefilter("ignore")  # Spark's warnings about settings go to its log
             try:
                 conf._set_all(changed, silent=False)
             except AnalysisException:
                 for key, value in changed.items():
-                    with suppress(AnalysisException):  # a static setting: it counts when the next server starts
+                    with suppress(AnalysisException):  # a static setting, which takes effect at the next server start
                         conf.set(key, value)
     client.applied = dict(settings)
 
 
 def check_reachable(error: Exception, settings: Mapping[str, str]) -> ConnectError | None:
-    """The error as ours where it means that `spark.remote` cannot be reached."""
+    """The ConnectError for an error that means that `spark.remote` cannot be reached, otherwise None."""
     return remote.unreachable(settings) if settings.get("spark.remote") and remote.is_unreachable(error) else None

@@ -1,4 +1,4 @@
-"""Rows for Druid: newline JSON that one ingestion task reads, and what is known of them without reading them again."""
+"""Stages rows for Druid as newline-delimited JSON for one ingestion task, and measures them in the same pass."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
 
 MOST_INTERVALS = 100_000
-"""More than that in one task is beyond Druid: each is a lock of the overlord's, and a segment at least."""
+"""Maximum intervals per task: each requires an overlord lock and at least one segment."""
 
 
 def stage(
     frame: DataFrame, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool = False
 ) -> StagedRows:
-    """Write the rows as newline-delimited `*.json.gz` for the index_parallel task of `spec`; what is known of them.
+    """Write the rows as newline-delimited `*.json.gz` for the index_parallel task of `spec`; returns their measures.
 
-    Fields take the names of the table's columns in the data, by position; `__time` is in milliseconds. A null is left
-    out, "" is not; NaN and the infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for
-    rows without a `__time`, which Druid cannot store, unless they are to be skipped; for a folder that has files or
-    cannot be made, and for a full disk. Nothing is left in a folder of this machine then.
+    Fields are named like the table's columns, by position; `__time` is in milliseconds. Nulls are omitted, "" is
+    written; NaN and the infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for rows
+    without a `__time`, which Druid cannot store, unless they are skipped; for a folder that is not empty or cannot be
+    created, and for a full disk. A local folder is removed on error.
     """
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
@@ -62,14 +62,14 @@ def stage(
 
 
 def bytes_so_far(folder: str) -> int:
-    """The bytes of all files in a folder of this machine, also of those that are still being written."""
+    """The total size of all files in a local folder, including files that are being written."""
     local = paths.local_path(folder)
     found = 0
     for place, _, names in os.walk(local) if local is not None else ():
         for name in names:
             try:
                 found += Path(place, name).stat().st_size
-            except OSError:  # Spark has moved it meanwhile
+            except OSError:  # Spark has moved it in the meantime
                 continue
     return found
 
@@ -85,7 +85,7 @@ def _no_room(folder: str, table: Table) -> SparkError:
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder. What an earlier job has left there, or is still writing, must not get among the rows of this one."""
+    """Create the folder. It must be empty, so that files of another job are not ingested."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
@@ -101,7 +101,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, skip_timeless: bool) -> dict[str, Any]:
-    """Write the files; the values of the measures."""
+    """Write the files; returns the values of the measures."""
     from pyspark.sql.connect.functions import expr
 
     mode = "error" if paths.local_path(folder) is None else "append"
@@ -109,7 +109,7 @@ def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, 
     def write(measured: DataFrame) -> None:
         rows = measured.where(f"{TIME} IS NOT NULL") if skip_timeless else measured
         rows = rows.hint("rebalance", GRANULARITY_KEY) if files.clustered else rows
-        # Most of the time is the compression's: the best would take twice as long for files of four fifths of the size.
+        # Compression dominates the time: the best level would take twice as long for files of four fifths of the size.
         writer = writing.json_writer(rows.drop(GRANULARITY_KEY)).option("zlib.compress.level", "BEST_SPEED")
         writer.mode(mode).json(folder)
 
@@ -123,7 +123,7 @@ def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, 
 
 
 def _arrived(rows: int, folder: Path) -> int:
-    """The bytes of the files, which have to be here."""
+    """The total size of the files, which must be on this machine."""
     writing.drop_markers(folder)
     files = list(folder.glob("part-*"))
     writing.check_arrived(rows, bool(files), folder)
@@ -131,7 +131,7 @@ def _arrived(rows: int, folder: Path) -> int:
 
 
 def _staged(frame: DataFrame, measures: Measures, folder: str) -> DataFrame:
-    """The fields of staged rows that are measured, as they are in the files."""
+    """The measured fields, read back from the staged files."""
     from pyspark.sql.connect.functions import expr
     from pyspark.sql.types import StructType
 
@@ -151,7 +151,8 @@ def _measured(staged: DataFrame, measures: Measures) -> dict[str, Any]:
 
 
 def _intervals_of(staged: DataFrame, measures: Measures) -> tuple[Interval, ...]:
-    """The same as `Measures.staged_intervals`, from the files. Raises ExecutionError where Druid would have too many segments to make."""
+    """The same as `Measures.staged_intervals`, from the files. Raises ExecutionError if there are too many segment
+    intervals."""
     from pyspark.sql.connect.functions import expr
 
     numbers = staged.select(expr(f"{GRANULARITY_KEY} AS n")).distinct()

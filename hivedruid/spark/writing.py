@@ -1,4 +1,4 @@
-"""What a job writes to Hive-side tables: Iceberg tables, and files at a LOCATION."""
+"""Writes Hive-side tables: Iceberg tables, and files at a LOCATION."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
-    """The rows with the table's column names and types, by position; a number out of a type's range becomes null."""
+    """The rows with the table's column names and types, by position; a number out of the type's range becomes null."""
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(f"_{number}" for number in range(len(table.columns))))
@@ -37,7 +37,7 @@ def shape(frame: DataFrame, table: Table) -> DataFrame:
 
 
 def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: Path, *, overwrite: bool) -> int:
-    """Append to the Iceberg table or replace its rows, in one commit; the table is made where it does not exist yet."""
+    """Append to the Iceberg table or replace its rows, in one commit; the table is created if it does not exist."""
     from pyspark.sql.connect.functions import lit
 
     name, commit = inputs.iceberg_name(table), uuid4().hex
@@ -57,7 +57,7 @@ def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: P
 
 
 def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
-    """Add files to the table's LOCATION, or put a new folder in its place when every file is written."""
+    """Add files to the table's LOCATION, or replace the folder after all files are written."""
     location = paths.location_of(table)
     path = paths.local_path(location)
     if path is None:
@@ -88,7 +88,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
 
 
 def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
-    """Make the Iceberg table, or add the columns that ALTER TABLE has added since."""
+    """Create the Iceberg table, or add columns added by ALTER TABLE."""
     name = inputs.iceberg_name(table)
     columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
     data_format = "parquet" if table.format == "parquet" else "orc"
@@ -103,14 +103,13 @@ def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
 
 
 def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
-    """Write the rows, counting them on their way; None where the number is late."""
+    """Write the rows and count them in the same pass; None if the count arrives too late."""
     return observed(frame, write, {"rows": "count(1)"}).get("rows")
 
 
 def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: Mapping[str, str]) -> dict[str, Any]:
-    """Write the rows and aggregate them on their way; empty where the values are late.
-
-    Spark Connect waits a tenth of a second for them (Observation.getRowOrEmpty), and a busy machine needs longer.
+    """Write the rows and aggregate them in the same pass; empty if the values arrive too late. Spark Connect waits
+    only 0.1 s for them (Observation.getRowOrEmpty), which may be too short on a busy machine.
     """
     from pyspark.sql.connect.functions import expr
     from pyspark.sql.connect.observation import Observation
@@ -123,7 +122,7 @@ def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: M
 
 
 def check_arrived(rows: int, arrived: bool, folder: Path) -> None:
-    """Workers on other machines write into their own folder of that name, unless the storage is shared."""
+    """Check that the folder is shared: otherwise workers on other machines write to their own folder of that name."""
     if rows and not arrived:
         raise SparkError(
             f"Spark wrote {rows} rows, but not to {folder} on this machine",
@@ -132,12 +131,12 @@ def check_arrived(rows: int, arrived: bool, folder: Path) -> None:
 
 
 def _rows_in(spark: SparkSession, folder: Path, data_format: str) -> int:
-    """The rows of files just written; a line of text is one."""
+    """The number of rows in the written files; in text files, lines."""
     return spark.read.format(data_format).load(paths.escaped(folder)).count() if any(folder.glob("part-*")) else 0
 
 
 def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
-    """The value as the column can hold it. Spark's cast would wrap a number that is out of range."""
+    """The value cast to the column type, null if out of range. Spark's cast would wrap around."""
     if hive.is_integer and stored.typeName() in ("byte", "short", "integer", "long", "float", "double", "decimal"):
         return f"try_cast({expression} AS {spark_type(hive)})"
     return fit(f"CAST({expression} AS {spark_type(hive)})", hive)
@@ -166,13 +165,13 @@ def json_writer(frame: DataFrame) -> Any:
 
 
 def drop_markers(folder: Path) -> None:
-    """Remove what Spark leaves beside the data: _SUCCESS and checksums."""
+    """Remove Spark's _SUCCESS and checksum files."""
     for path in (*folder.glob("_SUCCESS"), *folder.glob(".*.crc")):
         path.unlink(missing_ok=True)
 
 
 def _add(written: Path, target: Path) -> None:
-    """Move the files of one folder into another; their names are unique. What was moved before a failure is taken back."""
+    """Move the files of one folder into another; their names are unique. A failure undoes earlier moves."""
     target.mkdir(parents=True, exist_ok=True)
     moved: list[Path] = []
     try:
@@ -185,7 +184,7 @@ def _add(written: Path, target: Path) -> None:
 
 
 def _swap(written: Path, target: Path) -> None:
-    """Put one folder in the place of another, which comes back if that fails."""
+    """Replace a folder by another; the old one is restored on failure."""
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         written.rename(target)
@@ -201,7 +200,7 @@ def _swap(written: Path, target: Path) -> None:
 
 
 def _line(table: Table) -> str:
-    """A row as one line of text, as the table's SerDe reads it."""
+    """A row as one line of text in the format of the table's SerDe."""
     if is_csv(table):
         separator, quote, escape = csv_characters(table.serde)
         cells = [_quoted(identifier(column.name), column.type, quote, escape) for column in table.columns]
@@ -212,7 +211,7 @@ def _line(table: Table) -> str:
 
 
 def _quoted(expression: str, hive: HiveType, quote: str, escape: str) -> str:
-    """A CSV field; OpenCSVSerde quotes every field and has no null: it writes an empty one."""
+    """A CSV field; OpenCSVSerde quotes every field and writes null as an empty field."""
     text = f"replace({_plain(expression, hive)}, {literal(escape)}, {literal(escape * 2)})"
     if quote != escape:
         text = f"replace({text}, {literal(quote)}, {literal(escape + quote)})"
@@ -224,7 +223,7 @@ def _plain(expression: str, hive: HiveType) -> str:
 
 
 def _text_cell(expression: str, hive: HiveType, form: CellFormat, level: int) -> str:
-    """A value as delimited text; the elements of nested values are divided by the separator of their level."""
+    """A value as delimited text; elements of nested values are separated by the separator of their level."""
     null = literal(form.null or "")
     x = f"x{level}"
     if hive.name == "array":
@@ -247,7 +246,7 @@ def _text_cell(expression: str, hive: HiveType, form: CellFormat, level: int) ->
 
 
 def _escaped(text: str, form: CellFormat) -> str:
-    """Escape what would end a field or the line, where the table has an escape character."""
+    """Escape separators and line breaks, if the table has an escape character."""
     if form.escape is None:
         return text
     text = f"replace({text}, {literal(form.escape)}, {literal(form.escape * 2)})"

@@ -1,4 +1,4 @@
-"""CREATE TABLE to a `Table`: which kind it is, and that kind's rules."""
+"""Converts CREATE TABLE to a `Table`, with the rules of its kind."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ def define_table(
     discovered: Mapping[str, Mapping[str, str]],
     query_columns: tuple[Column, ...] | None = None,
 ) -> Table:
-    """The table that a CREATE TABLE makes; `query_columns` are those of its AS SELECT.
-
-    Raises SemanticError and UnsupportedError where the rules of its kind forbid it.
+    """The table that a CREATE TABLE defines; `query_columns` are the columns of AS SELECT. Raises SemanticError or
+    UnsupportedError if the rules of its kind forbid it.
     """
     kind = table_kind(statement)
     if kind == "druid":
@@ -53,14 +52,14 @@ def table_kind(statement: CreateTable) -> TableKind:
 
 
 def _comment(statement: CreateTable, properties: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """Hive keeps a table's comment as the property `comment`; here it is a field of its own."""
+    """Hive stores a table's comment as the property `comment`; here it is a field."""
     refuse_external_flag(statement.properties)
     rest = {key: value for key, value in properties.items() if key != "comment"}
     return statement.comment or properties.get("comment", ""), rest
 
 
 def refuse_external_flag(properties: Iterable[Property]) -> None:
-    """Hive takes 'EXTERNAL'='TRUE' for the keyword; stored as a mere property it would not protect the data from DROP."""
+    """Hive treats 'EXTERNAL'='TRUE' as the keyword; as an ordinary property it would not protect the data from DROP."""
     for item in properties:
         if item.key.upper() == "EXTERNAL":
             raise UnsupportedError(
@@ -73,7 +72,7 @@ def refuse_external_flag(properties: Iterable[Property]) -> None:
 def with_purge_default(
     statement: CreateTable, properties: dict[str, str], settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """hive.external.table.purge.default puts external.table.purge on new external tables."""
+    """Apply hive.external.table.purge.default to new external tables."""
     if not statement.external or "external.table.purge" in properties:
         return properties
     if settings.get("hive.external.table.purge.default", "false").lower() != "true":
@@ -82,7 +81,7 @@ def with_purge_default(
 
 
 def declared(columns: Iterable[ColumnDef]) -> tuple[Column, ...]:
-    """Columns as declared. Raises SemanticError for a name given twice."""
+    """The declared columns. Raises SemanticError for a duplicate name."""
     result: dict[str, Column] = {}
     for column in columns:
         if column.name in result:
@@ -92,7 +91,7 @@ def declared(columns: Iterable[ColumnDef]) -> tuple[Column, ...]:
 
 
 def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -> tuple[Column, ...] | None:
-    """Declared columns, else the query's; both have to be as many."""
+    """The declared columns, or else the query's; the numbers must match."""
     columns = declared(statement.columns)
     if query_columns is None:
         return columns or None
@@ -180,7 +179,7 @@ def _druid_table(
 
 
 def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
-    """START, STOP and RESET (druid.kafka.ingestion) are for tables that are fed from Kafka."""
+    """START, STOP and RESET (druid.kafka.ingestion) require a table with Kafka ingestion."""
     if KAFKA_INGESTION in properties and not is_fed(properties):
         raise SemanticError(
             f"cannot {properties[KAFKA_INGESTION].upper()} the ingestion: the table has no kafka.topic",

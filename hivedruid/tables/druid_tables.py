@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GRANULARITY_KEY = "__time_granularity"
 """The column that Hive's plan of an INSERT adds to the rows (DruidConstants.DRUID_TIMESTAMP_GRANULARITY_COL_NAME)."""
 DISCOVERED_COMMENT = "from deserializer"
-"""What Hive shows for columns that the storage handler found."""
+"""The comment that Hive shows for discovered columns."""
 
 _ALLOWED = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "varchar", "char")
 _DISCOVERED_TYPES: dict[str, HiveType] = {
@@ -34,7 +34,7 @@ _DISCOVERED_TYPES: dict[str, HiveType] = {
 
 
 def check_clauses(statement: CreateTable) -> None:
-    """Refuse the clauses that Druid has no room for, in Hive's order."""
+    """Reject clauses that do not apply to Druid, in Hive's order."""
     refused = (
         ("LOCATION", statement.location_span, statement.location is not None, "deep storage is configured in Druid"),
         (
@@ -55,9 +55,8 @@ def _place(clause: object) -> tuple[Span | None, bool]:
 
 
 def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = None, span: Span | None = None) -> None:
-    """Check that Druid can store these columns: `__time` is there and a timestamp, the others have types Druid has.
-
-    `spans` says where a column stands, `span` where the list does.
+    """Check that Druid can store these columns: `__time` exists and is a timestamp, the others have supported types.
+    `spans` are the positions of the columns, `span` that of the list.
     """
     columns = tuple(columns)
     spans = spans or {}
@@ -73,7 +72,8 @@ def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = 
 
 
 def check_column(column: Column, span: Span | None) -> None:
-    """Check one column's type. Raises SemanticError with Hive's text (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
+    """Check one column's type. Raises SemanticError with Hive's message
+    (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
     kind = column.type.name
     if column.name == GRANULARITY_KEY:
         raise SemanticError(
@@ -98,12 +98,12 @@ def check_column(column: Column, span: Span | None) -> None:
 
 
 def _category(type_: HiveType) -> str:
-    """What Hive calls a type in messages (PrimitiveCategory)."""
+    """Hive's name of a type in messages (PrimitiveCategory)."""
     return "TIMESTAMPLOCALTZ" if type_ == TIMESTAMP_LTZ else type_.name.upper()
 
 
 def _instead(column: Column) -> str:
-    """What to do about a column of a type that Druid has not."""
+    """The hint for a column type that Druid does not support."""
     choices = stored_as_choices(column.type)
     if choices:
         either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
@@ -121,10 +121,9 @@ def discovered_columns(
     properties: Mapping[str, str],
     span: Span | None,
 ) -> tuple[Column, ...]:
-    """The columns of an existing data source, from its segmentMetadata answer.
-
-    Types are Hive's reading of Druid's (DruidSerDe.convertDruidToHiveType): what is not a number or a string is a
-    string; arrays stay arrays. Names are lower case, `field` keeps Druid's.
+    """The columns of an existing data source, from the segmentMetadata result. Types are mapped as in Hive
+    (DruidSerDe.convertDruidToHiveType): anything that is not a number or an array is a string. Names are lower case;
+    `field` is Druid's name.
     """
     schema = discovered.get(data_source)
     if not schema:
@@ -148,7 +147,7 @@ def discovered_type(field: str, druid_type: str) -> HiveType:
 
 
 def check_data_source(name: str, span: Span | None) -> None:
-    """Druid's rule for names of data sources (IdUtils.validateId)."""
+    """Druid's rules for data source names (IdUtils.validateId)."""
     problem = None
     if not name or name.isspace():
         problem = "is empty"
@@ -163,5 +162,5 @@ def check_data_source(name: str, span: Span | None) -> None:
 
 
 def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns of a query as columns of a table: without the fields of the tables they come from."""
+    """The columns of a query as table columns, without the field names of their source tables."""
     return tuple(replace(column, field=None, comment="") for column in columns)

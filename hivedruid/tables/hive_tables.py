@@ -25,7 +25,7 @@ SERDE_FORMATS: dict[str, str] = {
     _PACKAGE + "ql.io.orc.OrcSerde": "orc",
     _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
 }
-"""The SerDes there are, and the file format each reads."""
+"""The supported SerDes and their file formats."""
 
 FORMAT_SERDES: dict[str, str] = {
     "textfile": _PACKAGE + "serde2.lazy.LazySimpleSerDe",
@@ -42,7 +42,7 @@ KAFKA_COLUMNS = (
     Column("__offset", BIGINT),
     Column("__timestamp", BIGINT),
 )
-"""What Hive's Kafka handler adds after the declared columns (MetadataColumn); times are milliseconds."""
+"""The columns that Hive's Kafka handler adds after the declared ones (MetadataColumn); times are in milliseconds."""
 
 
 def check_partitioning(statement: CreateTable) -> None:
@@ -60,7 +60,7 @@ def check_partitioning(statement: CreateTable) -> None:
 
 
 def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
-    """textfile, jsonfile, orc or parquet: what STORED AS and ROW FORMAT SERDE say together."""
+    """textfile, jsonfile, orc or parquet: determined by STORED AS and ROW FORMAT SERDE."""
     library = serde.get("serialization.lib")
     if library is None:
         return statement.stored_as or ("orc" if not statement.external and not serde else "textfile")
@@ -83,7 +83,7 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
 
 
 def check_managed(statement: CreateTable, found: str) -> None:
-    """Managed tables are Iceberg tables of ORC files; nothing else gives them ACID commits."""
+    """Managed tables are Iceberg tables with ORC files; other formats have no ACID commits."""
     if statement.location is not None:
         raise UnsupportedError(
             "LOCATION is only supported for external tables: managed tables are stored in the home folder",
@@ -100,7 +100,7 @@ def check_managed(statement: CreateTable, found: str) -> None:
 
 
 def check_external(statement: CreateTable, columns: tuple[Column, ...] | None) -> str:
-    """The location of an external table, normalised."""
+    """The normalized location of an external table."""
     if statement.location is None:
         raise SemanticError(
             "an external file table requires a LOCATION",
@@ -138,14 +138,14 @@ def normalized_location(location: str) -> str:
 
 
 def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tuple[Column, ...]:
-    """OpenCSVSerde gives every column as a string, whatever is declared."""
+    """OpenCSVSerde returns every column as a string, regardless of the declared type."""
     if serde.get("serialization.lib") != OPEN_CSV:
         return columns
     return tuple(replace(column, type=STRING) for column in columns)
 
 
 def check_kafka_clauses(statement: CreateTable) -> None:
-    """Refuse the clauses that a topic has no room for."""
+    """Reject clauses that do not apply to a Kafka topic."""
     for clause in (statement.partitioned_by, statement.clustered_by):
         if clause:
             raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="remove it")
@@ -159,7 +159,7 @@ def check_kafka_clauses(statement: CreateTable) -> None:
 
 
 def kafka_properties(statement: CreateTable, properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties with the defaults that the handler stores (KafkaStorageHandler.preCreateTable)."""
+    """The properties, with the defaults that the handler stores (KafkaStorageHandler.preCreateTable)."""
     if not statement.external:
         raise SemanticError(
             f"{KAFKA_STORAGE_HANDLER} supports only EXTERNAL_TABLE",

@@ -1,4 +1,4 @@
-"""Druid tables fed from Kafka: what their properties mean together, and which field of a record is which column."""
+"""Druid tables with Kafka ingestion: checks the combination of their properties, and maps record fields to columns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from hivedruid.catalog.types import STRING, TYPES, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
 
 METRICS = {"LONG": "longSum", "FLOAT": "floatSum", "DOUBLE": "doubleSum"}
-"""The aggregator of a column of numbers by its type in Druid."""
+"""The aggregator of a numeric column, by its Druid type."""
 
 _FLAT = ("csv", "delimited", "tsv")
 _INPUT_FORMAT = INGESTION_PREFIX + "inputFormat"
 
 
 def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
-    """The properties of a table in Druid, taken together and with its columns.
-
-    Raises SemanticError where they name columns wrongly, and of a table fed from Kafka where Druid would refuse the
-    supervisor, or could read no record with it.
+    """Check the properties of a Druid table against each other and its columns. Raises SemanticError for wrong column
+    names, and for a Kafka ingestion table if Druid would reject the supervisor or could not parse any record.
     """
     problem = (
         (_feed_problem(properties) if is_fed(properties) else None)
@@ -109,7 +107,7 @@ def _late_problem(properties: Mapping[str, str]) -> Problem | None:
 
 
 def _json_problem(properties: Mapping[str, str]) -> Problem | None:
-    """What is read of the JSON properties is there; the rest is Druid's to judge."""
+    """Check the parts of JSON properties that hivedruid reads; Druid validates the rest."""
     lists = {
         "druid.metricsSpec": json_value(properties, "druid.metricsSpec"),
         "druid.transformSpec": (json_value(properties, "druid.transformSpec") or {}).get("transforms"),
@@ -117,7 +115,7 @@ def _json_problem(properties: Mapping[str, str]) -> Problem | None:
     }
     for key, items in lists.items():
         for item in items if isinstance(items, list) else [] if items is None else [items]:
-            plain = key == "druid.parseSpec.flattenSpec" and isinstance(item, str)  # short for a field at the root
+            plain = key == "druid.parseSpec.flattenSpec" and isinstance(item, str)  # shorthand for a top-level field
             if not plain and not (isinstance(item, dict) and isinstance(item.get("name"), str)):
                 return f"{key}: {json.dumps(item)} is not an object with a name", 'such as {"type": "…", "name": "a"}'
         if items is not None and not isinstance(items, list):
@@ -126,7 +124,7 @@ def _json_problem(properties: Mapping[str, str]) -> Problem | None:
 
 
 def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]) -> Problem | None:
-    """The column lists name columns of the table, of types that go with what is said of them."""
+    """Check that column lists refer to columns of the table with suitable types."""
     for key, name, said in _said_of_columns(properties):
         column = columns.get(name)
         if column is None or name == TIME_COLUMN:
@@ -180,7 +178,7 @@ def is_true(properties: Mapping[str, str], key: str) -> bool:
 
 
 def field_list(properties: Mapping[str, str]) -> list[str]:
-    """druid.parseSpec.columns; blanks around a name are none of it."""
+    """druid.parseSpec.columns; surrounding blanks are ignored."""
     return [name for part in properties.get("druid.parseSpec.columns", "").split(",") if (name := part.strip())]
 
 
@@ -189,12 +187,12 @@ def column_list(properties: Mapping[str, str], key: str) -> list[str]:
 
 
 def json_value(properties: Mapping[str, str], key: str) -> Any:
-    """The value of a JSON property, None where it is not given."""
+    """The value of a JSON property, None if it is not set."""
     return json.loads(properties[key]) if key in properties else None
 
 
 def transformed(properties: Mapping[str, str]) -> list[str]:
-    """The fields that druid.transformSpec makes."""
+    """The fields that druid.transformSpec defines."""
     return _names(json_value(properties, "druid.transformSpec"), "transforms")
 
 
@@ -205,7 +203,7 @@ def _names(value: Any, key: str) -> list[str]:
 
 
 def record_fields(properties: Mapping[str, str]) -> list[str]:
-    """The fields of records that the properties name; of plain JSON none are known beforehand."""
+    """The record fields named by the properties; for plain JSON none are known in advance."""
     avro = json_value(properties, "avro.schema.literal") if record_format(properties) == "avro" else None
     flattened = _names(json_value(properties, "druid.parseSpec.flattenSpec"), "fields")
     metrics = _names({"metrics": json_value(properties, "druid.metricsSpec")}, "metrics")
@@ -215,8 +213,8 @@ def record_fields(properties: Mapping[str, str]) -> list[str]:
 def fields_of_columns(properties: Mapping[str, str], columns: Iterable[Column]) -> dict[str, str]:
     """The field of each column, in records and in Druid alike.
 
-    Column names are lower case, fields are not: druid.columns.mapping says which, or what the data source
-    has already, or a field that the properties name and that differs only in case.
+    Column names are lower case, fields are case-sensitive. The field comes from druid.columns.mapping, the existing
+    data source, or a field named in the properties that differs only in case.
     """
     mapped = {column: field for field, column in names_by_field(properties).items()}
     known: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""What table properties may say: names, values, secrets, and the tables that they mean something for."""
+"""Validates table properties: names, values, secrets, and the kinds of tables they apply to."""
 
 from __future__ import annotations
 
@@ -39,18 +39,17 @@ _ELSEWHERE = {
     "transformSpec": "druid.transformSpec",
     "metricsSpec": "druid.metricsSpec",
 }
-"""Where keys of the supervisor's spec are that one may look for below `druid.kafka.ingestion.`."""
+"""The properties for supervisor spec keys that users may expect below `druid.kafka.ingestion.`."""
 _AT_LEAST_A_MINUTE = "a period of PT1M or more"
 _MAX_INT = 2**31 - 1
 _MAX_LONG = 2**63 - 1
 
 
 def validate(properties: Iterable[Property], kind: TableKind | None = None) -> dict[str, str]:
-    """The properties as they are stored, for a table of that kind.
-
-    Raises SemanticError, at the key or the value, for an unknown key below CHECKED_PREFIXES, one that means nothing for
-    such a table, and a value that is not of its type. Types are those of Hive's handler, only stricter: a boolean is
-    true or false, nothing is trimmed. A secret has to be given as `env:NAME`.
+    """The properties to store for a table of that kind. Raises SemanticError, at the key or the value, for an unknown
+    key below CHECKED_PREFIXES, a key that does not apply to such a table, and an invalid value. Types are those of
+    Hive's handler, but stricter: a boolean is true or false, nothing is trimmed. Secrets must have the form
+    `env:NAME`.
     """
     result: dict[str, str] = {}
     for item in properties:
@@ -68,7 +67,7 @@ def validate(properties: Iterable[Property], kind: TableKind | None = None) -> d
 
 
 def check_secret(item: Property) -> None:
-    """A secret does not go into the catalog, only the name of the environment variable that holds it."""
+    """Reject plain-text secrets: the catalog stores only the name of the environment variable."""
     if not item.value or (is_kept(item.value) and item.key.startswith(CONSUMER_PREFIX)):
         return
     if is_secret(item.key):
@@ -133,7 +132,7 @@ def _check_kind(known: TableProperty, item: Property, kind: TableKind | None) ->
 
 
 def _check_name(item: Property) -> None:
-    """What the table sets itself cannot be set for it (KafkaUtils.FORBIDDEN_PROPERTIES)."""
+    """Reject properties that are set automatically (KafkaUtils.FORBIDDEN_PROPERTIES)."""
     name = item.key.removeprefix("kafka.consumer.").removeprefix("kafka.producer.")
     if name != item.key and name in _SET_BY_TABLE:
         raise SemanticError(
@@ -175,7 +174,7 @@ def _json(kind: type, problem: str) -> Callable[[TableProperty, str], str | None
 
 
 def _duration(known: TableProperty, value: str) -> str | None:
-    """A period of one length: Druid turns it into a duration, and years and months have none (Joda's toStandardDuration)."""
+    """A period without years and months: Druid converts it to a duration of fixed length (Joda's toStandardDuration)."""
     match = PERIOD.fullmatch(value)
     if match is None or match[1] or match[2]:
         return "an ISO 8601 period such as PT10M" + (" without years and months" if match else "")
@@ -212,4 +211,4 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
 }
-"""Answer what a value should have been, or None where it is right."""
+"""Checks that return a description of valid values, or None if the value is valid."""

@@ -1,7 +1,6 @@
-"""What the parser makes of a statement: one frozen dataclass per kind, no methods that act.
-
-Only what every query needs is here; the other modules, one for each family of statements, load when such a statement is
-parsed (a hundred dataclasses cost 50 ms to define, and a one-shot EXPLAIN has no time for that).
+"""The result of parsing: one frozen dataclass per kind of statement, without behavior. This module contains what every
+query needs; the others, one per family, load when such a statement is parsed (defining a hundred dataclasses takes 50
+ms).
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ if TYPE_CHECKING:
 
 ExplainMode = Literal["user", "extended", "cbo", "formatted"]
 Fact = Literal["ingestions", "runtime", "jobs", "all jobs", "sources"]
-"""What a statement has to know besides its tables: the supervisors of tables fed from Kafka, what Druid says of one now,
-the jobs that it may go on with or all jobs, the state of what a materialized view is built from."""
+"""The facts that a statement needs besides its tables: the supervisors of Kafka ingestion, the current state of one,
+the jobs that it may resume or all jobs, the state of a materialized view's sources."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Base of all statements; `source` is the text it came from, `needs` is what is gathered for it."""
+    """Base of all statements; `source` is its text, `needs` are the facts to gather for it."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset()
     source: SourceStatement
@@ -31,7 +30,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class TableName:
-    """`[database.]name`, lower-cased, and where it stands."""
+    """`[database.]name`, lower-cased, with its position."""
 
     name: str
     database: str | None = None

@@ -1,4 +1,4 @@
-"""Statements about the segments of tables: hivedruid's own, beside Hive's COMPACT."""
+"""Statements about the segments of tables: hivedruid's own statements, and Hive's COMPACT."""
 
 from __future__ import annotations
 

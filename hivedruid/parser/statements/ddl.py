@@ -25,7 +25,7 @@ class ColumnDef:
 
 @dataclass(frozen=True)
 class Property:
-    """One `'key' = 'value'` of TBLPROPERTIES or SERDEPROPERTIES, with the places of both."""
+    """One `'key' = 'value'` of TBLPROPERTIES or SERDEPROPERTIES, with the positions of both."""
 
     key: str
     value: str
@@ -35,7 +35,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause that is only there to be refused (PARTITIONED BY, CLUSTERED BY, …): its words and its place."""
+    """A clause that may be rejected (PARTITIONED BY, CLUSTERED BY, …): its keywords and its position."""
 
     text: str
     span: Span | None = None
@@ -88,7 +88,7 @@ class SetTableProperties(Statement):
 
 @dataclass(frozen=True)
 class UnsetTableProperties(Statement):
-    """ALTER TABLE … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` count."""
+    """ALTER TABLE … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` are used."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
@@ -142,7 +142,7 @@ class UseDatabase(Statement):
 class CreateView(Statement):
     """CREATE VIEW; `query_text` is the SELECT as written, `columns` the renamed output columns if given.
 
-    `column_comments` has as many entries as `columns`.
+    `column_comments` has the same length as `columns`.
     """
 
     name: TableName

@@ -1,4 +1,5 @@
-"""Statements about ingestion from Kafka: hivedruid's own, beside Hive's ALTER TABLE … SET TBLPROPERTIES('druid.kafka.ingestion' = …)."""
+"""Statements about Kafka ingestion: hivedruid's own, and Hive's ALTER TABLE … SET
+TBLPROPERTIES('druid.kafka.ingestion' = …)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class ResetTarget:
 class AlterIngestion(Statement):
     """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table ROLLBACK INGESTION.
 
-    `target` is RESET's; None: to where the table's useEarliestOffset says.
+    `target` is the position of RESET; None: the position given by the table's useEarliestOffset.
     """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateMaterializedView(Statement):
-    """CREATE MATERIALIZED VIEW: `table` is the CREATE TABLE … AS SELECT that it comes down to, `query_text` its SELECT as written."""
+    """CREATE MATERIALIZED VIEW: `table` is the equivalent CREATE TABLE … AS SELECT, `query_text` its SELECT as
+    written."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources"})
     name: TableName

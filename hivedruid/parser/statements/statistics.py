@@ -12,7 +12,7 @@ from hivedruid.parser.statements import Statement, TableName
 class AnalyzeTable(Statement):
     """ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
 
-    `columns` are those to look at with their places, all of them where none is named; None: without FOR COLUMNS.
+    `columns` are the named columns with their positions, empty for all; None: without FOR COLUMNS.
     """
 
     name: TableName

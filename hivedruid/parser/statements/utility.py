@@ -1,4 +1,4 @@
-"""Statements that look and set: DESCRIBE, SHOW, SET."""
+"""Statements that show metadata and change settings: DESCRIBE, SHOW, SET."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that show what ingests, what runs and what is wrong, and end tasks."""
+"""Statements that show ingestion, tasks and problems, and stop tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hivedruid.parser.statements import Statement, TableName
 
 @dataclass(frozen=True)
 class ShowIngestions(Statement):
-    """SHOW INGESTIONS [LIKE 'pattern']; the pattern is for tables' names."""
+    """SHOW INGESTIONS [LIKE 'pattern']; the pattern matches table names."""
 
     like: str | None = None
 

@@ -1,4 +1,4 @@
-"""Statements that write rows, and those about the jobs that write them to Druid."""
+"""Statements that write rows, and statements about the jobs that write to Druid."""
 
 from __future__ import annotations
 
