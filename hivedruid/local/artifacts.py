@@ -26,7 +26,7 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, Usage
 
 LOCK_FILE = Path(__file__).with_name("artifacts.json")
 GROUPS = ("druid", "kafka")
-"""Names that mean all jars of the lock file `<name>.json`."""
+"""Names of groups: all jars of the lock file `<name>.json`."""
 
 Progress = Callable[[str], None]
 
@@ -48,13 +48,13 @@ class Artifact:
 
 
 def cache_folder() -> Path:
-    """Where downloads stay between runs: `hivedruid` in the user's cache folder."""
+    """The folder of cached downloads: `hivedruid` in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "hivedruid"
 
 
 def locked(name: str) -> Artifact:
-    """The artifact that `artifacts.json` knows by this name."""
+    """The artifact of this name in `artifacts.json`."""
     lock = _read(LOCK_FILE)
     if name not in lock:
         known = [*lock, *GROUPS]
@@ -64,14 +64,14 @@ def locked(name: str) -> Artifact:
 
 
 def locked_group(name: str) -> tuple[Artifact, ...]:
-    """All jars of a group, a key of GROUPS; of any other name the one artifact."""
+    """All jars of a group, a key of GROUPS; for any other name, that single artifact."""
     if name not in GROUPS:
         return (locked(name),)
     return tuple(Artifact(**entry) for entry in _read(LOCK_FILE.with_name(f"{name}.json")))
 
 
 def cached(artifact: Artifact) -> Path | None:
-    """The artifact's jar where it has been fetched before, else None. Files are checked before they come here."""
+    """The cached jar of the artifact, or None. Files are verified before they are cached."""
     path = cache_path(artifact)
     try:
         return path if path.stat().st_size == artifact.size else None
@@ -80,12 +80,11 @@ def cached(artifact: Artifact) -> Path | None:
 
 
 def resolve(artifacts: Sequence[Artifact], progress: Progress | None = None) -> list[Path]:
-    """The jars of `artifacts`, in their order; what is not cached is fetched, all of it with one run of Ivy.
+    """The jars of `artifacts`, in their order; missing ones are downloaded in one run of Ivy.
 
-    Processes that want the same jars wait for each other. A jar appears in the cache complete and checked, or not
-    at all; what was complete when a download was interrupted is not fetched again. Raises ConnectError where Java or
-    the repository is out of reach, ExecutionError where a jar is not the one that the lock file means or the cache
-    cannot be written.
+    Processes that need the same jars wait for each other. A jar appears in the cache complete and verified, or not at all;
+    jars that were complete when a download was interrupted are not downloaded again. Raises ConnectError if Java or the
+    repository is not available, ExecutionError if a jar does not match the lock file or the cache cannot be written.
     """
     if any(cached(artifact) is None for artifact in artifacts):
         from hivedruid.local.ivy import fetch
@@ -114,7 +113,7 @@ def cache_path(artifact: Artifact) -> Path:
 
 
 def keep(artifact: Artifact, jar: Path) -> bool:
-    """Move a downloaded jar into the cache, where it is what the lock file means; whether it was."""
+    """Move a downloaded jar into the cache if it matches the lock file; returns whether it does."""
     if jar.stat().st_size != artifact.size or _sha1(jar) != artifact.sha1:
         return False
     target = cache_path(artifact)
@@ -132,7 +131,7 @@ def _read(lock_file: Path) -> Any:
 
 @contextmanager
 def exclusive(folder: Path, progress: Progress | None = None) -> Iterator[int]:
-    """One process at a time in the folder. Yields the descriptor of the lock, which goes with its last holder."""
+    """Lock the folder. Yields the descriptor of the lock, which is released with its last holder."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
@@ -150,7 +149,7 @@ def _sha1(path: Path) -> str:
 
 
 def main(names: Sequence[str]) -> int:
-    """Fetch the named artifacts and print where they are, one path per line."""
+    """Download the named artifacts and print their paths, one per line."""
     try:
         paths = resolve([artifact for name in names for artifact in locked_group(name)], terminal_progress())
     except HiveDruidError as error:
@@ -160,13 +159,13 @@ def main(names: Sequence[str]) -> int:
 
 
 def report(error: HiveDruidError) -> int:
-    """Say on stderr what went wrong and what to do next; the exit code for it."""
+    """Print an error and its hint to stderr; returns the exit code."""
     sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
     return 3 if isinstance(error, ConnectError) else 1
 
 
 def terminal_progress() -> Progress | None:
-    """A status line that rewrites itself on stderr, or None where stderr is no terminal."""
+    """A status line that rewrites itself on stderr, or None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         return None
 

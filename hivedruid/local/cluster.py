@@ -40,14 +40,14 @@ from hivedruid.local.state import (
 from hivedruid.private import private_home
 
 START_SECONDS = 300.0
-"""How long a start may take: 20 s on an idle machine of two cores, minutes on a busy one."""
+"""Seconds to wait for a start, which takes 20 s on an idle machine with two cores, and minutes on a busy one."""
 STOP_SECONDS = 20.0
-"""How long a process may take to end by itself."""
+"""Seconds to wait for a process to stop before it is killed."""
 ATTEMPTS = 3
-"""How often a start is tried with other ports, where one was taken between the look and the start."""
+"""The number of attempts with other ports if a port is taken between the check and the start."""
 
 _NOT_IN_PATHS = (":", ",")
-"""What ends an entry of a class path, and of Kafka's log.dirs."""
+"""The separators of class paths, and of Kafka's log.dirs."""
 _PORT_TAKEN = ("Address already in use", "BindException", "Failed to bind")
 
 
@@ -65,7 +65,7 @@ class ServiceStatus:
 
 
 class LocalCluster:
-    """The cluster of a home. `heap` is a key of HEAPS; None is the one that the home had before, else `default`."""
+    """The cluster of a home. `heap` is a key of HEAPS; None is the home's previous one, or `default`."""
 
     def __init__(self, home: Path, heap: str | None = None, progress: Callable[[str], None] | None = None) -> None:
         if not Path("/proc/self/stat").exists():
@@ -83,11 +83,11 @@ class LocalCluster:
         self._progress = progress or (lambda _: None)
 
     def up(self, *, druid: bool = True, kafka: bool = True) -> LocalServices:
-        """Start what does not run yet, wait until it can be used, and make it this home's default.
+        """Start the processes that do not run yet, wait until they are ready, and make the cluster this home's default.
 
-        What this call started is stopped again where it fails or is interrupted. Raises ConnectError (no Java, no
-        repository), ExecutionError (a process died or does not get ready, no memory, no disk), UsageError (another
-        heap than the one that runs).
+        If it fails or is interrupted, the processes that it started are stopped. Raises ConnectError (no Java, no
+        repository), ExecutionError (a process exited or does not become ready, no memory, no disk space), UsageError
+        (another heap than that of the running cluster).
         """
         java_command()
         parts = {part for part, wanted in (("druid", druid), ("kafka", kafka)) if wanted}
@@ -112,7 +112,7 @@ class LocalCluster:
         return services
 
     def down(self, *, clean: bool = False) -> list[str]:
-        """Stop every process of this home's cluster; the names of those that ran. `clean` removes their data, too."""
+        """Stop every process of this home's cluster; returns the names of those that ran. `clean` also deletes their data."""
         if not self.home.exists() and not self._strays():
             return []
         with self._exclusive():
@@ -132,7 +132,7 @@ class LocalCluster:
             defaults.write(self.home, {"druid.url": None})
 
     def status(self) -> list[ServiceStatus]:
-        """Every process of the cluster as it is now."""
+        """The current status of every process."""
         state = read_state(self.home)
         return [self._status(name, state) for name in SERVICES]
 
@@ -150,7 +150,7 @@ class LocalCluster:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """One `up` or `down` of this home at a time; the lock is on the folder and goes with the process that holds it."""
+        """One `up` or `down` of this home at a time; the folder is locked until the process ends."""
         try:
             private_home(self.home)
             descriptor = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY)
@@ -171,7 +171,7 @@ class LocalCluster:
             ) from error
 
     def _repair(self) -> None:
-        """Make what is on disk and what runs agree: stop what no state knows, forget what has died."""
+        """Reconcile the recorded state with the running processes: stop unrecorded ones, remove dead ones from the state."""
         self._stop_strays()
         for name in ("conf", "data/tmp", "data/extensions", "logs"):
             (folder(self.home) / name).mkdir(parents=True, exist_ok=True)
@@ -198,7 +198,7 @@ class LocalCluster:
         return {name: process for name, process in state.processes.items() if runs(self.home, name, process)}
 
     def _start(self, wanted: list[str]) -> None:
-        """Start those of `wanted` that do not run, and wait for all; where that fails, end what was started here."""
+        """Start those of `wanted` that do not run, and wait for all; on failure, stop the processes started here."""
         missing = [name for name in wanted if name not in self._alive()]
         started: list[str] = []
         try:
@@ -214,11 +214,11 @@ class LocalCluster:
             self._await(wanted)
         except BaseException:
             self._stop(started)
-            self._stop_strays()  # the one that was being started when Ctrl-C came
+            self._stop_strays()  # the one that was being started at Ctrl-C
             raise
 
     def _configure(self, missing: list[str]) -> None:
-        """Fetch what `missing` runs from, choose its ports and write its configuration."""
+        """Download the artifacts of the `missing` services, choose their ports and write their configuration."""
         state = read_state(self.home)
         groups = {part: artifacts.locked_group(part) for part in sorted({SERVICES[name].part for name in missing})}
         artifacts.resolve([jar for group in groups.values() for jar in group], self._progress)
@@ -232,7 +232,7 @@ class LocalCluster:
         write_configuration(self.home, HEAPS[state.heap], ports, jars)
 
     def _format_kafka(self) -> None:
-        """Make Kafka's folder, once; it gets its name when it is whole."""
+        """Create Kafka's folder, once; it is renamed when it is complete."""
         target, unfinished = data(self.home, "kafka"), data(self.home, "kafka.unformatted")
         if target.exists():
             return
@@ -256,9 +256,9 @@ class LocalCluster:
         unfinished.replace(target)
 
     def _await(self, wanted: list[str]) -> None:
-        """Return when all of `wanted` can be used, and with Druid all segments that it had.
+        """Wait until all of `wanted` are ready and, with Druid, all existing segments are loaded.
 
-        Raises ExecutionError for a process that ended or takes too long, _PortTakenError where another port may help.
+        Raises ExecutionError if a process exits or on timeout, _PortTakenError if another port may help.
         """
         started = time.monotonic()
         waiting = list(wanted)
@@ -292,7 +292,7 @@ class LocalCluster:
         )
 
     def _stop(self, names: list[str]) -> None:
-        """Stop these services and write that down."""
+        """Stop these services and record it."""
         state = read_state(self.home)
         self._end([(name, state.processes[name]) for name in names if name in state.processes])
         self._forget_processes(names)
@@ -301,18 +301,18 @@ class LocalCluster:
         state = read_state(self.home)
         left = {name: process for name, process in state.processes.items() if name not in names}
         if left != state.processes:
-            with contextlib.suppress(OSError):  # a full disk: they are gone all the same, and will be seen to be
+            with contextlib.suppress(OSError):  # a full disk: the processes are stopped anyway, which is detected later
                 write_state(self.home, replace(state, processes=left))
 
     def _end(self, found: list[tuple[str, Started]]) -> None:
-        """ZooKeeper goes last: the others say goodbye to it."""
+        """The order to stop services: ZooKeeper last, because the others deregister from it."""
         for is_last in (False, True):
             if group := [(name, process) for name, process in found if (name == "zookeeper") is is_last]:
                 self._progress(f"Stopping {', '.join(name for name, _ in group)}")
                 processes.stop(self.home, group, STOP_SECONDS)
 
     def _strays(self) -> list[tuple[str, Started]]:
-        """Processes of this home that a killed launcher started and did not get to write down."""
+        """Processes of this home that a killed launcher started but did not record."""
         return list(strays(self.home, read_state(self.home), tuple(SERVICES)))
 
     def _stop_strays(self) -> list[str]:
@@ -322,7 +322,7 @@ class LocalCluster:
 
 
 class _PortTakenError(ExecutionError):
-    """A service ended because something else listens on its port."""
+    """A service exited because its port is in use."""
 
 
 def _check_memory(missing: list[str], heap: Heap) -> None:
@@ -337,7 +337,7 @@ def _check_memory(missing: list[str], heap: Heap) -> None:
 
 
 def _random_uuid() -> str:
-    """A cluster id as Kafka writes it: 16 random bytes in URL-safe base 64, not beginning with a dash."""
+    """A cluster id as Kafka writes it: 16 random bytes in URL-safe base 64, without a leading dash."""
     while True:
         text = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
         if not text.startswith("-"):

@@ -1,4 +1,4 @@
-"""Whether a service of a local cluster is ready to be used: one cheap question each, asked over its own port."""
+"""Readiness checks of the services of a local cluster: one cheap request to each."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from hivedruid.local.state import HOST
 
 TIMEOUT = 2.0
-"""Seconds that a service has for its answer."""
+"""The timeout of a request in seconds."""
 
 
 def ready(name: str, ports: Mapping[str, int]) -> bool:
-    """Whether the service does its work; False also where it does not answer (yet)."""
+    """Whether the service is ready; False also if it does not respond (yet)."""
     try:
         return _CHECKS[name](ports)
     except (OSError, ValueError, struct.error):
@@ -23,7 +23,7 @@ def ready(name: str, ports: Mapping[str, int]) -> bool:
 
 
 def serves_all(ports: Mapping[str, int]) -> bool:
-    """Whether the broker knows a server for every published segment; False also where it does not answer."""
+    """Whether the broker knows a server for every published segment; False also if it does not respond."""
     sql = (
         "SELECT segment_id FROM sys.segments"
         " WHERE is_published = 1 AND is_overshadowed = 0 AND is_available = 0 AND replication_factor <> 0 LIMIT 1"
@@ -39,7 +39,7 @@ def _zookeeper(ports: Mapping[str, int]) -> bool:
 
 
 def _coordinator(ports: Mapping[str, int]) -> bool:
-    """It leads, as coordinator and as overlord; one that does not answers 404."""
+    """It is the leader, as coordinator and as overlord; otherwise it returns 404."""
     port = ports["coordinator"]
     paths = ("/druid/coordinator/v1/isLeader", "/druid/indexer/v1/isLeader")
     return all(_http(port, path) == {"leader": True} for path in paths)
@@ -59,7 +59,7 @@ def _host(worker: object) -> str | None:
 
 
 def _readiness(name: str) -> Callable[[Mapping[str, int]], bool]:
-    """Druid's own answer: a historical has loaded what it had cached, a broker knows what the servers serve."""
+    """Druid's own readiness: a historical has loaded its cached segments, a broker has received the servers' segments."""
 
     def check(ports: Mapping[str, int]) -> bool:
         _http(ports[name], f"/druid/{name}/v1/readiness")
@@ -69,7 +69,7 @@ def _readiness(name: str) -> Callable[[Mapping[str, int]], bool]:
 
 
 def _kafka(ports: Mapping[str, int]) -> bool:
-    """A Metadata request (version 1, no topics) names the broker; one that is still fenced is not named."""
+    """A Metadata request (version 1, no topics) lists the broker, unless it is still fenced."""
     client = b"hivedruid"
     body = struct.pack(">hhih", 3, 1, 1, len(client)) + client + struct.pack(">i", 0)
     with socket.create_connection((HOST, ports["kafka"]), TIMEOUT) as connection:
@@ -98,8 +98,8 @@ def _exchange(port: int, request: bytes) -> bytes:
 
 
 def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> object:
-    """The JSON answer of a service of this machine, past any proxy. Raises OSError, also for a refusal, and ValueError
-    for what is no JSON."""
+    """The JSON response of a service on this machine, without a proxy. Raises OSError, also for an error response, and
+    ValueError for invalid JSON."""
     import http.client
 
     connection = http.client.HTTPConnection(HOST, port, timeout=TIMEOUT)

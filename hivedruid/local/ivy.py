@@ -1,4 +1,4 @@
-"""Downloads of Java artifacts with the Ivy that ships with pyspark, one run for all that is missing."""
+"""Download Java artifacts with the Ivy that ships with pyspark, in one run for all missing ones."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from hivedruid.local.artifacts import Artifact, Progress, cache_folder, keep, py
 from hivedruid.local.java import java_command
 
 SPARE_BYTES = 50_000_000
-"""Free space that has to be left after a download."""
+"""The free disk space that must remain after a download."""
 
 
 TRIES = 3
-"""Runs of Ivy, each over what is still missing: a repository that fails for a moment is no reason to give up."""
+"""The number of attempts, each for the artifacts that are still missing, in case the repository fails temporarily."""
 PAUSE = 2.0
-"""Seconds before the second run; longer before each further one."""
+"""Seconds before the second attempt; increased before each further one."""
 
 
 def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> None:
-    """Bring `wanted` into the cache; the caller holds the cache's `lock`, so the download folder is ours.
+    """Download `wanted` into the cache; the caller holds the cache's `lock`, which protects the download folder.
 
-    Jars that a killed run left in that folder are taken over where they are whole. Where the repository fails, what is
-    still missing is asked for again, some times. Raises ConnectError, ExecutionError and OSError.
+    Complete jars that a killed run left in that folder are reused. If the repository fails, missing jars are requested
+    again, up to a limit. Raises ConnectError, ExecutionError and OSError.
     """
     work = cache_folder() / "download"
     missing = _collect(wanted, work)
@@ -56,20 +56,20 @@ def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> N
 
 
 def _clean(work: Path) -> None:
-    """Remove the download folder, and those of releases that named theirs at random."""
+    """Remove the download folder, and those of older releases, which had random names."""
     for folder in (work, *work.parent.glob("download-*")):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _collect(wanted: Sequence[Artifact], work: Path) -> list[Artifact]:
-    """Move what Ivy has brought into the cache; answers what it has not, or not rightly."""
+    """Move the downloaded jars into the cache; returns the missing and invalid ones."""
     return [
         artifact for artifact in wanted if not (_jar(artifact, work).exists() and keep(artifact, _jar(artifact, work)))
     ]
 
 
 def _jar(artifact: Artifact, work: Path) -> Path:
-    """Where Ivy puts a jar that is complete; while it is not, the name ends in `.part`."""
+    """The path of a complete jar in Ivy's cache; an incomplete one ends in `.part`."""
     return work / "ivy" / artifact.org / artifact.file_name
 
 
@@ -84,7 +84,7 @@ def _check_space(missing: Sequence[Artifact]) -> None:
 
 
 def _run(missing: Sequence[Artifact], work: Path, progress: Progress | None, lock: int) -> str:
-    """Run Ivy over `missing`; what it prints is the answer, whether it succeeded or not."""
+    """Run Ivy for `missing`; returns its output, whether it succeeded or not."""
     (work / "ivysettings.xml").write_text(_settings(work), encoding="utf-8")
     (work / "ivy.xml").write_text(_module(missing), encoding="utf-8")
     jars = sorted((pyspark_folder() / "jars").glob("ivy-*.jar"))
@@ -115,7 +115,7 @@ def _run(missing: Sequence[Artifact], work: Path, progress: Progress | None, loc
 
 
 class _Meter:
-    """The progress line of a download: how much of it is there, and how long the rest will take at this pace."""
+    """The progress line of a download: the completed part, and the estimated remaining time."""
 
     def __init__(self, missing: Sequence[Artifact]) -> None:
         self._what = _what(missing)
@@ -124,7 +124,7 @@ class _Meter:
         self._first: float | None = None
 
     def text(self, done: int, looked_up: int) -> str:
-        """The line for `done` bytes; before the first of them Ivy asks for every artifact whether it is there."""
+        """The line for `done` bytes; before the first byte, Ivy looks up every artifact."""
         if not done:
             return f"Looking up {self._what}" + (f": {looked_up} found" if self._count > 1 else "")
         now = time.monotonic()
@@ -142,7 +142,7 @@ def _what(missing: Sequence[Artifact]) -> str:
 
 
 def _downloaded(work: Path) -> int:
-    """Bytes that Ivy has written into its own cache so far."""
+    """The number of bytes that Ivy has written to its cache so far."""
     size = 0
     for folder, _, names in os.walk(work / "ivy"):
         for name in names:
@@ -155,12 +155,12 @@ def _downloaded(work: Path) -> int:
 
 
 def _looked_up(work: Path) -> int:
-    """How many artifacts Ivy has found so far, by what it printed."""
+    """The number of artifacts that Ivy has found so far, from its output."""
     return (work / "output").read_text(encoding="utf-8", errors="replace").count("\n\tfound ")
 
 
 def _settings(work: Path) -> str:
-    """Ivy's settings: its built-in Maven repository and nothing else; a half-filled local one would be believed."""
+    """Ivy's settings: only its built-in Maven repository, because it would trust an incomplete local one."""
     return (
         '<ivysettings><settings defaultResolver="central" defaultConflictManager="all"/>'
         f"<caches defaultCacheDir={quoteattr(str(work / 'ivy'))}"
@@ -186,7 +186,7 @@ def _module(missing: Sequence[Artifact]) -> str:
 
 
 def _why(artifact: Artifact, work: Path, output: str) -> HiveDruidError:
-    """Why the artifact is not in the cache, from what Ivy left and printed."""
+    """Why the artifact is not in the cache, from Ivy's files and output."""
     if _jar(artifact, work).exists():
         return ExecutionError(
             f"{artifact.file_name} as downloaded does not match its expected SHA-1 checksum",

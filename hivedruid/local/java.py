@@ -1,4 +1,4 @@
-"""The Java that Spark, Ivy and a local cluster run on: found once, checked before anything is started with it."""
+"""Find the Java for Spark, Ivy and a local cluster, and check its version before it is used."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ OLDEST_VERSION = 17
 
 @cache
 def java_command() -> Path:
-    """The `java` to start: JAVA_HOME's if that is set, else the first on PATH.
+    """The `java` to use: JAVA_HOME's if that is set, otherwise the first on PATH.
 
-    Raises ConnectError where there is none, or where it is older than OLDEST_VERSION.
+    Raises ConnectError if there is none, or if it is older than OLDEST_VERSION.
     """
     java = _find()
     version = java_version(java)
@@ -60,7 +60,7 @@ def java_version(java: Path) -> int:
 
 
 def main() -> int:
-    """Check the Java of this machine; what is wrong with it is said on stderr."""
+    """Check the Java of this machine, and print problems to stderr."""
     try:
         java_command()
     except ConnectError as error:

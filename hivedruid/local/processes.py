@@ -1,4 +1,4 @@
-"""Processes of a local cluster as the operating system has them: start, stop, memory, ports, logs."""
+"""The operating system processes of a local cluster: start, stop, memory, ports, logs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hivedruid.local.java import java_command
 from hivedruid.local.state import HOST, Started, arguments_file, folder, runs, start_ticks
 
 PORTS = range(20000, 32000)
-"""Below the ports that systems give to outgoing connections, one of which could hold ours while we are down."""
+"""Below the ephemeral ports, one of which an outgoing connection could use while the cluster is down."""
 
-# A shell of its own starts it and ends: the process belongs to nobody's session and leaves no zombie behind.
+# A shell starts it and exits, so that the process is detached from this session and does not become a zombie.
 _DETACHED = 'log=$1; shift; exec "$@" </dev/null >"$log" 2>&1 & echo $!'
 
 
 def start(home: Path, name: str) -> Started:
-    """Start a service that has been configured; it outlives this process and its terminal. Raises ExecutionError."""
+    """Start a configured service, detached from this process and its terminal. Raises ExecutionError."""
     log = log_file(home, name)
     if log.exists():
         log.replace(previous_log(log))
@@ -49,7 +49,7 @@ def start(home: Path, name: str) -> Started:
 
 
 def stop(home: Path, processes: Sequence[tuple[str, Started]], patience: float) -> None:
-    """End these services, all at once; what has not gone after `patience` seconds is killed."""
+    """Stop these services in parallel; those still running after `patience` seconds are killed."""
     left = list(processes)
     for sent, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 10.0)):
         for name, process in left:
@@ -63,12 +63,12 @@ def stop(home: Path, processes: Sequence[tuple[str, Started]], patience: float) 
 def _send(pid: int, sent: signal.Signals) -> None:
     try:
         os.kill(pid, sent)
-    except ProcessLookupError:  # gone between the look and the signal
+    except ProcessLookupError:  # it exited between the check and the signal
         return
 
 
 def resident_bytes(pid: int) -> int | None:
-    """Memory that a process takes now."""
+    """The resident memory of a process."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -78,7 +78,7 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def available_bytes() -> int:
-    """Memory that can still be had: of the machine, or of the container where that has less."""
+    """The available memory of the machine, or of the container if that is less."""
     text = Path("/proc/meminfo").read_text(encoding="utf-8")
     match = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
     machine = int(match[1]) * 1024 if match else 1 << 62
@@ -91,9 +91,9 @@ def available_bytes() -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether something could listen there now."""
+    """Whether the port is free."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Java does: a closed port's echo is no owner
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Java does: a port in TIME_WAIT counts as free
         try:
             probe.bind((HOST, port))
         except OSError:
@@ -102,7 +102,7 @@ def is_free(port: int) -> bool:
 
 
 def choose_port(preferred: int | None, taken: Collection[int]) -> int:
-    """`preferred` where that is free, else another one that is and that is not among `taken`."""
+    """`preferred` if it is free, otherwise another free port that is not among `taken`."""
     if preferred is not None and preferred not in taken and is_free(preferred):
         return preferred
     for port in random.sample(PORTS, 1000):
@@ -116,7 +116,7 @@ def log_file(home: Path, name: str) -> Path:
 
 
 def previous_log(log: Path) -> Path:
-    """Where the log of the run before is kept."""
+    """The path of the previous run's log."""
     return log.with_name(f"{log.name}.1")
 
 
@@ -125,7 +125,7 @@ def see_log(name: str) -> str:
 
 
 def last_words(log: Path) -> str:
-    """The line of a log that says best why its process ended: the innermost cause, else the last error, else the last."""
+    """The line of a log that best explains why its process exited: the innermost cause, or the last error, or the last line."""
     text = end_of(log)
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not re.match(r"at \S+\(|\.\.\. \d+ more|Picked up ", line)]
@@ -137,7 +137,7 @@ def last_words(log: Path) -> str:
 
 
 def end_of(log: Path) -> str:
-    """The last 200 kB of a log; nothing where there is none."""
+    """The last 200 kB of a log; empty if there is none."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 200_000))
@@ -147,7 +147,7 @@ def end_of(log: Path) -> str:
 
 
 def tail(log: Path, *, follow: bool) -> Iterator[str]:
-    """The text of a log; with `follow` also what comes later, across restarts of its process, for ever."""
+    """The text of a log; with `follow` also later text, endlessly and across restarts of its process."""
     while True:
         with log.open(encoding="utf-8", errors="replace") as file:
             while True:
@@ -162,7 +162,7 @@ def tail(log: Path, *, follow: bool) -> Iterator[str]:
 
 
 def _is_replaced(log: Path, descriptor: int) -> bool:
-    """Whether `log` is another file by now. Between the two there is a moment without one."""
+    """Whether `log` was replaced by another file. In between it may not exist for a moment."""
     try:
         return log.stat().st_ino != os.fstat(descriptor).st_ino
     except FileNotFoundError:

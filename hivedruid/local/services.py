@@ -1,4 +1,4 @@
-"""The processes of a local cluster: what is started, with how much memory, and the configuration of each."""
+"""The processes of a local cluster: commands, memory, and configuration of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Service:
     part: str
     main: str
     ports: tuple[str, ...]
-    """The ports it listens on; the first is the one that a user talks to."""
+    """The ports it listens on; the first one is for users."""
 
 
 _DRUID = "org.apache.druid.cli.Main server"
@@ -31,12 +31,12 @@ SERVICES: Mapping[str, Service] = {
     "broker": Service("druid", f"{_DRUID} broker", ("broker",)),
     "kafka": Service("kafka", "kafka.Kafka", ("kafka", "controller")),
 }
-"""In the order in which they are started."""
+"""In start order."""
 
 
 @dataclass(frozen=True)
 class Heap:
-    """How much memory the processes of a cluster take. Sizes in MB; `resident` is what they take all in all."""
+    """The memory of the processes of a cluster. Sizes in MB; `resident` is the total."""
 
     name: str
     sizes: Mapping[str, int]
@@ -136,12 +136,12 @@ def properties(values: Mapping[str, object]) -> str:
 
 
 def kafka_format_settings(home: Path, ports: Mapping[str, int], logs: Path) -> dict[str, object]:
-    """Settings to format `logs` with, which becomes Kafka's folder once that is done."""
+    """The settings to format `logs`, which is then renamed to Kafka's folder."""
     return {**_kafka(home, HEAPS["small"], ports), "log.dirs": logs}
 
 
 def data(home: Path, name: str) -> Path:
-    """Where a service keeps what outlives it."""
+    """The data folder of a service."""
     return folder(home) / "data" / name
 
 
@@ -172,7 +172,7 @@ def _arguments(home: Path, name: str, heap: Heap, jars: list[Path]) -> list[str]
 
 
 def _quoted(argument: str) -> str:
-    """An argument as `java @file` reads it back."""
+    """Quote an argument for `java @file`."""
     return '"' + argument.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

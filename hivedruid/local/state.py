@@ -1,7 +1,7 @@
-"""What `hivedruid local` has started below a home: `local/state.json`, and whether it still runs.
+"""The processes that `hivedruid local` has started for a home (`local/state.json`), and whether they still run.
 
-A process is known by three things: its number, the moment of its start (field 22 of /proc/<pid>/stat), and the name of
-its arguments file on its command line. A number that another program got meanwhile is therefore never taken for ours.
+A process is identified by its id, its start time (field 22 of /proc/<pid>/stat), and the name of its arguments file on
+its command line. So an id that was reused by another program is never mistaken for a service.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 HOST = "127.0.0.1"
-"""Where everything listens; nothing here is protected, so nothing is reachable from outside."""
+"""The address of all services; they are not secured, and so must not be reachable from outside."""
 
 
 @dataclass(frozen=True)
 class LocalServices:
-    """Where the services of a local cluster answer; "" where one does not run. `kafka` is host:port, others are URLs."""
+    """The addresses of the services of a local cluster; "" if one does not run. `kafka` is host:port, others are URLs."""
 
     broker: str
     coordinator: str
@@ -28,7 +28,7 @@ class LocalServices:
 
 @dataclass(frozen=True)
 class Started:
-    """A process that was started: its number, its start in clock ticks since boot, and that in seconds since 1970."""
+    """A started process: its id, and its start time in clock ticks since boot and in seconds since 1970."""
 
     pid: int
     ticks: int
@@ -37,7 +37,7 @@ class Started:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """All of state.json. `ports` are kept while a cluster is down, so that it comes back where it was."""
+    """All of state.json. `ports` are kept while a cluster is down, so that it restarts with the same ports."""
 
     heap: str = ""
     ports: Mapping[str, int] = field(default_factory=dict)
@@ -45,17 +45,17 @@ class ClusterState:
 
 
 def folder(home: Path) -> Path:
-    """Where a home keeps its cluster."""
+    """The folder of a home's cluster."""
     return home.expanduser().resolve() / "local"
 
 
 def arguments_file(home: Path, name: str) -> Path:
-    """The file with a service's Java arguments; `java @file` is how it is started, and known again."""
+    """The file with a service's Java arguments; it is started by `java @file`, and identified by it."""
     return folder(home) / "conf" / name / "java.args"
 
 
 def read_state(home: Path) -> ClusterState:
-    """What was written last; nothing of it where the file is missing or damaged."""
+    """The recorded state; an empty one if the file is missing or damaged."""
     try:
         content = json.loads((folder(home) / "state.json").read_text(encoding="utf-8"))
         ports = {str(name): int(port) for name, port in content["ports"].items()}
@@ -66,7 +66,7 @@ def read_state(home: Path) -> ClusterState:
 
 
 def write_state(home: Path, state: ClusterState) -> None:
-    """Put `state` in place of the one before, whole or not at all. Raises OSError."""
+    """Replace the recorded state atomically. Raises OSError."""
     path = folder(home) / "state.json"
     unfinished = path.with_suffix(".new")
     unfinished.write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
@@ -74,7 +74,7 @@ def write_state(home: Path, state: ClusterState) -> None:
 
 
 def cluster_id(home: Path) -> str:
-    """What tells this cluster's data from that of one before, which was cleaned; "" where none was ever started."""
+    """The id of the cluster's data, which changes with `down --clean`; "" if it was never started."""
     try:
         return (folder(home) / "id").read_text(encoding="ascii").strip()
     except OSError:
@@ -82,19 +82,19 @@ def cluster_id(home: Path) -> str:
 
 
 def keep_cluster_id(home: Path) -> None:
-    """Give the data of a cluster an id, where it has none yet. Raises OSError."""
+    """Assign an id to the data of a cluster, unless it has one. Raises OSError."""
     if not cluster_id(home):
         (folder(home) / "id").write_text(os.urandom(6).hex() + "\n", encoding="ascii")
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process was started, in clock ticks since boot; None where it does not run any more.
+    """The start time of a process, in clock ticks since boot; None if it no longer runs.
 
-    A zombie does not, save one whose other threads are still ending: they hold its ports until then.
+    A zombie does not run, unless its other threads are still ending: they hold its ports until then.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            fields = file.read().rpartition(b")")[2].split()  # the name before it may hold blanks and parentheses
+            fields = file.read().rpartition(b")")[2].split()  # the preceding name may contain blanks and parentheses
     except OSError:
         return None
     is_gone = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
@@ -102,12 +102,12 @@ def start_ticks(pid: int) -> int | None:
 
 
 def runs(home: Path, name: str, process: Started | None) -> bool:
-    """Whether this very process is still there."""
+    """Whether exactly this process still runs."""
     return process is not None and start_ticks(process.pid) == process.ticks and _is_service(process.pid, home, name)
 
 
 def strays(home: Path, state: ClusterState, names: tuple[str, ...]) -> Iterator[tuple[str, Started]]:
-    """Processes of this home that `state` does not know: those of a launcher that was killed before it wrote it."""
+    """Processes of this home that are not in `state`: their launcher was killed before it recorded them."""
     known = {process.pid for name, process in state.processes.items() if runs(home, name, process)}
     for pid in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):  # noqa: PTH208
         for name in names:
@@ -116,7 +116,7 @@ def strays(home: Path, state: ClusterState, names: tuple[str, ...]) -> Iterator[
 
 
 def running(home: Path) -> LocalServices | None:
-    """The services of a home that run now, or None where none does. Reads three files; asks nobody."""
+    """The running services of a home, or None if none runs. Reads three files, and makes no requests."""
     state = read_state(home)
     up = {name for name, process in state.processes.items() if runs(home, name, process)}
 
