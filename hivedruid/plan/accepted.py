@@ -1,5 +1,5 @@
-"""What the builder reads of each class of sqlglot's tree. Any other argument that is set is refused, so that no clause of a
-query is ever dropped."""
+"""The arguments that the builder supports for each class of sqlglot's tree. Any other argument is rejected, so that no
+clause of a query is silently dropped."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
         }.items()
     },
 }
-"""The arguments that the builder looks at: reads, refuses by itself, or leaves out since they change no answer (a hint,
+"""The arguments that the builder handles: uses, rejects, or ignores because they do not affect results (a hint,
 DISTRIBUTE BY)."""
 
 _WORDS = {
@@ -108,11 +108,11 @@ _WORDS = {
     "replace": ("REPLACE after *", "list the columns"),
     "rename": ("RENAME after *", "list the columns"),
 }
-"""What an argument is called in a query where that is not its name, and what to write instead."""
+"""The displayed name of an argument if it differs from its key, and the hint."""
 
 
 def refuse_what_is_not_read(tree: exp.Expr, span: Callable[[exp.Expr], Span | None]) -> None:
-    """Raise UnsupportedError for the first argument that is set and that the builder would not look at."""
+    """Raise UnsupportedError for the first argument that the builder does not support."""
     for node in tree.walk():
         read = READ.get(type(node))
         if read is None:
@@ -125,5 +125,5 @@ def refuse_what_is_not_read(tree: exp.Expr, span: Callable[[exp.Expr], Span | No
 
 
 def _called(node: exp.Expr) -> str:
-    """What a user calls this part of a query."""
+    """The user-visible name of this part of a query."""
     return "CAST" if isinstance(node, exp.Cast) else "WITH" if isinstance(node, exp.With) else node.key.upper()

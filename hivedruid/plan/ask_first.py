@@ -1,7 +1,8 @@
-"""Totals of times that are asked first: `(SELECT max(t) FROM x)` becomes a constant, and what is compared with it an interval.
+"""Evaluates totals of times before planning: `(SELECT max(t) FROM x)` becomes a constant, and a comparison with it an
+interval.
 
-Planning stays pure. As long as a total is not among the snapshot's answers the plan has the statement's clock in its
-place, and says which native query is to be asked; the statement is planned again with what that answers.
+Planning stays pure. While the snapshot does not contain a total's value, the plan uses the statement's clock instead
+and lists the native query to run; the statement is planned again with its result.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from hivedruid.plan.rex import Agg, Literal, Ref, Rex, substitute, walk
 from hivedruid.plan.rules import Rule, RuleContext
 
 Constants = dict[str, Rex]
-"""The constants that columns are, by id."""
+"""Constant columns, by id."""
 
 
 @dataclass
 class AskFirst:
-    """One pass over a plan. `answers` are the rows that native queries have answered, by the query's text."""
+    """One pass over a plan. `answers` are the rows of native queries that have run, by the text of the query."""
 
     context: RuleContext
     rules: Sequence[Rule]
@@ -37,7 +38,7 @@ class AskFirst:
     asks: list[Ask] = field(default_factory=list)
 
     def plan(self, node: Node) -> Node:
-        """The plan with constants for totals of times; `asks` are then those that are not known yet."""
+        """The plan with constants for totals of times; afterwards `asks` contains the unknown ones."""
         return self._visit(node)[0]
 
     def _visit(self, node: Node) -> tuple[Node, Constants]:
@@ -108,13 +109,13 @@ class AskFirst:
         return dict(zip([c.id for c in node.columns], values, strict=True))
 
     def _known(self, node: Node) -> Node | None:
-        """The input of a total; None where it is computed of what has to be known before."""
+        """The input of a total; None if it depends on another unknown total."""
         inner = AskFirst(self.context, self.rules, self.now, self.answers)
         made = inner.plan(node)
         return made if not inner.asks else None
 
     def _stand_in(self, call: Agg) -> Rex:
-        """The value if the statement's clock were the only time."""
+        """The value computed with the statement's clock as the only time."""
         zone = self.context.zone
         clock = Literal(TIMESTAMP_LTZ, fold.utc(self.now))
         times = {r.id: fold.cast(clock, r.type, zone) for r in walk(call.args[0]) if isinstance(r, Ref)}
@@ -122,7 +123,7 @@ class AskFirst:
 
 
 def _is_of_times(call: Agg) -> bool:
-    """Whether it is the least or greatest of something that is computed of times alone."""
+    """Whether it is min() or max() of an expression over times only."""
     if call.op not in ("min", "max") or len(call.args) != 1 or call.distinct:
         return False
     type_ = call.type

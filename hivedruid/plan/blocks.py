@@ -41,7 +41,7 @@ class Definition:
 
 
 def block_of(node: Node) -> Block | None:
-    """The node as a block, None where there is anything in it that a block has not."""
+    """The node as a block, None if it contains anything that a block cannot represent."""
     if isinstance(node, TableScan):
         return Block((node,), (), {c.id: c.ref for c in node.columns})
     if not all(_is_plain(e) for e in node.expressions()):
@@ -72,7 +72,7 @@ def _is_plain(rex: Rex) -> bool:
 
 
 def definition_of(node: Node) -> Definition | str:
-    """What a view's query computes, or why no other query can be answered from it."""
+    """The definition of a view's query, or the reason why it cannot be used for rewriting."""
     while isinstance(node, Sort) and node.fetch is None and not node.offset:
         node = node.input
     block = block_of(node)
@@ -109,5 +109,5 @@ _WHAT: dict[type[Node], str] = {
 
 
 def renamed(rex: Rex, names: Mapping[str, Ref]) -> Rex:
-    """The expression over columns by other ids."""
+    """The expression with other column ids."""
     return substitute(rex, dict(names))

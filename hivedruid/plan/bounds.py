@@ -1,4 +1,4 @@
-"""How many values an expression can have at all, whatever the data. What is decided by it is certain."""
+"""Upper bounds of the number of distinct values of an expression, for any data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PARTS = {
     "extract_second": 61, "extract_minute": 60, "extract_hour": 24, "extract_day": 31, "extract_dayofweek": 7,
     "extract_dayofyear": 366, "extract_week": 53, "extract_month": 12, "extract_quarter": 4,
 }  # fmt: skip
-"""Calendar fields and how many values each has."""
+"""Calendar fields and their numbers of values."""
 
 _PREDICATES = frozenset(
     ("=", "<>", "<", "<=", ">", ">=", "<=>", "and", "or", "not", "is_null", "is_not_null", "in", "like", "rlike")
@@ -27,7 +27,7 @@ def bounded_values(rex: Rex, condition: Rex | None = None) -> int | None:
                 return len(items)
     if isinstance(rex, Literal):
         return 1
-    if not isinstance(rex, Call):  # a boolean column of Hive may be any number in Druid
+    if not isinstance(rex, Call):  # a Hive boolean column may contain any number in Druid
         return None
     if rex.op in _PARTS and len(rex.args) == 1:
         return _PARTS[rex.op] + 1
@@ -41,7 +41,7 @@ def bounded_values(rex: Rex, condition: Rex | None = None) -> int | None:
 
 
 def _case_values(rex: Call, condition: Rex | None) -> int | None:
-    """A CASE has the values of its branches, and null where it has no ELSE."""
+    """The values of a CASE are those of its branches, and null without ELSE."""
     pairs = len(rex.args) // 2
     results = [rex.args[2 * i + 1] for i in range(pairs)] + list(rex.args[2 * pairs :])
     counts = [bounded_values(r, condition) for r in results]

@@ -1,4 +1,4 @@
-"""SELECT → relational nodes: names resolved, types known, every column with an id of its own. Pure."""
+"""Builds relational nodes from SELECT: resolves names and types, and gives every column a unique id. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_VIEW_DEPTH = 32
 MAX_ROWS = (1 << 31) - 1
-"""The most that LIMIT and OFFSET take: Hive and Spark count in an int."""
+"""The maximum of LIMIT and OFFSET, which are ints in Hive and Spark."""
 
 
 class Builder:
@@ -55,7 +55,7 @@ class Builder:
     # --- names -------------------------------------------------------------------------------------------------
 
     def span(self, e: exp.Expr) -> Span | None:
-        """Where an expression stands: the first part of it that sqlglot gave a position."""
+        """The position of an expression: that of its first part with a position from sqlglot."""
         for node in e.walk():
             start, end = node.meta.get("start"), node.meta.get("end")
             if start is not None and end is not None:
@@ -63,12 +63,12 @@ class Builder:
         return None
 
     def note_cut(self, constant: Literal, span: Span | None) -> None:
-        """Say that digits of a timestamp's text are lost."""
+        """Note that digits of a timestamp literal are truncated."""
         if isinstance(constant.value, str) and literals.is_cut(constant.value):
             self.note(f"'{constant.value}' is truncated to microseconds: timestamps have six fractional digits", span)
 
     def new_column(self, name: str, type_: HiveType) -> PlanColumn:
-        """A column with a fresh id made from its name."""
+        """A column with a unique id derived from its name."""
         base = name.lower() or "_c"
         count = self.ids.get(base, 0)
         self.ids[base] = count + 1
@@ -84,7 +84,7 @@ class Builder:
     # --- query expressions -------------------------------------------------------------------------------------
 
     def whole(self, e: exp.Expr) -> Node:
-        """A query that stands by itself: nothing in it may be left unread."""
+        """A complete query: every clause must be supported."""
         refuse_what_is_not_read(e, self.span)
         return self.query(e, None)
 
@@ -133,7 +133,7 @@ class Builder:
         return self._order_limit_only(node, e, outer)
 
     def _aligned(self, node: Node, types: list[HiveType]) -> Node:
-        """The node with its columns brought to the given types."""
+        """The node with its columns cast to the given types."""
         if all(c.type == type_ or type_ is t.UNKNOWN for c, type_ in zip(node.columns, types, strict=True)):
             return node
         converter = Converter(self, Scope([]))
@@ -142,7 +142,7 @@ class Builder:
         return nodes.Project(columns, node, exprs)
 
     def _order_limit_only(self, node: Node, e: exp.Expr, outer: Scope | None) -> Node:
-        """ORDER BY and LIMIT behind a set operation or parentheses: over output columns only."""
+        """ORDER BY and LIMIT after a set operation or parentheses: over output columns only."""
         scope = Scope([Relation(None, node.columns)], outer)
         converter = Converter(self, scope)
         keys = []
@@ -177,7 +177,7 @@ class Builder:
         raise SemanticError(f"{clause.key.upper()} must be an integer", span=self.span(clause))
 
     def position(self, e: exp.Expr, columns: tuple[PlanColumn, ...]) -> int | None:
-        """The column that an integer in ORDER BY means (hive.orderby.position.alias), None for other expressions."""
+        """The column to which an integer in ORDER BY refers (hive.orderby.position.alias), None for other expressions."""
         if not (isinstance(e, exp.Literal) and not e.is_string and e.name.isdigit()):
             return None
         if self.snapshot.settings.get("hive.orderby.position.alias", "true").lower() != "true":
@@ -307,7 +307,7 @@ class Builder:
         return Subquery(t.BOOLEAN, "in", plan, values)
 
     def compared_subquery(self, values: tuple[Rex, ...], e: exp.Expr, scope: Scope) -> tuple[Node, tuple[Rex, ...]]:
-        """A subquery and the values compared with its columns, both brought to the types in which they compare."""
+        """A subquery and the values compared with its columns, both cast to their comparison types."""
         plan = self.query(e.this if isinstance(e, exp.Subquery) else e, scope)
         if len(plan.columns) != len(values):
             raise SemanticError(f"IN compares {len(values)} values with {len(plan.columns)} columns", span=self.span(e))
@@ -320,7 +320,7 @@ class Builder:
                     "a subquery that returns maps is not supported here", hint="compare the keys or values of the maps"
                 )
             a, b = compared.args if isinstance(compared, Call) and len(compared.args) == 2 else (value, column.ref)
-            casts.append((a, b) if column.id in refs(b) else (b, a))  # a constant stands last in a comparison
+            casts.append((a, b) if column.id in refs(b) else (b, a))  # constants are on the right of a comparison
         if any(b != c.ref for (_, b), c in zip(casts, plan.columns, strict=True)):
             columns = tuple(self.new_column(c.name, b.type) for (_, b), c in zip(casts, plan.columns, strict=True))
             plan = nodes.Project(columns, plan, tuple(b for _, b in casts))

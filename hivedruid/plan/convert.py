@@ -1,4 +1,4 @@
-"""Scalar expressions: sqlglot's tree to typed `Rex`, with Hive's conversions between types written out."""
+"""Converts scalar expressions from sqlglot's tree to typed `Rex`, with Hive's implicit casts made explicit."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ class Converter:
         self.zone = builder.zone
         self.windows: dict[str, exp.Expr] = {}
         self.aliases: dict[str, Rex] = {}
-        """The names that SELECT has given so far: a window may use them where no column has the name."""
+        """The SELECT aliases so far: a window may use them if no column has the name."""
         self.generator_call: exp.Expr | None = None
-        """What stands by itself in SELECT or LATERAL VIEW, where alone a function may make rows."""
+        """The complete item of SELECT or LATERAL VIEW, where a table-generating function is allowed."""
         self.window_call: exp.Expr | None = None
-        """What is written before OVER: an aggregate there may be one of aggregates, as in sum(count(*)) OVER (…)."""
+        """The call before OVER, which may be an aggregate of aggregates, as in sum(count(*)) OVER (…)."""
 
     def convert(self, e: exp.Expr) -> Rex:
-        """The expression; an error in it that has no place gets that of the innermost part."""
+        """The expression; errors without a position get that of the innermost part."""
         try:
             handler = _HANDLERS.get(type(e))
             if handler is not None:
@@ -118,14 +118,14 @@ class Converter:
         return fold.fold(Call(function_type(op, args), op, args), self.zone)
 
     def cast(self, rex: Rex, to: HiveType) -> Rex:
-        """The value cast, as far as Hive casts its type."""
+        """The value cast, if Hive supports the cast."""
         if not to.is_known:
             return rex
         operands.check_cast(rex.type, to)
         return fold.cast(rex, to, self.zone)
 
     def boolean(self, e: exp.Expr) -> Rex:
-        """A condition; a string or number in its place is cast, as Hive does."""
+        """A condition; a string or number is cast, as in Hive."""
         rex = self.convert(e)
         if rex.type in (t.BOOLEAN, t.UNKNOWN):
             return rex
@@ -135,7 +135,7 @@ class Converter:
     # --- comparisons -------------------------------------------------------------------------------------------
 
     def compare(self, op: str, a: Rex, b: Rex, where: exp.Expr | None = None) -> Rex:
-        """A comparison of two values in one type; `where` it is written, for a note about it."""
+        """A comparison of two values in a common type; `where` is its position for a note."""
         operands.check_comparison(op, a.type, b.type, comparison_type(a.type, b.type))
         a, b = self._comparable(a, b, where), self._comparable(b, a, where)
         if isinstance(a, Literal) and not isinstance(b, Literal):
@@ -143,14 +143,14 @@ class Converter:
         return fold.fold(Call(t.BOOLEAN, op, (a, b)), self.zone)
 
     def _comparable(self, rex: Rex, other: Rex, where: exp.Expr | None) -> Rex:
-        """`rex` brought to the type in which the two are compared."""
+        """`rex` cast to the comparison type of the two."""
         if (
             other.type.name == "char"
             and isinstance(other, Ref)
             and isinstance(rex, Literal)
             and isinstance(rex.value, str)
         ):
-            return Literal(rex.type, rex.value.rstrip(" "))  # a constant beside a char column is a char
+            return Literal(rex.type, rex.value.rstrip(" "))  # a constant compared with a char column is a char
         target = comparison_type(rex.type, other.type)
         if target is t.UNKNOWN or rex.type == target or (rex.type.is_numeric and target.is_numeric):
             return rex
@@ -204,7 +204,7 @@ class Converter:
         return fold.fold(Call(t.BOOLEAN, "and", tuple(terms)), self.zone)
 
     def in_list(self, value: Rex, items: list[Rex], where: exp.Expr | None) -> Rex:
-        """`value IN (…)`, all brought to one type (GenericUDFIn compares in the common type)."""
+        """`value IN (…)`, all cast to one type (GenericUDFIn compares in the common type)."""
         kinds = {comparison_type(value.type, item.type) for item in items}
         if len(kinds) > 1 or not all(isinstance(item, Literal) for item in items):
             terms = tuple(self.compare("=", value, item, where) for item in items)
@@ -376,14 +376,14 @@ class Converter:
         return self.case(whens, values)
 
     def case(self, whens: list[Rex], values: list[Rex]) -> Rex:
-        """CASE with all values brought to one type; `values` has one more item than `whens` if there is an ELSE."""
+        """CASE with all values cast to one type; `values` has one more item than `whens` if there is an ELSE."""
         type_ = self.common(values, "the values of CASE and IF")
         values = [self.branch(v, type_) for v in values]
         args: list[Rex] = [x for pair in zip(whens, values, strict=False) for x in pair]
         return fold.fold(Call(type_, "case", (*args, *values[len(whens) :])), self.zone)
 
     def common(self, values: Sequence[Rex], what: str) -> HiveType:
-        """The one type of several values, UNKNOWN where only Spark knows it; `what` they are, for a message."""
+        """The common type of several values, UNKNOWN if only Spark knows it; `what` describes them for a message."""
         types = [value.type for value in values]
         type_ = common_type(types)
         operands.check_branches(types, type_, what)
@@ -406,7 +406,7 @@ class Converter:
         return self.case([self.boolean(e.this)], values)
 
     def sort_key(self, e: exp.Expr) -> SortKey:
-        """One ORDER BY item; the null order left out is Hive's (hive.default.nulls.last)."""
+        """One ORDER BY item; the default null order is Hive's (hive.default.nulls.last)."""
         return SortKey(self.convert(e.this), bool(e.args.get("desc")), bool(e.args.get("nulls_first")))
 
     def _subquery(self, e: exp.Expr) -> Rex:
@@ -417,7 +417,7 @@ class Converter:
 
 
 def _decimal_literal(number: Decimal) -> Literal:
-    """A number of just the digits that are written; one of more than 38 before the point is a double."""
+    """A number literal with exactly its digits; with more than 38 integer digits it is a double."""
     kept = exact.trimmed(number)
     type_ = exact.literal_type(kept) if kept is not None else None
     if kept is None or type_ is None:

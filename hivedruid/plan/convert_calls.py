@@ -1,4 +1,4 @@
-"""Calls of functions, aggregates and windows to `Rex`: names, numbers and types of arguments."""
+"""Converts calls of functions, aggregates and windows to `Rex`, and checks names and arguments."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 _NOT_ALWAYS_LOWERED = frozenset({"hash", "murmur_hash", "instr", "parse_url_tuple"} | XPATHS)
-"""Functions that Spark does not compute of all arguments."""
+"""Functions that Spark does not support for all arguments."""
 
 CAST_FUNCTIONS = frozenset(
     {"date", "timestamp", "boolean", "string", "tinyint", "smallint", "int", "bigint", "float", "double"}
     | {"binary", "interval_year_month", "interval_day_time"}
 )
-"""Types by whose name a function casts."""
+"""Types whose names are also cast functions."""
 
 
 def anonymous(c: Converter, e: exp.Expr) -> Rex:
@@ -81,7 +81,7 @@ def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) 
 
 
 def _arguments(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> list[Rex]:
-    """The arguments as the function takes them: what it reads as text or as a double is cast, what it cannot take refused."""
+    """The arguments cast to the function's parameter types; unsuitable arguments are rejected."""
     function = FUNCTIONS.get(name)
     if function is None:
         return args
@@ -165,7 +165,7 @@ def function(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Rex:
     if name in _NOT_ALWAYS_LOWERED or any(operands.is_interval(arg.type) for arg in args):
         from hivedruid.plan.spark_rex import SparkRex
 
-        SparkRex(c.zone, lambda _: "").sql(Call(t.UNKNOWN, name, tuple(args)))  # refuses it here, with its place
+        SparkRex(c.zone, lambda _: "").sql(Call(t.UNKNOWN, name, tuple(args)))  # rejected here, with its position
     return c.call(name, *args)
 
 
@@ -183,7 +183,7 @@ def _check_pattern(c: Converter, name: str, args: list[Rex], e: exp.Expr) -> Non
 
 
 def _moment(c: Converter, name: str, rex: Rex) -> Rex:
-    """What a part is taken of: a text is a timestamp for parts of the clock, a date for the others."""
+    """The argument of a time part: a string is cast to a timestamp for time-of-day parts, to a date for the others."""
     read = t.TIMESTAMP if name[8:] in ("hour", "minute", "second") else t.DATE
     return c.cast(rex, read) if rex.type.is_string else rex
 
@@ -213,7 +213,7 @@ def window(c: Converter, e: exp.Expr) -> Rex:
 
 
 def _window_spec(c: Converter, e: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr], exp.Expr | None]:
-    """PARTITION BY, ORDER BY and frame of a window; what it does not say itself is that of the window it names."""
+    """PARTITION BY, ORDER BY and frame of a window; missing parts come from the named window."""
     partition_by = list(e.args.get("partition_by") or ())
     order_by = list(e.args["order"].expressions) if e.args.get("order") else []
     frame = e.args.get("spec")
@@ -234,7 +234,7 @@ def _inside(rex: Rex) -> list[Rex]:
 
 
 def named(name: str, *keys: str) -> Callable[[Converter, Any], Rex]:
-    """A function with a syntax of its own, whose arguments sqlglot keeps under `keys`."""
+    """A function with special syntax, whose arguments sqlglot stores under `keys`."""
 
     def convert(c: Converter, e: exp.Expr) -> Rex:
         args = [c.convert(e.args[key]) for key in keys if e.args.get(key) is not None]

@@ -1,4 +1,4 @@
-"""Values of native rows as the Python values of their Hive types."""
+"""Converts values of native rows to Python values of their Hive types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Decoder = Callable[[Any], Any]
 
 
 def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of a native query, each value turned into its field's Hive type; zoned timestamps in the session's zone."""
+    """Rows of a native query, converted to the Hive types of the fields; zoned timestamps in the session's time zone."""
     decoders = [decoder(f.type, zone) for f in fields]
     if all(d is None for d in decoders):
         yield from rows
@@ -30,7 +30,7 @@ def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone
 
 
 def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> DruidError:
-    """The error of the first value in a row that its type does not hold: a year above 9999, say."""
+    """The error for the first invalid value in a row, for example a year above 9999."""
     for value, field in zip(row, fields, strict=True):
         decode = decoder(field.type, zone)
         try:
@@ -42,7 +42,7 @@ def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> D
 
 
 def decoder(type_: HiveType, zone: str) -> Decoder | None:
-    """What turns Druid's value (never null) into the Hive type's; None where they are the same."""
+    """A function that converts Druid's value (never null) to the Hive type; None if they are the same."""
     if type_.name == "timestamp with local time zone":
         session = zone_of(zone) or UTC
         return lambda millis: _moment(millis).replace(tzinfo=UTC).astimezone(session)

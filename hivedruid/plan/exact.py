@@ -1,4 +1,4 @@
-"""Decimals as Hive computes them: up to 38 digits, rounded half up, NULL beyond. Pure."""
+"""Decimals as in Hive: up to 38 digits, rounded half up, NULL on overflow. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hivedruid.plan.functions import precision_scale
 
 MAX_PRECISION = 38
 EXACT = Context(prec=120, rounding=ROUND_HALF_UP)
-"""Room for the product of any two decimals of 38 digits; Python's own context has 28."""
+"""Enough precision for the product of two decimals with 38 digits; Python's default is 28."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def parse(text: str) -> Decimal | None:
-    """The number that a text spells, None if it spells none."""
+    """The number represented by a string, None if invalid."""
     return Decimal(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def fitted(number: Decimal, type_: HiveType) -> Decimal | None:
-    """The number rounded to the type's scale; None where it has more digits than the type."""
+    """The number rounded to the type's scale; None on overflow."""
     precision, scale = precision_scale(type_)
     rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
     if rounded.is_zero():

@@ -1,4 +1,4 @@
-"""What planning has to know besides the query: read beforehand, so that planning stays pure."""
+"""The facts that planning needs besides the query, gathered beforehand so that planning is pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannerFacts:
-    """Tables, settings and clock as of one statement, and what Druid can do.
-
-    `tables` holds what the statement names (views' tables too), by (database, name); `all_tables` holds every table of the
-    databases that an error may name. `limits` are the Druid's own. `scans_only` keeps everything but scans out of Druid.
-    `statistics` are what is known of the rows of the tables that are read, by (database, name). `materialized_views`
-    are those that matter to the statement. `answers` are the rows that native queries have answered for this statement, by
-    their texts (`plan.ask_first`); None where none is to be asked.
+    """Tables, settings and clock for one statement, and Druid's limits. `tables` contains what the statement names
+    (views' tables too), by (database, name); `all_tables` holds every table of the databases that an error may name.
+    `limits` are the Druid's own. `scans_only` keeps everything but scans out of Druid. `statistics` are what is known
+    of the rows of the tables that are read, by (database, name). `materialized_views` are those that matter to the
+    statement. `answers` are the rows that native queries have answered for this statement, by their texts
+    (`plan.ask_first`); None where none is to be asked.
     """
 
     settings: Mapping[str, str]
@@ -43,9 +42,9 @@ class PlannerFacts:
 
     @property
     def zone(self) -> str:
-        """The session's time zone (hive.local.time.zone), LOCAL resolved by whoever made the facts."""
+        """The session's time zone (hive.local.time.zone), with LOCAL already resolved."""
         return self.settings.get("hive.local.time.zone", "UTC")
 
     def within(self, database: str) -> Self:
-        """The same facts as seen from another current database."""
+        """The same facts with another current database."""
         return self if database == self.database else replace(self, database=database)

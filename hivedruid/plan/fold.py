@@ -1,4 +1,4 @@
-"""Constant folding: the scalar operators that can be computed exactly while planning, and CAST of literals."""
+"""Constant folding of scalar operators that can be computed exactly during planning, and of CAST of literals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def wrap(value: int, type_: HiveType) -> int:
-    """An integer cut to its type's width, as Java does."""
+    """An integer wrapped to its type's width, as in Java."""
     bits = _INTEGER_BITS[type_.name]
     half = 1 << (bits - 1)
     return (value + half) % (1 << bits) - half
@@ -33,7 +33,7 @@ def cast(rex: Rex, to: HiveType, zone: str) -> Rex:
 
 
 def cast_value(value: Any, source: HiveType, to: HiveType, zone: str) -> tuple[bool, Any]:
-    """(True, the value cast) or (False, None) where only Spark should say."""
+    """(True, the cast value), or (False, None) if only Spark can compute it."""
     if value is None:
         return True, None
     if to.is_timestamp or to.name == "date":
@@ -122,7 +122,7 @@ def _cast_string(value: Any, source: HiveType, to: HiveType) -> tuple[bool, Any]
 
 
 def fold(call: Call, zone: str) -> Rex:
-    """The call itself, or the literal it always is."""
+    """The call, or its constant value."""
     values = [arg.value for arg in call.args if isinstance(arg, Literal)]
     if call.op in ("and", "or"):
         return _logic(call)
@@ -168,19 +168,19 @@ def refold(rex: Rex, zone: str) -> Rex:
 
 
 def plain(value: Any) -> Any:
-    """A value of a result as a literal holds it: zoned times in UTC."""
+    """A result value as a literal value: zoned times in UTC."""
     return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo is not None else value
 
 
 def _with_null(call: Call) -> Rex:
-    """Strict operators are NULL as soon as one side is."""
+    """Strict operators are NULL if one side is NULL."""
     if call.op in _STRICT and any(isinstance(a, Literal) and a.value is None for a in call.args):
         return Literal(call.type, None)
     return call
 
 
 def _logic(call: Call) -> Rex:
-    """AND and OR without their neutral constants, decided by an absorbing one."""
+    """AND and OR without neutral constants, or their absorbing constant."""
     neutral = call.op == "and"
     rest: dict[Rex, None] = {}
     for arg in call.args:
@@ -234,7 +234,7 @@ def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _decimal_arithmetic(call: Call, a: Any, b: Any) -> Folded:
-    """Rounded to the result's scale where its type has not room for every digit; NULL where it has not for the whole part."""
+    """Rounded to the result's scale; NULL if the integer part does not fit."""
     if not all(isinstance(v, int | Decimal) and not isinstance(v, bool) for v in (a, b)):
         return _UNKNOWN
     x, y = Decimal(a), Decimal(b)
@@ -351,7 +351,7 @@ def _extremum(call: Call, values: list[Any], _zone: str) -> Folded:
 
 
 def _case(call: Call) -> Rex:
-    """CASE without the branches that are never taken; the value itself where the first one always is."""
+    """CASE without branches that are never taken; the value if the first branch is always taken."""
     whens = list(zip(call.args[::2], call.args[1::2], strict=False))
     otherwise = call.args[-1] if len(call.args) % 2 else Literal(call.type, None)
     if not any(isinstance(condition, Literal) for condition, _ in whens):
@@ -407,5 +407,5 @@ FALSE = Literal(BOOLEAN, False)
 
 
 def utc(moment: datetime) -> datetime:
-    """A clock reading as an aware UTC datetime."""
+    """The statement's clock as an aware UTC datetime."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,6 +1,5 @@
-"""Hive's functions: which there are, how each may be called, and what it returns. The only list of them.
-
-A name that is not here is refused (`plan.refused_functions` says why), so every function that runs answers as Hive's does.
+"""The table of Hive's functions with their signatures and result types. Other names are rejected
+(`plan.refused_functions` has the reasons), so every function that runs has Hive's semantics.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _RANK = {"tinyint": 0, "smallint": 1, "int": 2, "bigint": 3, "float": 5, "double
 
 
 def common_type(types: list[HiveType]) -> HiveType:
-    """The type that values of all these types are brought to (CASE, COALESCE, UNION …), UNKNOWN where Hive has none.
+    """The common type of values (CASE, COALESCE, UNION …), UNKNOWN if Hive has none.
 
     FunctionRegistry.getCommonClassForUnionAll: numbers widen, a string among numbers makes strings, dates widen to
     timestamps.
@@ -62,7 +61,7 @@ def _common(a: HiveType, b: HiveType) -> HiveType:
 
 
 def widen(a: HiveType, b: HiveType) -> HiveType:
-    """The type of two numbers brought together."""
+    """The common type of two numbers."""
     if a.name == "decimal" or b.name == "decimal":
         if a.is_approximate or b.is_approximate:
             return a if a.is_approximate else b
@@ -120,7 +119,7 @@ def _decimal_result(op: str, p1: int, s1: int, p2: int, s2: int) -> HiveType:
 
 
 def comparison_type(a: HiveType, b: HiveType) -> HiveType:
-    """What both sides of a comparison are brought to (FunctionRegistry.getCommonClassForComparison)."""
+    """The comparison type of both sides (FunctionRegistry.getCommonClassForComparison)."""
     if UNKNOWN in (a, b):
         return UNKNOWN
     if a == b:
@@ -249,7 +248,7 @@ _LONGEST = {"char": 255, "varchar": 65535}
 
 
 def _concat(args: tuple[Rex, ...]) -> HiveType:
-    """Of columns with a length a text as long as all of them, if there may be one; else a string (GenericUDFConcat)."""
+    """A varchar with the sum of the lengths if that is valid, otherwise a string (GenericUDFConcat)."""
     names = {"string" if isinstance(a, Literal) or not a.type.params else a.type.name for a in args}
     if not names <= set(_LONGEST):
         return STRING
@@ -275,7 +274,7 @@ def _pmod(args: tuple[Rex, ...]) -> HiveType:
 
 
 def _trunc(args: tuple[Rex, ...]) -> HiveType:
-    """A text of a date, or the number cut."""
+    """A date as a string, or the truncated number."""
     t = _same(args)
     if len(args) > 1 and not args[1].type.is_numeric:
         return STRING
@@ -420,7 +419,7 @@ FUNCTIONS: dict[str, Function] = dict(
         functions("generator", UNKNOWN, _GENERATORS),
     )
 )
-"""Every function, by the one name that plans know it by."""
+"""All functions, by their canonical names."""
 
 _CONDITIONS = """
     is_null is_not_null not and or = <> < <= > >= <=> in like between like_any like_all
@@ -430,7 +429,7 @@ TESTS = frozenset({"is_null", "is_not_null", "is_true", "is_false", "is_not_true
 """Operators that may be called as functions of one argument: isnull(x), istrue(x) …"""
 
 OPERATORS: dict[str, Returns] = dict.fromkeys(_CONDITIONS.split(), BOOLEAN)
-"""What expressions call that is no function to write: operators with a type of their own."""
+"""Internal operators that users cannot call, with their types."""
 
 ALIASES: dict[str, str] = {
     "ucase": "upper",
@@ -470,13 +469,13 @@ ALIASES: dict[str, str] = {
     "isnottrue": "is_not_true",
     "isnotfalse": "is_not_false",
 }
-"""Other spellings of a function or an operator, and the time parts by their function names."""
+"""Aliases of functions and operators, and the function names of time parts."""
 
 EXTENSIONS = frozenset(
     {"approx_count_distinct", "atan2", "bit_and", "bit_or", "bit_xor", "cot", "dayname", "dayofyear", "ifnull"}
     | {"monthname", "signum", "explode_outer", "inline_outer", "posexplode_outer"}
 )
-"""What hivedruid has beside Hive's functions."""
+"""Functions that hivedruid adds to Hive's."""
 
 AGGREGATES = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "aggregate")
 WINDOW_FUNCTIONS = frozenset(name for name, function in FUNCTIONS.items() if function.kind == "window")
@@ -486,7 +485,7 @@ XPATHS = frozenset(name for name in FUNCTIONS if name.startswith("xpath"))
 
 
 def function_type(name: str, args: tuple[Rex, ...]) -> HiveType:
-    """The type that a function or an operator returns, UNKNOWN where the tables do not say."""
+    """The result type of a function or operator, UNKNOWN if it is not in the tables."""
     function = FUNCTIONS.get(name)
     if function is not None:
         return function.type(args)

@@ -1,4 +1,5 @@
-"""Functions that make rows (UDTF). In SELECT they mean what LATERAL VIEW means, so that one node alone changes how many rows there are."""
+"""Table-generating functions (UDTF). In SELECT they are converted to LATERAL VIEW, so that only one kind of node
+generates rows."""
 
 from __future__ import annotations
 
@@ -21,9 +22,8 @@ def is_generator(rex: Rex) -> bool:
 
 
 def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[PlanColumn, ...]:
-    """The columns of the rows it makes, by the names of its AS, else by its own.
-
-    Raises SemanticError, without a place, where the names are too few or too many."""
+    """The columns of the generated rows, named by AS or by default. Raises SemanticError, without a position, for a
+    wrong number of names."""
     if not (isinstance(generator, Call) and generator.op in GENERATORS):
         raise SemanticError(
             "a table-generating function is required here", hint="for example explode(), inline() or stack()"

@@ -1,4 +1,4 @@
-"""GROUP BY: keys, sets of keys, aggregates, and expressions over what they leave. Pure."""
+"""GROUP BY: keys, grouping sets, aggregates, and expressions over their output. Pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def has_own_aggregate(rex: Rex, inputs: set[str]) -> bool:
 
 
 class Grouping:
-    """The GROUP BY of one block, or the one group of all rows where it has aggregates and no GROUP BY."""
+    """The GROUP BY of one block, or the single group of all rows for aggregates without GROUP BY."""
 
     def __init__(self, block: SelectBlock, group: exp.Group | None) -> None:
         self.block = block
@@ -58,7 +58,7 @@ class Grouping:
         self.sets: tuple[tuple[int, ...], ...] | None = None
 
     def aggregate(self, every: list[Rex]) -> Lift:
-        """Put an Aggregate on top of the block's node, and answer how to rewrite expressions over its output."""
+        """Add an Aggregate on top of the block's node; returns a function that rewrites expressions over its output."""
         block = self.block
         if self.group is not None:
             self._find_keys(self.group)
@@ -120,7 +120,7 @@ class Grouping:
                     "only one of ROLLUP, CUBE and GROUPING SETS is allowed", span=self.block.b.span(group)
                 )
             sets = self._sets_of(clause, [p for p in plain if p is not None], is_alone)
-        if sets is not None:  # a set given twice counts once
+        if sets is not None:  # duplicate sets count once
             self.sets = tuple(dict.fromkeys(tuple(sorted(set(s))) for s in sets))
 
     def _add_key(self, e: exp.Expr) -> int | None:
@@ -258,6 +258,6 @@ def _outer_aggregates(plan: Node) -> list[Agg]:
 
 
 def _rewritten(plan: Node, change: Callable[[Rex], Rex | None]) -> Node:
-    """A subquery's plan with the outer query's expressions in it replaced."""
+    """A subquery's plan with its outer expressions replaced."""
     inputs = tuple(_rewritten(i, change) for i in plan.inputs)
     return nodes.map_expressions(plan.with_inputs(inputs), lambda rex: transform(rex, change))

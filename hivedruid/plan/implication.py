@@ -1,4 +1,4 @@
-"""What one condition on rows says about another: the values that comparisons with constants leave an expression."""
+"""Implication between conditions, based on the values that comparisons with constants allow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hivedruid.druid import intervals
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 
 Cut = tuple[Any, ...]
-"""A place between values: LOW, HIGH, before a value (1, v, 0) or behind it (1, v, 1)."""
+"""A cut between values: LOW, HIGH, before a value (1, v, 0) or after it (1, v, 1)."""
 Values = tuple[tuple[Cut, Cut], ...]
 """Ranges between cuts, sorted, neither overlapping nor touching."""
 
@@ -49,7 +49,7 @@ _COMMUTATIVE = frozenset({"and", "or", "=", "<>", "<=>", "+", "*"})
 
 
 def normal(rex: Rex) -> Rex:
-    """One spelling of what can be written in several: constants right of a comparison, operands in a fixed order."""
+    """The normal form of a condition: constants right of a comparison, operands in a fixed order."""
     if not isinstance(rex, Call):
         return rex
     args = [normal(a) for a in rex.args]
@@ -103,7 +103,7 @@ def values_of(term: Rex, times: frozenset[str], zone: str) -> tuple[Rex, Values]
 
 
 def _holds_for_null(rex: Rex) -> bool:
-    """Whether NOT of it may hold for NULL: tests for NULL answer no NULL."""
+    """Whether its negation may be true for NULL: IS NULL tests never return NULL."""
     if not isinstance(rex, Call):
         return False
     return rex.op in ("is_null", "is_not_null", "<=>") or any(_holds_for_null(a) for a in rex.args)
@@ -142,7 +142,7 @@ def _compared(op: str, literal: Rex, subject: HiveType) -> Values | None:
         return None
     key: Any = value.encode() if isinstance(value, str) else value
     before, behind = (1, key, 0), (1, key, 1)
-    if subject.is_integer and isinstance(value, int):  # whole numbers have neighbours
+    if subject.is_integer and isinstance(value, int):  # integers are discrete
         before, behind = (1, value, 0), (1, value + 1, 0)
     spans: dict[str, Values] = {
         "=": ((before, behind),),
@@ -172,5 +172,5 @@ def implied(term: Rex, given: Iterable[Rex], times: frozenset[str], zone: str) -
             if found is not None and found[0] == wanted[0]:
                 known = found[1] if known is None else intersection(known, found[1])
         return known is not None and within(known, wanted[1])
-    except TypeError:  # constants of types that do not compare
+    except TypeError:  # constants of incomparable types
         return False

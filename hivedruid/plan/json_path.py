@@ -1,4 +1,4 @@
-"""The paths that get_json_object() takes (UDFJson), in the form in which Spark reads them."""
+"""Converts the paths of get_json_object() (UDFJson) to Spark's syntax."""
 
 from __future__ import annotations
 

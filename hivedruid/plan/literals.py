@@ -1,4 +1,4 @@
-"""Hive's texts for times and intervals, read exactly. What does not parse is None: NULL for Hive."""
+"""Parses strings of times and intervals exactly as Hive does. Invalid strings return None (NULL in Hive)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
 
 ZONE = r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET|[A-Z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)+"
-"""A zone behind a text, as java.time reads it."""
+"""A zone after a time, in java.time's syntax."""
 DAY = r"[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
 CLOCK = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?"
 FULL_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -26,7 +26,7 @@ that begins with a date the timestamp is that date's midnight."""
 PLAIN_TEXT = rf"^\s*({DAY} {CLOCK}|{ISO})\s*$"
 """What unix_timestamp reads without a pattern."""
 CLOCK_TEXT = r"^\s*((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)\s*$"
-"""A time of the present day."""
+"""A time of day, on the current date."""
 LTZ_TEXT = rf"^\s*(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?\s*$"
 """What Hive reads as a timestamp with local time zone; a zone may stand behind it."""
 _FIELDS = re.compile(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
@@ -51,19 +51,19 @@ def zone_of(name: str) -> tzinfo | None:
 
 
 def in_zone(value: Any, zone: tzinfo | None) -> Any:
-    """A zoned time as it is shown in a zone; any other value as it is."""
+    """A zoned time converted to a zone; other values are unchanged."""
     return value.astimezone(zone) if isinstance(value, datetime) and value.tzinfo is not None else value
 
 
 def rows_in_zone(rows: Iterable[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
-    """The rows with their zoned times as the session shows them."""
+    """The rows with zoned times in the session's time zone."""
     session = zone_of(zone)
     for row in rows:
         yield tuple(in_zone(value, session) for value in row)
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """The timestamp that a text is for Hive, digits past microseconds cut; of a time of day see `is_clock`."""
+    """The timestamp that Hive parses from a string, truncated to microseconds; for a time of day see `is_clock`."""
     match = re.match(MOMENT_TEXT, text, re.ASCII)
     moment = _datetime(match[1]) if match else None
     if moment is not None:
@@ -126,7 +126,7 @@ def is_cut(text: str) -> bool:
 
 
 def parse_date(text: str) -> date | None:
-    """The date at the beginning of a text."""
+    """The date at the start of a string."""
     match = re.match(DATE_TEXT, text, re.ASCII)
     moment = _datetime(match[1]) if match else None
     return moment.date() if moment else None
@@ -156,7 +156,7 @@ def to_micros(moment: datetime | date) -> int:
 
 
 def timestamp_text(moment: datetime) -> str:
-    """A naive datetime as Hive writes it: no fraction, or one without trailing zeros."""
+    """A naive datetime as Hive prints it: no fraction, or one without trailing zeros."""
     text = moment.strftime("%Y-%m-%d %H:%M:%S").rjust(19, "0")
     return text if not moment.microsecond else f"{text}.{moment.microsecond:06d}".rstrip("0")
 
@@ -170,11 +170,11 @@ _UNIT_MICROS = {
 }
 _UNIT_MONTHS = {"year": 12, "month": 1, "quarter": 3}
 INTERVAL_UNITS = ("year", "month", "day", "hour", "minute", "second")
-"""The units that Hive's intervals know."""
+"""The units of Hive's intervals."""
 
 
 def interval_text(value: tuple[int, int], type_: HiveType) -> str:
-    """An interval as Hive writes it: `1-2` of years and months, `1 02:03:04.500000000` of days and seconds."""
+    """An interval as Hive prints it: `1-2` of years and months, `1 02:03:04.500000000` of days and seconds."""
     from hivedruid.cells import interval_of
 
     return str(interval_of(value, type_))
@@ -187,7 +187,7 @@ INTERVAL_TEXT = r"\s*[+-]?(\d+-0*(\d|1[01])|\d+ 0*(\d|1\d|2[0-3])(:[0-5]?\d){2}(
 
 
 def parse_interval_text(text: str, type_: HiveType) -> tuple[int, int] | None:
-    """The interval that a text is when it is cast; None where a part is missing or out of its range."""
+    """The interval for CAST of a string; None if a part is missing or out of range."""
     return parse_interval(text, INTERVAL_TEXTS[type_]) if re.fullmatch(INTERVAL_TEXT, text, re.ASCII) else None
 
 

@@ -1,4 +1,4 @@
-"""mask() and its kin: which constants they take, and how they look in Spark SQL (GenericUDFMask). Pure.
+"""mask() and related functions: their constants, and their translation to Spark SQL (GenericUDFMask). Pure.
 
 A text is masked by characters, a whole number by digits, a date by its parts; of every other type the mask is NULL.
 In a plan each has all of its constants: how many characters, but for mask(), then the replacements in the order of
@@ -28,7 +28,7 @@ _KEEP = -1
 
 
 def mask(name: str, args: list[Rex]) -> Rex:
-    """The call with all of its constants; NULL where the type of the value cannot be masked."""
+    """The call with all of its constants; NULL if the type of the value cannot be masked."""
     value, *given = args
     type_ = mask_type((value,))
     if any(not isinstance(arg, Literal) for arg in given):
@@ -47,7 +47,7 @@ def mask(name: str, args: list[Rex]) -> Rex:
         kept = number == _KEEP and i > len(_CHARACTERS)
         numbers.append(Literal(t.INT, None if kept else number if number in allowed else default))
     if type_ == t.DATE and numbers[-1].value == 0:
-        return Literal(type_, None)  # there is no year 0 here
+        return Literal(type_, None)  # the year 0 is not supported
     return Call(type_, name, (value, *count, *characters, *numbers))
 
 
@@ -76,7 +76,7 @@ _PARTS = {
     "mask_show_first_n": ("substring({t}, {n} + 1)", "substring({t}, 1, {n})"),
     "mask_show_last_n": ("left({t}, greatest(length({t}) - {n}, 0))", "right({t}, {n})"),
 }
-"""The part of a text that is masked, and the part that is kept."""
+"""The masked part of a string, and the part that is kept."""
 _KEPT_FIRST = frozenset({"mask_last_n", "mask_show_first_n"})
 
 
@@ -111,7 +111,7 @@ def _hash(s: SparkRex, rex: Call) -> str:
 
 
 def _padded(text: str, type_: HiveType) -> str:
-    """The blanks behind a char count."""
+    """Trailing blanks of a char are included."""
     return f"rpad({text}, {type_.params[0]}, ' ')" if type_.name == "char" else text
 
 

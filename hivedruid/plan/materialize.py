@@ -1,4 +1,4 @@
-"""Automatic rewriting: the blocks of a query that a materialized view holds are read from the view.
+"""Automatic rewriting: replaces blocks of a query with materialized views that contain their rows.
 
 Hive's rewriting is Calcite's (MaterializedViewRule: a block of joined tables, with or without GROUP BY, from a view of
 the same tables). So is this one; it looks for views before any other rule runs, and trusts only columns that the view keeps exactly.
@@ -50,11 +50,11 @@ _BEFORE: tuple[Rule, ...] = (
     filter_set_op_transpose,
     join_condition_push,
 )
-"""Conditions go to the tables that they are about, so that blocks have all that is known of their rows."""
+"""Push conditions down to their tables, so that blocks contain all conditions on their rows."""
 
 
 def answered_from_views(node: Node, builder: Builder, context: RuleContext, said: list[str]) -> Node:
-    """The query over the materialized views of the snapshot that hold what it asks for, and are fit to be used now.
+    """The query rewritten with the usable materialized views of the snapshot that contain its rows.
 
     `said` gets a sentence for each view: what it answers for, or why it is not used.
     """
@@ -78,7 +78,7 @@ def answered_from_views(node: Node, builder: Builder, context: RuleContext, said
 
 
 def view_of(facts: ViewFacts, builder: Builder) -> MaterializedView | str:
-    """A view as its last build made it, or why queries cannot be answered from it."""
+    """A view as of its last build, or the reason why it cannot be used."""
     table, built = facts.table, facts.built
     try:
         node = view_node(table, builder.snapshot, built.settings, builder.ids)
@@ -95,13 +95,14 @@ def view_of(facts: ViewFacts, builder: Builder) -> MaterializedView | str:
 
 ZONE = "hive.local.time.zone"
 BUILT_WITH = (ZONE, "hive.groupby.position.alias", "hive.orderby.position.alias")
-"""The settings that the meaning of a query depends on."""
+"""The settings that affect the meaning of a query."""
 
 
 def view_node(
     table: Table, snapshot: PlannerFacts, settings: Mapping[str, str], ids: dict[str, int] | None = None
 ) -> Node:
-    """The plan of a view's query as the settings of a build make it. Raises HiveDruidError where it has none any more."""
+    """The plan of a view's query as the settings of a build make it. Raises HiveDruidError if it can no longer be
+    planned."""
     builder, expression = view_builder(table, snapshot, settings, ids)
     return builder.query(expression, None)  # type: ignore[arg-type]
 
@@ -109,7 +110,7 @@ def view_node(
 def view_builder(
     table: Table, snapshot: PlannerFacts, settings: Mapping[str, str], ids: dict[str, int] | None = None
 ) -> tuple[Builder, object]:
-    """A builder for a view's query, and the query. No other view answers for it."""
+    """A builder for a view's query, and the query. Other views are not used for it."""
     from hivedruid.parser import parse
 
     source = SourceStatement(table.view_text or "", file=f"materialized view {table.full_name}")
@@ -118,7 +119,7 @@ def view_builder(
 
 
 def fit_definition(table: Table, node: Node) -> Definition | str:
-    """What a view's rows are, or why they are not to be had by queries of other tables."""
+    """The definition of a view's rows, or the reason why it cannot be used for rewriting."""
     if [c.type for c in node.columns] != [c.type for c in table.columns]:
         return "the columns of its query have changed since it was built"
     if table.properties.get("druid.rollup", "false").lower() == "true":
@@ -129,7 +130,7 @@ def fit_definition(table: Table, node: Node) -> Definition | str:
 
 
 def depends_on_zone(node: Node) -> bool:
-    """Whether a plan means something else in another zone: it cuts, casts or names zoned times."""
+    """Whether a plan depends on the time zone: it truncates or casts zoned times, or contains zoned literals."""
     return any(_is_zoned(rex) for inner in node.walk() for e in inner.expressions() for rex in walk(e))
 
 
@@ -148,7 +149,7 @@ _CONSTANTS = frozenset({"pi", "e", "array", "map"})
 
 
 def changes_by_itself(node: Node) -> bool:
-    """Whether a plan calls functions that answer by who asks and when."""
+    """Whether a plan calls functions that depend on the session or the clock."""
     return any(
         isinstance(rex, Call) and not rex.args and rex.op not in _CONSTANTS
         for inner in node.walk()
@@ -160,7 +161,7 @@ def changes_by_itself(node: Node) -> bool:
 def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext, said: list[str]) -> Node:
     """The query over views where they hold what it asks for, else as it was. What was done, and why not, is `said`.
 
-    Of several views the smallest is taken, then the first by name.
+    The smallest view is preferred, then the first by name.
     """
     order = sorted(views, key=lambda v: (v.rows is None, v.rows or 0, v.table.full_name))
     rewriter = _Rewriter(order, context)

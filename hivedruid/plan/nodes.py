@@ -1,7 +1,7 @@
-"""Relational nodes: what a query is, free of SQL's surface. The words are Calcite's.
+"""Relational nodes: queries without SQL syntax. The terminology is Calcite's.
 
-Every column has an id that is unique in the whole plan, so an expression can move between nodes, and a
-correlated subquery can name an outer column, without any renaming.
+Every column has an id that is unique in the whole plan, so an expression can move between nodes, and a correlated
+subquery can refer to an outer column, without renaming.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Aggregate(SingleInput):
 
     @property
     def has_total(self) -> bool:
-        """Whether one of several sets makes a row even over no rows."""
+        """Whether one of several sets has a row even for no rows."""
         return self.needs_total and self.grouping_sets is not None and () in self.grouping_sets
 
     @property
@@ -254,8 +254,8 @@ class DruidJoin(Node):
 
 @dataclass(frozen=True)
 class DruidQuery(Node):
-    """What Druid answers in one native query, in the order Druid does it: the filter over the source, then either
-    the projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
+    """The work of one native query, in Druid's order of evaluation: the filter over the source, then either the
+    projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
 
     `source` is a Druid table, a union, unnest or join over such, or another native query. `filter`, `keys` and the arguments of `calls` read the source's
     columns; `total` are the keys, and grouping__id, of the group that has a row over no rows, too; after an aggregate `having`, `exprs` and `sort` read `grouped` (the output of an Aggregate, also that of
@@ -307,7 +307,7 @@ class DruidQuery(Node):
 
 
 def map_expressions(node: Node, change: Callable[[Any], Any]) -> Node:
-    """The node with every expression of its own replaced."""
+    """The node with each of its own expressions replaced."""
     if isinstance(node, Filter):
         return replace(node, condition=change(node.condition))
     if isinstance(node, Project):

@@ -7,11 +7,11 @@ from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Proj
 from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjuncts
 
 _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "like", "in", "is_not_null", "is_true"})
-"""Conditions that hold for no null among what they are about: the first argument; of comparisons, both."""
+"""Conditions that are never true for a null argument: the first argument, or both of a comparison."""
 
 
 def never_null(node: Node, rex: Rex) -> bool:
-    """Whether the expression is not null in any row of the node."""
+    """Whether the expression is not null in every row of the node."""
     if isinstance(rex, Literal):
         return rex.value is not None
     if isinstance(rex, Ref):
@@ -108,7 +108,7 @@ def rejects_null(term: Rex, column: str) -> bool:
 
 
 def _strict_in(rex: Rex, column: str) -> bool:
-    """Whether the expression is null wherever the column is."""
+    """Whether the expression is null if the column is null."""
     if isinstance(rex, Ref):
         return rex.id == column
     if not isinstance(rex, Call):

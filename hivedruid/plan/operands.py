@@ -1,6 +1,5 @@
-"""Which types casts, comparisons, operators and branches take. What has no meaning in Hive ends here, and never reaches Spark.
-
-The errors carry no place: `Converter.convert` gives them that of the expression.
+"""Checks the operand types of casts, comparisons, operators and branches. Expressions that are invalid in Hive are
+rejected here and never reach Spark. The errors have no position: `Converter.convert` adds that of the expression.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def check_condition(type_: HiveType) -> None:
 
 
 def check_comparison(op: str, a: HiveType, b: HiveType, common: HiveType) -> None:
-    """`common` is the type in which the two are compared, UNKNOWN where there is none."""
+    """`common` is the comparison type of the two, UNKNOWN if there is none."""
     if UNKNOWN in (a, b) or VOID in (a, b):
         return
     if common is UNKNOWN and not alike(a, b):
@@ -72,12 +71,12 @@ def check_comparison(op: str, a: HiveType, b: HiveType, common: HiveType) -> Non
 
 
 def has_map(type_: HiveType) -> bool:
-    """Whether it is a map, or has one in it: Spark neither compares nor sorts those."""
+    """Whether the type is or contains a map: Spark neither compares nor sorts maps."""
     return type_.name == "map" or any(map(has_map, type_.children))
 
 
 def alike(a: HiveType, b: HiveType) -> bool:
-    """Whether values of both may stand side by side: numbers, texts, times, or nested values of such."""
+    """Whether values of both can be combined: numbers, strings, times, or nested values of them."""
     if a == b or UNKNOWN in (a, b) or VOID in (a, b):
         return True
     if a.name in NESTED or b.name in NESTED:
@@ -88,7 +87,7 @@ def alike(a: HiveType, b: HiveType) -> bool:
 
 
 def check_branches(types: Sequence[HiveType], common: HiveType, what: str) -> None:
-    """`common` is the type of them all, UNKNOWN where Hive has none."""
+    """`common` is their common type, UNKNOWN if Hive has none."""
     if common is not UNKNOWN:
         return
     known = [type_ for type_ in types if type_ not in (UNKNOWN, VOID)]
@@ -98,7 +97,7 @@ def check_branches(types: Sequence[HiveType], common: HiveType, what: str) -> No
 
 
 def check_operands(op: str, types: Sequence[HiveType], result: HiveType) -> None:
-    """`result` is the type of the operation, UNKNOWN where it has no meaning."""
+    """`result` is the type of the operation, UNKNOWN if it is invalid."""
     if result is not UNKNOWN or UNKNOWN in types:
         return
     raise SemanticError(

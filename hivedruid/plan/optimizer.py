@@ -1,4 +1,4 @@
-"""The driver of the rules. It trusts none of them: bounded passes, no cycles, no change of schema, every step traced."""
+"""The driver of the rules. It checks every rule: bounded passes, no cycles, no schema changes, every step traced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Trace:
 def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, trace: Trace | None = None) -> Node:
     """The node rewritten until no rule applies, its columns the same.
 
-    Raises PlanError, naming the rule, where a rule changes the schema or the rules do not come to an end.
+    Raises PlanError, naming the rule, if a rule changes the schema or the rules do not terminate.
     """
     driver = _Driver(context, rules, trace or Trace())
     required = {c.id for c in node.columns}
@@ -84,7 +84,7 @@ class _Driver:
             raise PlanError(f"rule {name} does not terminate")
 
     def _subqueries(self, node: Node) -> Node:
-        """Plans inside expressions are plans, too."""
+        """Also optimize the plans inside expressions."""
         if not any(has(e, Subquery) for e in node.expressions()):
             return node
 
@@ -125,7 +125,7 @@ def prune(node: Node, required: set[str]) -> Node:
 
 
 def _same_columns_as_inputs(node: Node) -> Node:
-    """Filter, Sort, Join and LateralView hand their inputs' columns on."""
+    """Filter, Sort, Join and LateralView pass on the columns of their inputs."""
     if isinstance(node, nodes.Filter | nodes.Sort):
         return replace(node, columns=node.input.columns)
     if isinstance(node, nodes.LateralView):

@@ -1,4 +1,4 @@
-"""What a plan comes down to: native Druid queries, and Spark SQL over named inputs. Pure values."""
+"""Physical plans: native Druid queries, and Spark SQL over named inputs. Pure values."""
 
 from __future__ import annotations
 

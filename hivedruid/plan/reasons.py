@@ -1,4 +1,4 @@
-"""Why an operator stayed outside Druid, in a sentence."""
+"""Explains why an operator runs outside Druid."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Left:
-    """An operator that stayed outside Druid, and why."""
+    """An operator outside Druid, and the reason."""
 
     operator: str
     reason: str
 
 
 def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
-    """Every operator that Druid does not run, those of subqueries included, from the top down, with the reason."""
+    """Every operator that does not run in Druid, including those of subqueries, from the top down, with the reason."""
     return tuple(Left(type(node).__name__, _reason(node, plan.context)) for node in _outside(plan.node))
 
 
@@ -76,7 +76,7 @@ def _reason(node: Node, context: RuleContext) -> str:
 
 
 def _refusal(attempt: Callable[[], object]) -> str:
-    """Why a push is refused; empty where it is not."""
+    """The reason why a pushdown is not exact; empty if it is exact."""
     try:
         attempt()
     except NotExact as no:

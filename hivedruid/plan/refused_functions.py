@@ -1,4 +1,4 @@
-"""Functions of Hive that hivedruid does not have, with the reason; any other name that is not in the table is unknown."""
+"""Hive functions that hivedruid does not support, with reasons; other names are unknown functions."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ("sort_array_by", "sorting structs by their fields is not supported", "sort the rows in a subquery and use collect_list"),
     ("tumbling_window", "time windows are not supported", "use floor(time TO unit)"),
 )  # fmt: skip
-"""Names (`*` stands for any ending), why they are refused, and what to do instead."""
+"""Names (`*` matches any suffix), the reason, and the hint."""
 
 
 def no_such_function(name: str, span: Span | None) -> HiveDruidError:
-    """The error of a name that the table of functions has not."""
+    """The error for a function name that is not in the table."""
     for names, reason, instead in REFUSED:
         if any(fnmatchcase(name, pattern) for pattern in names.split()):
             return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=instead or None)

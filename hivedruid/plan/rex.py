@@ -1,4 +1,4 @@
-"""Row expressions: typed, resolved, frozen. The word is Calcite's.
+"""Row expressions: typed, resolved, frozen. The name is Calcite's.
 
 Every operator and function is a `Call` under one canonical lower-case name, so that the translations to Druid
 (`druid.expressions`, `druid.filters`) and to Spark (`plan.spark_sql`) are tables keyed by it:
@@ -92,7 +92,7 @@ class Subquery(Rex):
 
 
 def conjuncts(rex: Rex | None) -> list[Rex]:
-    """The terms of an AND, flattened; none where there is no condition."""
+    """The terms of an AND, flattened; empty without a condition."""
     if rex is None:
         return []
     if isinstance(rex, Call) and rex.op == "and":
@@ -108,7 +108,7 @@ def conjunction(terms: list[Rex]) -> Rex | None:
 
 
 def both(a: Rex | None, b: Rex | None) -> Rex | None:
-    """The AND of two conditions, each of which may not be there."""
+    """The AND of two optional conditions."""
     return conjunction([*conjuncts(a), *conjuncts(b)])
 
 
@@ -158,7 +158,7 @@ def transform(rex: Rex, change: Callable[[Rex], Rex | None]) -> Rex:
 
 
 def substitute(rex: Rex, mapping: dict[str, Rex]) -> Rex:
-    """Replace column references by the expressions they stand for."""
+    """Replace column references by expressions."""
 
     def change(node: Rex) -> Rex | None:
         return mapping.get(node.id) if isinstance(node, Ref) else None

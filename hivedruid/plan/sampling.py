@@ -49,6 +49,6 @@ def _number(e: exp.Expr, span: Span | None) -> float:
 
 
 def _by_chance(node: Node, share: float, converter: Converter) -> Node:
-    """Each row with this chance."""
+    """Each row with this probability."""
     condition = Call(t.BOOLEAN, "<", (converter.call("rand"), Literal(t.DOUBLE, share)))
     return Filter(node.columns, node, condition)

@@ -1,4 +1,4 @@
-"""What names a query block can see: its relations, and those of the blocks around it."""
+"""The scope of a query block: its relations, and those of outer blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.plan.rex import Call, Rex
 
 @dataclass(frozen=True)
 class Relation:
-    """One item of FROM: how it is called, and its columns. `database` is set for plain table references."""
+    """One item of FROM: its name and its columns. `database` is set for plain table references."""
 
     alias: str | None
     columns: tuple[PlanColumn, ...]
@@ -21,7 +21,7 @@ class Relation:
 
     @cached_property
     def named(self) -> dict[str, list[PlanColumn]]:
-        """The columns of a name."""
+        """The columns with a name."""
         found: dict[str, list[PlanColumn]] = {}
         for column in self.columns:
             found.setdefault(column.name, []).append(column)

@@ -70,7 +70,7 @@ class SelectBlock:
         return {c.id for r in self.scope.relations for c in r.columns}
 
     def _condition(self, e: exp.Expr) -> Rex:
-        """A condition of WHERE, HAVING or ON, where NULL counts as false."""
+        """A condition of WHERE, HAVING or ON, where NULL is treated as false."""
         rex = self.c.boolean(e)
         if not has(rex, Subquery):
             return conjunction(conjuncts(rex)) or rex
@@ -99,7 +99,7 @@ class SelectBlock:
             self._lateral_view(lateral)
 
     def _sources(self, e: exp.Expr) -> None:
-        """The first item of FROM, with the joins and lateral views that hang on it."""
+        """The first item of FROM, with its joins and lateral views."""
         self.node, relations = self._item(e)
         self.scope.relations += relations
         for join in e.args.get("joins") or ():
@@ -172,7 +172,7 @@ class SelectBlock:
             raise error.at(self.b.span(e)) from None
 
     def _convert_generator(self, e: exp.Expr) -> Rex:
-        """An expression where a function may make rows."""
+        """An expression where a table-generating function is allowed."""
         self.c.generator_call = e
         try:
             return self.c.convert(e)
@@ -270,7 +270,7 @@ class SelectBlock:
         return found
 
     def _generated(self, generator: Rex, e: exp.Expr) -> list[tuple[str, Rex]]:
-        """The columns that SELECT f(…) AS (x, y) has of the rows that f makes, of what GROUP BY and HAVING leave."""
+        """The columns of SELECT f(…) AS (x, y), where f generates rows."""
         if self.generator is not None:
             raise SemanticError(
                 "only one table-generating function is allowed in a SELECT",

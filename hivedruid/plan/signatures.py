@@ -1,4 +1,5 @@
-"""How a function may be called: its parameters, written as in `lpad(text, int, text)`, and what each kind of them takes."""
+"""Function signatures: parameters, written as in `lpad(text, int, text)`, and the types that each kind of parameter
+accepts."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ KINDS: dict[str, tuple[str, Callable[[HiveType], bool]]] = {
         lambda t: t.is_string or (t.name == "array" and _is_text(t.children[0])),
     ),
 }
-"""The kinds of parameters: how a message calls what they take, and which types that is. `text` takes every primitive
-value, as a text; `string` takes none but texts. NULL and values of unknown type go everywhere."""
+"""The kinds of parameters: their description in messages, and the accepted types. `text` accepts every primitive value
+and casts it to a string; `string` accepts only strings. NULL and values of unknown type are always accepted."""
 
 
 def _is_text(t: HiveType) -> bool:
@@ -64,7 +65,7 @@ def accepts(kind: str, type_: HiveType) -> bool:
 
 @dataclass(frozen=True)
 class Function:
-    """One function: what it returns, how it may be called, and whether it is scalar, aggregate, window or generator."""
+    """One function: its result type, its signature, and its kind: scalar, aggregate, window or generator."""
 
     returns: Returns
     kind: str
@@ -76,19 +77,19 @@ class Function:
         return self.returns(args) if callable(self.returns) else self.returns
 
     def parameter(self, position: int) -> str:
-        """The kind of the argument at a position; the last parameter stands for all behind it."""
+        """The kind of the argument at a position; the last parameter applies to all further arguments."""
         return self.parameters[min(position, len(self.parameters) - 1)]
 
     def wanted(self) -> str:
-        """How many arguments it takes, for a message."""
+        """The number of arguments, for a message."""
         least, most = self.least, self.most
         count = f"{least}" if least == most else f"at least {least}" if most == ANY_NUMBER else f"{least} to {most}"
         return f"{count} argument{'' if count == '1' else 's'}"
 
 
 def functions(kind: str, returns: Returns, signatures: str) -> Iterator[tuple[str, Function]]:
-    """Rows of the table from texts such as `lpad(text,int,text) trim(text,text?) concat(text,text*)`: `?` may be left
-    out, `*` stands for any number of them."""
+    """Table entries from signatures such as `lpad(text,int,text) trim(text,text?) concat(text,text*)`: `?` marks an
+    optional parameter, `*` any number of arguments."""
     for signature in signatures.split():
         name, _, rest = signature.partition("(")
         written = [p for p in rest.rstrip(")").split(",") if p]

@@ -1,4 +1,4 @@
-"""Parts of casts as Spark SQL, where Spark reads or writes a value otherwise than Hive. Pure: SQL in, SQL out."""
+"""Casts as Spark SQL, where Spark differs from Hive. Pure: SQL in, SQL out."""
 
 from __future__ import annotations
 

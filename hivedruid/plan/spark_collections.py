@@ -1,4 +1,4 @@
-"""Hive's functions of arrays and maps in Spark SQL, where Spark's function of the name answers otherwise."""
+"""Hive's array and map functions in Spark SQL, where Spark's function of the same name differs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Hive expressions as Spark SQL (session zone UTC, ANSI off).
 
-Where Spark's function of the same name answers otherwise than Hive's, the difference is written out here; each row
-of SPARK is one such difference, with Hive's answer pinned by a hand-checked golden in tests/q/hive_spark_differences.q.
+Where Spark's function of the same name differs from Hive's, the difference is implemented here; each entry of SPARK is
+one such difference, with Hive's result pinned by a hand-checked golden in tests/q/hive_spark_differences.q.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def quote_identifier(name: str) -> str:
 
 
 def literal_sql(value: Any, type_: HiveType) -> str:
-    """A constant as Spark SQL, of exactly its type."""
+    """A constant as Spark SQL, with exactly its type."""
     if value is None:
         return f"CAST(NULL AS {spark_type(type_)})" if type_.name not in ("void", "unknown") else "NULL"
     if isinstance(value, bool):
@@ -324,7 +324,7 @@ _WITHIN_GROUP = {
 _KEEP_INSTANTS = frozenset(
     {"coalesce", "array", "map", "struct", "named_struct", "hash", "if", "nullif", "lag", "lead", "sort_array", "stack"}
 )
-"""Functions that hand their arguments on as they are."""
+"""Functions that return their arguments unchanged."""
 
 
 def _postfix(text: str) -> Callable[[SparkRex, Call], str]:
@@ -429,4 +429,4 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "to_millis": _to_millis,
     "grouping_bit": lambda s, rex: f"CAST(shiftright({s._sql(rex.args[0])}, {s._sql(rex.args[1])}) & 1 AS BIGINT)",
 }
-"""How operators and functions look in Spark SQL where it is not `name(arguments)`."""
+"""The Spark SQL of operators and functions that are not written as `name(arguments)`."""

@@ -1,4 +1,4 @@
-"""Relational nodes as Spark SQL: the residual above Druid, and (nothing pushed) the oracle that tests compare with."""
+"""Relational nodes as Spark SQL: the residual above Druid, and (without pushdown) the oracle of the tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
 
 @dataclass
 class _Block:
-    """One SELECT being written; clauses fill from top to bottom, and what comes too late wraps it."""
+    """One SELECT being written; clauses are filled from top to bottom, and a clause out of order wraps it in a
+    subquery."""
 
     from_: str
     columns: tuple[PlanColumn, ...]

@@ -1,4 +1,4 @@
-"""Hive's functions of texts and binaries in Spark SQL, where Spark's function of the name answers otherwise."""
+"""Hive's string and binary functions in Spark SQL, where Spark's function of the same name differs."""
 
 from __future__ import annotations
 

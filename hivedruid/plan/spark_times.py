@@ -1,4 +1,4 @@
-"""Hive's functions of times in Spark SQL, where Spark's function of the name answers otherwise."""
+"""Hive's time functions in Spark SQL, where Spark's function of the same name differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cut a plan where Druid's part ends: one native query, or Spark SQL over native queries and tables."""
+"""Splits a plan at the end of Druid's part: one native query, or Spark SQL over native queries and tables."""
 
 from __future__ import annotations
 
@@ -104,19 +104,19 @@ def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace
 
 
 def _has_parts(node: Node) -> bool:
-    """Whether a plan reads more than one input anywhere."""
+    """Whether a plan has more than one input."""
     return any(
         isinstance(n, nodes.Join | nodes.SetOp) or any(has(e, Subquery) for e in n.expressions()) for n in node.walk()
     )
 
 
 def druid_read(plan: QueryPlan) -> DruidRead | None:
-    """The native query that answers the whole query, None where something is left for Spark."""
+    """The native query for the whole query, None if a part must run elsewhere."""
     return native_query(plan.node, plan.zone) if isinstance(plan.node, DruidQuery) else None
 
 
 def constant_rows(plan: QueryPlan) -> tuple[tuple[object, ...], ...] | None:
-    """The answer of a query that reads nothing and that folding has already computed."""
+    """The result of a query without inputs that constant folding has computed."""
     node = plan.node
     exprs = node.exprs if isinstance(node, nodes.Project) else ()
     values = node.input if isinstance(node, nodes.Project) else node

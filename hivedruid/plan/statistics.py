@@ -1,7 +1,5 @@
-"""How many rows a node has, about: from the statistics of its tables and textbook selectivities.
-
-Estimates choose between plans that all answer the same, so they may be wrong; what must be certain is told apart:
-`bounded_values` knows how many values an expression can have at all, whatever the data.
+"""Estimates the number of rows of a node, from table statistics and textbook selectivities. Estimates only choose
+between equivalent plans, so they may be wrong; `bounded_values` gives certain bounds for any data.
 """
 
 from __future__ import annotations
@@ -33,16 +31,16 @@ EQUAL, BETWEEN, MATCH, OTHER = 0.1, 1 / 3, 0.1, 0.5
 a pattern, anything else. Those of System R, for want of histograms."""
 NULLS = 0.1
 GROUPS = 0.1
-"""Groups by row where nothing is known of a key."""
+"""The ratio of groups to rows for an unknown key."""
 
 
 def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
-    """About how many rows the node has; None where nothing is known of a table below. `zone` is the session's."""
+    """The estimated rows of the node; None without statistics of a table below. `zone` is the session's time zone."""
     return Estimator(statistics, zone).rows(node)
 
 
 def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
-    """About how many different values the keys have together over the rows of the node."""
+    """The estimated number of distinct key combinations in the rows of the node."""
     return Estimator(statistics, zone).groups(tuple(keys), node)
 
 
@@ -58,12 +56,12 @@ class Estimator:
     _known: dict[int, tuple[Node, float | None]] = field(default_factory=dict)
 
     def rows(self, node: Node) -> int | None:
-        """About how many rows the node has, at least one where it may have any."""
+        """The estimated rows of the node, at least one if it may have any."""
         rows = self._rows(node)
         return None if rows is None else max(1, round(rows)) if rows > 0 else 0
 
     def groups(self, keys: tuple[Rex, ...], node: Node) -> int | None:
-        """About how many different values the keys have together."""
+        """The estimated number of distinct key combinations."""
         rows = self._rows(node)
         groups = self._groups(keys, rows)
         return None if groups is None else max(1, round(groups))
@@ -191,7 +189,7 @@ class Estimator:
         return min(float(guess), rows)
 
     def distinct(self, rex: Rex) -> int | None:
-        """About how many values an expression has, null included; None where it is not known."""
+        """The estimated number of distinct values of an expression, including null; None if unknown."""
         bound = bounded_values(rex)
         if bound is not None:
             return bound
@@ -220,7 +218,7 @@ class Estimator:
     # --- conditions --------------------------------------------------------------------------------------------
 
     def selectivity(self, rex: Rex) -> float:
-        """The part of the rows for which a condition is thought to hold, between 0 and 1."""
+        """The estimated selectivity of a condition, between 0 and 1."""
         terms = conjuncts(rex)
         times, rest = self._time_part(terms)
         return min(1.0, max(0.0, times * prod(self._term(t) for t in rest)))

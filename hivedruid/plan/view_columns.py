@@ -1,4 +1,4 @@
-"""What the columns of a materialized view can compute: expressions over the view's tables, said over the view instead."""
+"""Rewrites expressions over a materialized view's tables to expressions over the view's columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, substitute
 
 
 class MissingError(Exception):
-    """The view has not what an expression needs; `reason` is for people."""
+    """The view does not contain what an expression needs; `reason` is for EXPLAIN."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -204,7 +204,7 @@ class ViewColumns:
         return moment if zoned else moment.replace(tzinfo=None)
 
     def _is_edge(self, value: object, time: FlooredTime) -> bool:
-        """Whether a bucket begins at that moment."""
+        """Whether a bucket starts at that instant."""
         if not isinstance(value, datetime):
             return False
         if time.unit == "millisecond":

@@ -1,4 +1,4 @@
-"""Whether a materialized view holds what a query block asks for, and how the block is said over the view."""
+"""Matches query blocks with materialized views, and rewrites them over the view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hivedruid.plan.view_columns import MissingError, ViewColumns, canonical
 
 NewColumn = Callable[[str, HiveType], PlanColumn]
 MOST_PAIRINGS = 24
-"""Ways to pair the tables of a self-join with the view's that are tried."""
+"""Maximum pairings of a self-join's tables with the view's that are tried."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MaterializedView:
 
 @dataclass(frozen=True)
 class Match:
-    """A view that holds a block's rows: its scan, the conditions that are left over it, and what its columns compute."""
+    """A view that contains a block's rows: its scan, the remaining conditions, and the expressions of its columns."""
 
     scan: TableScan
     residual: tuple[Rex, ...]
@@ -57,7 +57,7 @@ class Match:
 
 
 def match(block: Block, view: MaterializedView, new_column: NewColumn) -> Match:
-    """The block's rows, or the groups that they are in, from the view. Raises MissingError with the nearest reason."""
+    """The block's rows or groups, computed from the view. Raises MissingError with the reason."""
     missing: MissingError | None = None
     for pairing in _pairings(block, view):
         try:
@@ -161,7 +161,7 @@ def _typed(literal: Literal, type_: HiveType) -> Literal | None:
 
 
 def _is_identity(rex: Rex) -> bool:
-    """Whether equal values of the type cannot be told apart; doubles have two zeros."""
+    """Whether equal values of the type are indistinguishable; doubles have two zeros."""
     return rex.type.is_integer or rex.type.name in ("string", "boolean", "date", "timestamp")
 
 
@@ -228,7 +228,7 @@ def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView
 
 
 def rows_from(found: Match, node: Node, block: Block) -> Node:
-    """The columns of a block that does not aggregate, from a view that does not."""
+    """The columns of a block without aggregation, from a view without aggregation."""
     if found.keys is not None:
         raise MissingError("it contains groups, not rows")
     exprs = tuple(found.columns.rewrite(found.said(block.exprs[c.id])) for c in node.columns)
@@ -347,7 +347,7 @@ class _RollUp:
         return self._total(Agg(call.type, call.op, (argument,), condition=condition))
 
     def _number(self, stored: Rex, condition: Rex | None) -> Rex:
-        """A sum of counts; over no rows it is 0."""
+        """A sum of counts; 0 for no rows."""
         total = self._total(Agg(BIGINT, "sum", (stored,), condition=condition))
         if condition is None and not self.may_be_empty:
             return total

@@ -1,4 +1,4 @@
-"""What a rule may know besides the node it looks at."""
+"""The context of rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RuleContext:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, node: Node) -> int | None:
-        """About how many rows a node has; None where it is not known."""
+        """The estimated number of rows of a node; None if unknown."""
         from hivedruid.plan.statistics import estimate_rows
 
         return estimate_rows(node, self.statistics, self.zone)
@@ -43,7 +43,7 @@ class RuleContext:
         return int(self.settings.get(key) or SETTINGS[key].default)
 
     def exact(self, candidate: DruidQuery) -> DruidQuery:
-        """The candidate, once it is certain that Druid answers it exactly; else NotExact with the reason."""
+        """The candidate, if Druid computes it exactly; otherwise raises NotExact with the reason."""
         query = native_query(candidate, self.zone).query
         self._check_merge_buffers(query)
         if not self.limits.sketches and _has_sketches(query):
@@ -91,11 +91,11 @@ def _group_bys(query: Mapping[str, Any]) -> tuple[int, int]:
 
 
 Rule = Callable[[Node, RuleContext], "Node | None"]
-"""One rewrite: the node that replaces `node`, or None where the rule does not apply."""
+"""One rewrite: the node that replaces `node`, or None if the rule does not apply."""
 
 
 def pushed(push: Callable[[], DruidQuery]) -> DruidQuery | None:
-    """The result of a push, None where it is not exact."""
+    """The result of a pushdown, None if it is not exact."""
     try:
         return push()
     except NotExact:

@@ -37,7 +37,7 @@ def druid_join(node: Node, context: RuleContext) -> Node | None:
 
 
 def push_join(node: Join, context: RuleContext) -> DruidQuery:
-    """The join as one native query; NotExact with the reason where it is left to Spark."""
+    """The join as one native query; raises NotExact with the reason if it must run on Spark."""
     if node.kind == "full":
         raise NotExact("Druid joins each segment separately, which is not possible for a FULL JOIN")
     if node.kind == "right":
@@ -141,7 +141,7 @@ def _guarded(equalities: list[Equality], rest: list[Rex], big: Node) -> tuple[li
 
 
 def _key(rex: Rex) -> Rex:
-    """A double as 0.0 where it may be -0.0: to Hive they are equal, to Druid's hash table they are not."""
+    """A double with -0.0 replaced by 0.0: they are equal in Hive, but not in Druid's hash table."""
     return Call(DOUBLE, "+", (rex, Literal(DOUBLE, 0.0))) if rex.type == DOUBLE else rex
 
 
