@@ -19,7 +19,7 @@ _TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT", "string": "STRIN
 
 
 class Aggregate:
-    """One aggregator: its output `name`, SQL, type, and what it is over no rows at all (SQL)."""
+    """One aggregator: its output `name`, SQL, type, and its result without rows (SQL)."""
 
     __slots__ = ("name", "of_nothing", "sql", "type")
 
@@ -73,7 +73,7 @@ def _aggregate(
 
 
 def _other(kind: str, spec: Mapping[str, Any], scope: Scope, kept: Sql | None) -> Sql | None:
-    """The aggregators that are no function of one column; None where `kind` is none of them."""
+    """The aggregators that are not functions of one column; None for other kinds."""
     match kind:
         case "expression":
             from hivedruid.embedded.folds import fold
@@ -130,7 +130,7 @@ def _simple(function: str) -> Callable[[Sql, str, Mapping[str, Any], Scope], str
 
 
 def _least(value: Sql, kept: str, _spec: Mapping[str, Any], _scope: Scope) -> str:
-    """`Math.min`: a NaN is the least of all, where DuckDB has it as the greatest."""
+    """`Math.min`: NaN is the lowest value, while DuckDB treats it as the highest."""
     if value.type not in ("DOUBLE", "FLOAT"):
         return f"min({value.text}){kept}"
     nan = f"CAST('NaN' AS {value.type})"
@@ -157,7 +157,7 @@ _FUNCTIONS: dict[str, Callable[[Sql, str, Mapping[str, Any], Scope], str]] = {
 
 
 def _grouping(spec: Mapping[str, Any], grouped_by: tuple[str, ...] | None) -> str:
-    """A bit for each listed dimension, the first the highest: 1 where the grouping set leaves it out."""
+    """A bit for each listed dimension, the first the highest: 1 if the grouping set omits it."""
     bits = 0
     for dimension in spec["groupings"]:
         bits = bits * 2 + (grouped_by is not None and dimension not in grouped_by)
@@ -192,7 +192,7 @@ def _double(value: float) -> Sql:
 
 
 def _arithmetic(spec: Mapping[str, Any], scope: Scope) -> Sql:
-    """Left to right over doubles; x / 0 is 0 (`quotient` divides as floating point does); null where one is null."""
+    """Left to right over doubles; x / 0 is 0 (`quotient` follows floating point rules); null if an operand is null."""
     fields = [as_double(post_aggregate(field, scope)) for field in spec["fields"]]
     operator = spec["fn"]
     if operator not in ("+", "-", "*", "/", "quotient", "pow"):

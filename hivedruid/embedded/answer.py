@@ -23,7 +23,7 @@ def item(name: str, type_: str) -> str:
 
 
 def value(cell: Any, multiple: bool) -> Any:
-    """A cell as Druid gives it: of a multi-value column one value as itself, none as null."""
+    """A cell as Druid returns it: a multi-value with one value is that value, an empty one is null."""
     if multiple and cell is not None and len(cell) < 2:
         return cell[0] if cell else None
     return cell
@@ -39,7 +39,7 @@ def json_value(cell: Any, multiple: bool = False) -> Any:
 
 
 def answer(query: Query, plan: Plan, run: Callable[[str], Rows]) -> list[dict[str, Any]]:
-    """The broker's answer; `run` executes a SELECT."""
+    """The broker's response; `run` executes a SELECT."""
     return _SHAPES[query["queryType"]](query, plan, run)
 
 

@@ -84,7 +84,7 @@ def _array_place(first: int) -> Callable[[list[Sql]], Sql]:
 
 
 def _array_join(arguments: list[Sql]) -> Sql:
-    """`array_concat`: the first argument's element type counts."""
+    """`array_concat`: the result has the element type of the first argument."""
     first = _as_any_array(arguments[0])
     second = as_array(arguments[1], first.type)
     return combine(f"list_concat({first.text}, {second.text})", first.type, first, second)
@@ -105,7 +105,7 @@ def _array_prepend(arguments: list[Sql]) -> Sql:
 
 
 def _array_slice(arguments: list[Sql]) -> Sql:
-    """`array_slice(array, start[, end))`: null where a bound is outside, nulls beyond the last element."""
+    """`array_slice(array, start[, end))`: null if a bound is out of range, nulls beyond the last element."""
     array, start = _as_any_array(arguments[0]), as_long(arguments[1])
     size = f"len({array.text})"
     end = as_long(arguments[2]).text if len(arguments) > 2 else size
@@ -154,4 +154,4 @@ ARRAY_FUNCTIONS: dict[str, Function] = {
     "string_to_array": (2, 2, _string_to_array),
     "mv_to_array": (1, 1, _mv_to_array),
 }
-"""Function by lower-case name: fewest and most arguments, and its translation."""
+"""Function by lower-case name: minimum and maximum number of arguments, and its translation."""

@@ -1,7 +1,7 @@
-"""LET for DuckDB: a long piece of SQL that is used several times is written, and computed, once.
+"""LET for DuckDB: a long SQL expression that is used several times is written and computed once.
 
-DuckDB writes out a macro's argument as often as the macro names it, so calls within calls grow exponentially while a
-query is bound. A list of one element stands for LET: `list_transform([{'f0': …}], lambda b: … b.f0 … b.f0 …)[1]`.
+DuckDB expands a macro's argument as often as the macro uses it, so nested calls grow exponentially while a query is
+bound. A list of one element implements LET: `list_transform([{'f0': …}], lambda b: … b.f0 … b.f0 …)[1]`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import count
 from hivedruid.embedded.macros import MACROS
 
 LONG_TEXT = 300
-"""Characters from which on SQL is worth a name. Below, what counts is how often its macros copy the innermost part."""
+"""The length from which SQL gets a name. Below it, the number of copies that its macros make decides."""
 
 MANY_COPIES = 30
 
@@ -22,14 +22,14 @@ _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(druid_\w+)?(\()|(\))|([a-
 
 
 def is_long(text: str) -> bool:
-    """Whether SQL is too much to be written more than once."""
+    """Whether SQL is too long to be written more than once."""
     return len(text) > LONG_TEXT or ("druid_" in text and _copies(text) > MANY_COPIES)
 
 
 def once(texts: Sequence[str], write: Callable[[Sequence[str]], str], *, beside: Sequence[str] = ()) -> str:
-    """`write(texts)`, where each long text that it uses more than once is computed once and goes by a name.
+    """`write(texts)`, with a name for each long text that it uses more than once, so that it is computed once.
 
-    `beside`: other SQL that it writes, which may have names of its own.
+    `beside`: other SQL that it writes, which may contain names, too.
     """
     name, names = named(texts, beside)
     written = write([names.get(place, text) for place, text in enumerate(texts)])
@@ -37,7 +37,7 @@ def once(texts: Sequence[str], write: Callable[[Sequence[str]], str], *, beside:
 
 
 def named(texts: Sequence[str], beside: Sequence[str] = ()) -> tuple[str, dict[int, str]]:
-    """A name for a LET that no SQL has here, and by place the names of the long texts within it."""
+    """An unused name for a LET, and the names of the long texts within it by position."""
     places = [place for place, text in enumerate(texts) if is_long(text)]
     if not places:
         return "", {}
@@ -46,7 +46,7 @@ def named(texts: Sequence[str], beside: Sequence[str] = ()) -> tuple[str, dict[i
 
 
 def let(name: str, values: dict[str, str], written: str) -> str:
-    """SQL that uses the names, with the values that they stand for: in place where it uses them once."""
+    """SQL that uses the names, with their values bound; a value that is used once is inlined."""
     bound = {}
     for field, text in values.items():
         if _copies(written, field) > 1:
@@ -79,7 +79,7 @@ def _copies(text: str, name: str | None = None) -> int:
 
 @cache
 def _factor(macro: str) -> int:
-    """How often a macro writes out the argument that it uses most."""
+    """How often a macro expands its most used argument."""
     signature = next(s for s in MACROS if s.startswith(f"{macro}("))
     names = signature.partition("(")[2].rstrip(")").split(", ")
     return max(1, *(_copies(MACROS[signature], name) for name in names))

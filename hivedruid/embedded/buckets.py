@@ -1,7 +1,7 @@
-"""The time buckets of a query with a granularity, and which of them each row is in.
+"""The time buckets of a query with a granularity, and the bucket of each row.
 
-Druid finds the first bucket of each segment by rounding down, and every further one by going on from there by a
-period. Where the clocks of a zone skip the beginning of a day, that day and all after it begin late.
+Druid finds the first bucket of each segment by rounding down, and each following one by adding a period. If the clocks
+of a zone skip the start of a day, that day and all following days start late.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SEGMENT, _BUCKET = identifier("$segment"), identifier("$bucket")
 
 
 class Buckets(NamedTuple):
-    """The rows to read, SQL for the bucket of a row, and SQL that lists all buckets, where that is not by rounding."""
+    """The rows to read, SQL for the bucket of a row, and SQL that lists all buckets, if buckets are not found by rounding."""
 
     rows: Relation
     start: str
@@ -48,7 +48,7 @@ def bucketed(granularity: Granularity, rows: Relation, spans: Spans) -> Buckets:
         f" UNION ALL SELECT lo, hi, {following} FROM b WHERE {following} <= hi)"
         f" SELECT lo, start, {granularity.floor('start')} AS rounded FROM b"
     )
-    # what two segments have of a bucket is one row, whose time is rounded down
+    # the parts of a bucket in two segments are one row, with the rounded time
     stamp = "CASE WHEN count(*) OVER (PARTITION BY rounded) > 1 THEN rounded ELSE start END"
     listed = f"SELECT lo, start, {stamp} AS stamp FROM ({steps}) AS s"
     instant = identifier(TIME)

@@ -6,7 +6,7 @@ from __future__ import annotations
 def from_json(column: str, type_: str, handling: str | None = None) -> str:
     """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value.
 
-    `handling` is Druid's multiValueHandling: sorted, unless it says otherwise. Numbers drop their fraction in a LONG column, booleans are 1 and 0 there; what is no number is null.
+    `handling` is Druid's multiValueHandling: sorted, unless it says otherwise. Numbers drop their fraction in a LONG column, booleans become 1 and 0; other values are null.
     """
     if type_ == "STRING":
         return (
@@ -26,7 +26,7 @@ _HANDLINGS = {"ARRAY": "druid_json_texts({})", "SORTED_SET": "druid_sorted_set(d
 
 
 def is_unreadable(column: str, type_: str) -> str:
-    """SQL: the JSON value is there and is no number of the type."""
+    """SQL condition: the JSON value is present, but not a number of the type."""
     return f"({column} IS NOT NULL AND json_type({column}) <> 'NULL' AND {from_json(column, type_)} IS NULL)"
 
 

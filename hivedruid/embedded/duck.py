@@ -1,4 +1,4 @@
-"""The one importer of DuckDB: an in-memory database that reads segment files, made when the first query comes."""
+"""The only module that imports DuckDB: an in-memory database that reads segment files, created by the first query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH = 4096
 
 
 class Duck:
-    """A DuckDB database. On one thread sums of doubles come in one order, the same in every run."""
+    """A DuckDB database. With one thread, sums of doubles are computed in the same order in every run."""
 
     def __init__(self, temporary: Path, *, threads: int = 1) -> None:
         self._connection = duckdb.connect(
@@ -68,7 +68,7 @@ class Duck:
 
 @contextmanager
 def failures(sql: str = "") -> Iterator[None]:
-    """DuckDB's and the file system's errors as one-line DruidErrors; a damaged file among those that `sql` reads is named."""
+    """DuckDB's and the file system's errors as one-line DruidErrors; the error names a damaged file that `sql` reads."""
     try:
         yield
     except duckdb.Error as error:
@@ -89,7 +89,7 @@ _FILE = re.compile(r"'((?:[^']|'')+\.parquet)'")
 
 
 def _damaged(sql: str) -> Path | None:
-    """The first Parquet file of a SELECT that cannot be read by itself, to its last row."""
+    """The first Parquet file of a SELECT that cannot be read completely."""
     with duckdb.connect() as connection:
         for name in dict.fromkeys(_FILE.findall(sql)):
             try:

@@ -1,6 +1,6 @@
 """Druid's expression language, text to tree: a tokenizer and a precedence parser (Druid's `Expr.g4`).
 
-`grammar/druid_expression.lark` is the normative grammar; tests hold the two against each other.
+`grammar/druid_expression.lark` is the normative grammar; tests compare the two.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _ESCAPED = r"(?s)\\(?:u([0-9a-fA-F]{4})|(.))"
 
 
 def parse(text: str) -> Node:
-    """The tree of an expression. Raises DruidError, with the place, where the text is none."""
+    """Parse an expression. Raises DruidError, with the position, for invalid text."""
     return _Parser(text).parse()
 
 

@@ -1,7 +1,7 @@
 """Druid expressions as DuckDB SQL, typed as Druid types them.
 
-Druid decides types value by value, the translation once from the types of the columns; the two agree wherever an
-expression's branches have one type, and a virtual column's `outputType` settles the rest.
+Druid determines types per value, the translation once from the column types. Both agree if all branches of an expression
+have the same type; otherwise the `outputType` of the virtual column decides.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _ARITHMETIC = {
 """Operator: its SQL for two longs (a HUGEINT that is to be wrapped, or a BIGINT), and for two doubles."""
 
 _LAZY = frozenset({"nvl", "coalesce", "if", "case_searched", "case_simple"})
-"""Functions that leave arguments uncomputed, which may fail where they are not wanted."""
+"""Functions that do not evaluate all arguments, because an unneeded argument may fail."""
 
 _COMPARISONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "<>"}
 
 
 def translate(text: str, resolve: Resolve) -> Sql:
-    """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError as Druid would refuse it."""
+    """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError for expressions that Druid refuses."""
     try:
         return translate_node(parse(text), resolve)
     except RecursionError as error:
@@ -152,7 +152,7 @@ def _compared(operator: str, left: Sql, right: Sql) -> Sql:
 
 
 def _is_nan(left: Sql, right: Sql) -> str:
-    """NaN is not equal to itself in Java; to DuckDB it is."""
+    """NaN is not equal to itself in Java, but it is in DuckDB."""
     return f"isnan({left.text}) OR isnan({right.text})"
 
 
@@ -161,7 +161,7 @@ def _is_integral(value: Sql) -> bool:
 
 
 def _comparable(left: Sql, right: Sql) -> tuple[Sql, Sql, bool]:
-    """The two operands in the type they compare in, and whether NaN must be watched for."""
+    """The two operands in their common comparison type, and whether NaN must be handled."""
     if left.is_array or right.is_array:
         if left.type != right.type:
             raise DruidError(f"cannot compare a value of type {left.type} with one of type {right.type}")
@@ -186,7 +186,7 @@ def _call(node: Node, resolve: Resolve) -> Sql:
 
 
 def _function(written: str) -> Function:
-    """A function by name. The tables are modules of their own, loaded when an expression needs them."""
+    """A function by name. The function tables are separate modules, loaded when needed."""
     name = written.lower()
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
@@ -231,7 +231,7 @@ def _nvl(arguments: list[Sql]) -> Sql:
 
 
 def _case(conditions: list[Sql], results: list[Sql]) -> Sql:
-    """CASE WHEN over `conditions`; `results` has one more, the ELSE."""
+    """CASE WHEN over `conditions`; `results` has one more element, the ELSE."""
     results, type_ = _unified(results)
     branches = [f"WHEN {c.text} THEN {r.text}" for c, r in zip(conditions, results, strict=False)]
     return combine(f"(CASE {' '.join(branches)} ELSE {results[-1].text} END)", type_, *conditions, *results)

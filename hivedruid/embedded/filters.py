@@ -1,7 +1,7 @@
 """Druid's filters as three-valued SQL conditions.
 
-A row is kept where its filter is true; `not` turns false into true and leaves unknown (null) alone. Which filters are
-unknown on null and which are false follows what Druid 33 answers on segments, filter by filter.
+A row is kept if its filter is true; `not` turns false into true and keeps unknown (null). Whether a filter is unknown or
+false on null follows the behavior of Druid 33 on segments, for each filter.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _column(spec: Filter, scope: Scope, key: str = "dimension") -> Sql:
 
 
 def _each(column: Sql, predicate: Callable[[Sql], Sql]) -> Sql:
-    """The predicate on a value, or on any value of a multi-value column (unknown where only nulls could match)."""
+    """The predicate on a value, or on any value of a multi-value column (unknown if only nulls could match)."""
     if not column.is_array:
         return predicate(column)
     of_null = predicate(Sql("CAST(NULL AS VARCHAR)", "STRING")).text
@@ -114,7 +114,7 @@ def _selector(spec: Filter, scope: Scope) -> Sql:
     column = _column(spec, scope)
     value = spec.get("value")
     if value is None or (column.is_numeric and number_of(value) is None):
-        return _is_null(column)  # on a numeric column Druid takes a text that is no number for null
+        return _is_null(column)  # on a numeric column Druid treats text that is not a number as null
     if column.type in ("STRING", "NULL") or column.is_array:
         return _each(column, lambda element: compare(as_string(element), "=", string(text_of(value, "STRING"))))
     return _equal(column, "DOUBLE" if isinstance(value, float) else "STRING", value)

@@ -1,7 +1,7 @@
 """`expression` aggregators: a fold over the rows, written in Druid's expression language.
 
-DuckDB folds a list of rows, which takes time with the square of a group's size; the folds of `_SHAPES` are DuckDB's own
-aggregates instead. There is no limit on the accumulator's size (`maxSizeBytes`), and nothing to `combine`.
+DuckDB folds a list of rows in quadratic time in the size of a group; the folds of `_SHAPES` use DuckDB's aggregates
+instead. There is no limit on the accumulator's size (`maxSizeBytes`), and nothing to `combine`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fold(spec: Spec, scope: Scope, kept: Sql | None) -> Sql:
 
 
 def _check(spec: Spec, step: Node, start: Sql, accumulator: str) -> None:
-    """Raises DruidError for folds that Druid refuses, or gets wrong once there are several segments."""
+    """Raises DruidError for folds that Druid refuses, or computes wrongly with several segments."""
     if not spec.get("combine"):
         raise DruidError(
             f"the expression aggregator '{spec['name']}' has no combine",
@@ -64,7 +64,7 @@ def _check(spec: Spec, step: Node, start: Sql, accumulator: str) -> None:
 
 
 def _is_bare(node: Node, accumulator: str) -> bool:
-    """Whether an array accumulator stands where Druid expects a scalar."""
+    """Whether an array accumulator is used where Druid expects a scalar."""
     takes_arrays = node.kind == "call" and node.value.lower().startswith(("array_", "mv_"))
     return any(
         (child.kind == "identifier" and child.value == accumulator and not takes_arrays) or _is_bare(child, accumulator)
@@ -73,7 +73,7 @@ def _is_bare(node: Node, accumulator: str) -> bool:
 
 
 def _fold_list(step: Node, fields: Mapping[str, Sql], where: str, start: Sql, accumulator: str) -> str:
-    """The fold over the list of the group's rows. Raises DruidError where the accumulator changes its type."""
+    """The fold over the list of the group's rows. Raises DruidError if the accumulator changes its type."""
     places = {name: f"f{place}" for place, name in enumerate(fields)}
     rows = ", ".join(f"{identifier(places[name])}: {value.text}" for name, value in fields.items())
 
@@ -92,7 +92,7 @@ def _fold_list(step: Node, fields: Mapping[str, Sql], where: str, start: Sql, ac
 
 
 def _normal(node: Node, accumulator: str, field: str) -> Node:
-    """The fold with its accumulator and its one field by their usual names."""
+    """The fold with the default names of its accumulator and its one field."""
     value = node.value
     if node.kind == "identifier":
         value = {accumulator: _ACCUMULATOR, field: _FIELD}.get(value, f"?{value}")
@@ -100,7 +100,7 @@ def _normal(node: Node, accumulator: str, field: str) -> Node:
 
 
 class Shape:
-    """A fold that DuckDB has: its SQL for a column, a FILTER clause and the first accumulator, of which types."""
+    """A fold with a DuckDB aggregate: its SQL for a column, a FILTER clause and the initial accumulator, and its types."""
 
     __slots__ = ("columns", "sql", "start")
 
@@ -138,7 +138,7 @@ def _moments(x: Sql, where: str, _: Sql) -> str:
 
 @cache
 def _shapes() -> dict[Node, Shape]:
-    """The folds that DuckDB has as aggregates."""
+    """The folds with a DuckDB aggregate."""
     zeros = translate("ARRAY<DOUBLE>[0.0, 0.0, 0.0]", lambda _: NULL).text
     shapes = {_WELFORD: Shape(_moments, ("LONG", "DOUBLE", "FLOAT"), zeros)}
     for sign, function in ((">", "max"), ("<", "min")):

@@ -80,10 +80,10 @@ class Granularity:
 
     @property
     def unit(self) -> str | None:
-        """The unit of the calendar that each bucket is one of; None for others."""
+        """The calendar unit of a bucket; None for other granularities."""
         return _UNITS.get(self._period.text.upper()) if self._period is not None and self._origin is None else None
 
     @property
     def step(self) -> int:
-        """Milliseconds that no bucket falls below: steps of this size miss none."""
+        """The minimum length of a bucket in milliseconds: steps of this size miss no bucket."""
         return self._duration if self._period is None else max(self._period.shortest // 2, 1)

@@ -17,11 +17,11 @@ from hivedruid.embedded.sql import DUCKDB_TYPES, Sql, as_double, as_string, cons
 from hivedruid.errors import DruidError
 
 SUBTOTAL = "$set"
-"""Hidden column: the place of a row's grouping set in `subtotalsSpec`."""
+"""Hidden column: the position of a row's grouping set in `subtotalsSpec`."""
 
 
 def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
-    """The plan of a groupBy. Without a limit spec rows come sorted by time bucket and dimensions, nulls first."""
+    """The plan of a groupBy. Without a limit spec, rows are sorted by time bucket and dimensions, nulls first."""
     relation, spans = source(query, tables)
     scope = Scope(relation.columns, query.get("virtualColumns") or ())
     granularity = Granularity(query.get("granularity", "all"))
@@ -44,7 +44,7 @@ def plan_group_by(query: Mapping[str, Any], tables: Tables) -> Plan:
         missing = {key.name: key.type for key in dimensions if key not in kept}
         rows = grouped(relation, filtered, bucket + kept, computed)
         if sets is not None and not bucket + kept:
-            rows += " HAVING count(*) > 0"  # only a query without dimensions has a row where it reads none
+            rows += " HAVING count(*) > 0"  # only a query without dimensions returns a row for no input
         parts.append(_one_set(rows, columns, missing, place))
     sql = post_aggregated(" UNION ALL ".join(parts), columns, query.get("postAggregations"), SUBTOTAL)
     if query.get("having") is not None:
@@ -66,13 +66,13 @@ def _check_output_names(query: Mapping[str, Any], dimensions: list[Key]) -> None
 
 
 def _read_by(query: Mapping[str, Any], wanted: list[str]) -> tuple[str, ...]:
-    """The dimensions of a grouping set by the names that `grouping` knows them by: those they have in the source."""
+    """The dimensions of a grouping set by the names that `grouping` uses: those in the source."""
     specs = [{"dimension": s} if isinstance(s, str) else s for s in query.get("dimensions") or ()]
     return tuple(s["dimension"] for s in specs if s.get("outputName", s["dimension"]) in wanted)
 
 
 def _one_set(sql: str, columns: Mapping[str, str], missing: Mapping[str, str], place: int) -> str:
-    """The rows of one grouping set: the dimensions it leaves out are null."""
+    """The rows of one grouping set: the dimensions that it omits are null."""
     items = [
         f"CAST(NULL AS {DUCKDB_TYPES[missing[name]]}) AS {identifier(name)}" if name in missing else identifier(name)
         for name in columns

@@ -28,7 +28,7 @@ METRIC_TYPES = {"long": "LONG", "double": "DOUBLE", "float": "FLOAT"}
 
 
 class _Task:
-    """What an `index_parallel` spec asks for. Raises DruidError where the store cannot do exactly that."""
+    """The task of an `index_parallel` spec. Raises DruidError if the store does not support it exactly."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         if spec.get("type") != "index_parallel":
@@ -81,7 +81,7 @@ def _dimension(item: Any) -> tuple[str, str]:
 
 
 def _shards(partitions: Mapping[str, Any]) -> int:
-    """The number of segments that a hash of the rows divides an interval into; 0: their number of rows does."""
+    """The number of hash partitions of an interval; 0: partitioned by the number of rows."""
     kind = partitions.get("type", "dynamic")
     if kind == "dynamic":
         return 0
@@ -101,7 +101,7 @@ def _metric_type(metric: Mapping[str, Any]) -> str:
 
 
 def _files(source: Mapping[str, Any]) -> list[str]:
-    """The input files, in order of name. Raises DruidError for a source that is no local one."""
+    """The input files, in order of name. Raises DruidError for a source that is not local."""
     if source.get("type") != "local":
         raise DruidError(f"input sources of type '{source.get('type')}' are not supported by the embedded store")
     files = [str(path) for path in source.get("files") or ()]
@@ -117,7 +117,7 @@ def _files(source: Mapping[str, Any]) -> list[str]:
 
 
 def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -> LoadReport:
-    """Run a task to its commit, which the journal is part of. Raises DruidError, with nothing changed, where any row cannot be stored."""
+    """Run a task and commit it together with the journal. Raises DruidError, without changes, if a row cannot be stored."""
     try:
         task = _Task(load.spec)
     except KeyError as error:
@@ -139,7 +139,7 @@ def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -
 
 
 def _journalled(journal: Journal, report: LoadReport) -> None:
-    """All in one transaction: what was submitted here was published and verified, too, or never."""
+    """Record all states of the journal in one transaction: a submitted load is also published and verified."""
     journal.submitted({})
     journal.published({})
     journal.verified(report)
@@ -152,7 +152,7 @@ class _Written:
 
 
 def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> tuple[Interval, ...] | None:
-    """The intervals whose segments go: those of the spec, all, or those that get new ones; none when appending."""
+    """The intervals whose segments are replaced: those of the spec, all, or those with new rows; none when appending."""
     if task.append or replaces == "nothing":
         return None
     if task.intervals:
@@ -166,7 +166,7 @@ def _json_rows(files: list[str], names: list[str]) -> str:
     """The rows of newline-JSON files, each named field as a JSON column."""
     paths = ", ".join(map(string_literal, files))
     options = "format = 'newline_delimited', maximum_object_size = 67108864"
-    if len({name.lower() for name in names}) < len(names):  # DuckDB's reader cannot tell them apart, a path can
+    if len({name.lower() for name in names}) < len(names):  # DuckDB's reader is case-insensitive, JSON paths are not
         pointers = {name: "/" + name.replace("~", "~0").replace("/", "~1") for name in names}
         items = [f"json_extract(json, {string_literal(pointers[name])}) AS {identifier(name)}" for name in names]
         return f"(SELECT {', '.join(items)} FROM read_json_objects([{paths}], {options}))"
@@ -176,7 +176,7 @@ def _json_rows(files: list[str], names: list[str]) -> str:
 
 
 class _Rows:
-    """The rows of one task in a DuckDB of their own, from JSON to segment files."""
+    """The rows of one task in a separate DuckDB database, from JSON to segment files."""
 
     def __init__(self, task: _Task, storage: Storage) -> None:
         self._task = task
@@ -242,7 +242,7 @@ class _Rows:
             raise DruidError(f"{total} values in numeric columns are not numbers", hint="nothing was changed")
 
     def _roll_up(self) -> dict[str, str]:
-        """Table `stored`, in segment order; gives its columns' types (multi-value strings are ARRAY<STRING>)."""
+        """Table `stored`, in segment order; returns its columns' types (multi-value strings are ARRAY<STRING>)."""
         task = self._task
         schema = task.schema
         duck_types = {}
@@ -263,7 +263,7 @@ class _Rows:
             value = identifier(name)
             if schema[name] == "STRING":
                 value += "[1]"
-            elif schema[name] == "ARRAY<STRING>" and task.rollup:  # rollup takes no value at all for null
+            elif schema[name] == "ARRAY<STRING>" and task.rollup:  # rollup treats an empty multi-value as null
                 value = f"CASE WHEN len({value}) > 0 THEN {value} END"
             keys.append(f"{value} AS {identifier(name)}")
         metrics = [f"{self._metric(metric)} AS {identifier(metric['name'])}" for metric in task.metrics]
@@ -335,7 +335,7 @@ class _Rows:
         return segments
 
     def _cuts(self, rows: str) -> Iterator[tuple[str, int]]:
-        """The rows of one interval divided into segments, and how many each has."""
+        """The rows of one interval divided into segments, with the number of rows of each."""
         if self._task.shards:
             keys = ", ".join(identifier(name) for name in dict.fromkeys([TIME, *(n for n, _ in self._task.dimensions)]))
             for shard in range(self._task.shards):
@@ -365,7 +365,7 @@ class _Rows:
 
 
 def _time(task: _Task) -> str:
-    """SQL for the time of a row in milliseconds; null where it cannot be read."""
+    """SQL for the time of a row in milliseconds; null if it is invalid."""
     column = identifier(task.time_column)
     number = coercion.from_json(column, "LONG")
     text = f"({column} ->> '$')"

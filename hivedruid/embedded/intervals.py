@@ -1,4 +1,4 @@
-"""Druid's instants and intervals: ISO-8601 text to milliseconds and back, for all years Joda-Time knows."""
+"""Druid's instants and intervals: ISO-8601 text to milliseconds and back, for all years that Joda-Time supports."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def covers_all_time(intervals: tuple[tuple[int, int], ...]) -> bool:
 
 
 def condition(column: str, intervals: tuple[tuple[int, int], ...]) -> str | None:
-    """SQL that keeps the rows whose time is in one of the half-open intervals; None where all are."""
+    """SQL that keeps the rows whose time is in one of the half-open intervals; None if all are."""
     if covers_all_time(intervals):
         return None
     parts = []

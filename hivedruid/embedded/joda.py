@@ -118,7 +118,7 @@ _PARSE_FIELDS = {"y": "y", "Y": "y", "M": "mo", "d": "d", "H": "h", "h": "hh", "
 
 
 def parse_sql(text: str, pattern: str | None, zone: Zone) -> str:
-    """SQL for the instant that a text means, null where it does not fit; the zone counts where no offset is given."""
+    """SQL for the instant that a text means, null if it does not match; the zone is used if there is no offset."""
     regex = _ISO if pattern is None else _parse_regex(pattern)
     groups = re.findall(r"\?P<(\w+)>", regex)
     plain = re.sub(r"\?P<\w+>", "", regex)
@@ -130,7 +130,7 @@ def parse_sql(text: str, pattern: str | None, zone: Zone) -> str:
     result = with_zone if zone.name is not None else zone.instant_of("w")
     if "z" in groups:
         result = f"(CASE WHEN p.z = '' THEN {result} ELSE w - {_OFFSET_SQL} END)"
-    # One-element lists stand for LET: `p` the fields, `w` the wall clock they spell.
+    # One-element lists implement LET: `p` the fields, `w` their wall clock time.
     inner = f"list_transform([{wall}], lambda w: {result})[1]"
     return f"(CASE WHEN {guard} THEN list_transform([{fields}], lambda p: {inner})[1] END)"
 

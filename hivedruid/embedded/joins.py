@@ -1,4 +1,4 @@
-"""Native joins as SQL joins: what Druid's hash join takes, and where its equality is not SQL's."""
+"""Native joins as SQL joins, with the restrictions of Druid's hash join and its equality, which differs from SQL."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LEFT, _RIGHT = "l", "r"
 
 
 def join(spec: Spec, spans: Spans, tables: Tables) -> Relation:
-    """The rows of a `join`: the left's columns, and the right's with the prefix before their names.
+    """The rows of a `join`: the columns of the left side, and those of the right side with the prefix.
 
-    The intervals of the query above (`spans`) are the left's. Raises DruidError for what Druid refuses, and for RIGHT
-    and FULL over stored rows: Druid joins each segment on its own and gives the unmatched right rows each time.
+    The intervals of the outer query (`spans`) apply to the left side. Raises DruidError for joins that Druid refuses, and
+    for RIGHT and FULL over stored rows: Druid joins each segment separately and returns unmatched right rows for each.
     """
     kind = str(spec.get("joinType", "INNER")).upper()
     if kind not in _TYPES:
@@ -129,7 +129,7 @@ def _single(value: Sql) -> Sql:
 
 
 def _matches(left: Sql, right: Sql, operator: str) -> Sql:
-    """Equal as keys of Druid's hash table: by type, `-0.0` not as `0.0`, a text as the other's text."""
+    """Equal as keys of Druid's hash table: by type, `-0.0` not as `0.0`, a text by the other value's text."""
     if left.type == "BOOLEAN":
         left = as_long(left)
     types = {left.type, right.type}
@@ -148,7 +148,7 @@ def _matches(left: Sql, right: Sql, operator: str) -> Sql:
 
 
 def _exact_long(value: Sql) -> Sql:
-    """The LONG that a number is; null where it is none."""
+    """The LONG equal to a number; null if there is none."""
     if value.type == "LONG":
         return value
     x = as_double(value).text

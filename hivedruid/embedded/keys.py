@@ -13,7 +13,7 @@ from hivedruid.errors import DruidError
 class Key:
     """A grouping key: output `name`, `value`, and for a multi-value column the SQL of its `array`.
 
-    Such a column counts once for each of its values: `value` then reads the hidden column `exploded`.
+    Such a row counts once for each of its values: `value` then reads the hidden column `exploded`.
     """
 
     __slots__ = ("array", "name", "type", "value")
@@ -32,7 +32,7 @@ def exploded(name: str) -> str:
 def dimension(spec: Any, scope: Scope, *, counts_empty: bool = True) -> Key:
     """A dimension spec; its values are STRING unless `outputType` says otherwise.
 
-    `counts_empty`: a multi-value without any value counts as null (to a groupBy; a topN leaves it out).
+    `counts_empty`: an empty multi-value counts as null (in a groupBy; a topN skips it).
     """
     if isinstance(spec, str):
         spec = {"dimension": spec}
@@ -50,7 +50,7 @@ def dimension(spec: Any, scope: Scope, *, counts_empty: bool = True) -> Key:
 
 
 def _converted(value: Sql, type_: str) -> Sql:
-    """The value in a dimension's output type; a text is a LONG only where it is exactly one ('2.5' is null)."""
+    """The value in a dimension's output type; a text is converted to LONG only if it is an integer ('2.5' is null)."""
     if value.type == "STRING" and type_ == "LONG":
         return combine(f"druid_exact_long({value.text})", "LONG", value)
     return cast(value, type_)
@@ -76,7 +76,7 @@ def ordered_dimension(name: str, type_: str, ordering: str, direction: str) -> l
     if ordering not in ("lexicographic", "numeric"):
         raise DruidError(f"ordering '{ordering}' is not supported by the embedded store")
     if ordering == "numeric" and type_ == "STRING":
-        # Texts that are no numbers come below all numbers and above null, in text order.
+        # Texts that are not numbers sort below all numbers and above null, in text order.
         number = f"druid_comparable_number({value.text})"
         is_number = f"(CASE WHEN {value.text} IS NOT NULL THEN {number} IS NOT NULL END)"
         return [f"{term} {direction}" for term in (is_number, number, value.text)]

@@ -1,4 +1,4 @@
-"""DuckDB macros for the conversions and functions that Java and DuckDB do differently. Created when a query uses them."""
+"""DuckDB macros for conversions and functions that differ between Java and DuckDB, created when a query uses them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MACROS: dict[str, str] = {
              WHEN x > 3.4028235677973366e38 THEN CAST('Infinity' AS FLOAT)
              WHEN x < -3.4028235677973366e38 THEN CAST('-Infinity' AS FLOAT) ELSE CAST(x AS FLOAT) END""",
     # Numbers in strings: Guava's tryParse, plus 'true' and 'false'.
-    # One-element lists stand for LET: DuckDB writes out an argument as often as a macro names it.
+    # One-element lists implement LET: DuckDB expands an argument as often as a macro uses it.
     "druid_string_to_double(s)": f"""
         list_transform([s], lambda t: CASE WHEN regexp_full_match(t, '{_NUMBER}') THEN
                   CASE WHEN t LIKE '%y' OR t LIKE '%N' THEN CAST(ltrim(t, '+') AS DOUBLE)
@@ -102,7 +102,7 @@ MACROS: dict[str, str] = {
     "druid_units(s)": """
         flatten(list_transform(string_split(s, ''),
             lambda c: CASE WHEN c > chr(65535) THEN [c, chr(65535)] ELSE [c] END))""",
-    # Half of a character has no UTF-8: a question mark, as Java writes it.
+    # Half of a surrogate pair has no UTF-8: a question mark, as in Java.
     "druid_joined(units)": r"""
         replace(regexp_replace(regexp_replace(array_to_string(units, ''), '^\x{FFFF}', '?'),
                                '[\x{10000}-\x{10FFFF}]$', '?'), chr(65535), '')""",
@@ -147,7 +147,7 @@ MACROS: dict[str, str] = {
     "druid_replace(s, x, y)": """
         CASE WHEN x = '' AND s = '' THEN y
              WHEN x = '' THEN y || array_to_string(string_split(s, ''), y) || y ELSE replace(s, x, y) END""",
-    # Java's full case mapping: a character may become several; the last sigma of a word is its own letter.
+    # Java's full case mapping: a character may become several; a final sigma has its own lower case letter.
     "druid_upper(s)": """
         CASE WHEN strlen(s) = length(s) THEN upper(s) ELSE druid_upper_special(s) END""",
     "druid_upper_special(s)": """
@@ -178,7 +178,7 @@ _BY_NAME = {signature.partition("(")[0]: signature for signature in MACROS}
 
 
 def macros_for(sql: str) -> list[str]:
-    """CREATE MACRO statements for all that a query uses, each after those it needs itself."""
+    """CREATE MACRO statements for the macros that a query uses, in the order of their dependencies."""
     wanted: dict[str, None] = {}
 
     def add(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Which segments a data source has: the `segments` table of the catalog database. One transaction is one commit."""
+"""The segments of data sources: the `segments` table of the catalog database. One transaction is one commit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Manifest:
         return [Segment(*(*row[:8], json.loads(row[8]))) for row in rows]
 
     def newest_schema(self, data_source: str) -> dict[str, str]:
-        """Columns and types over all used segments; where they differ the newest segment's type counts."""
+        """Columns and types over all used segments; if they differ, the type in the newest segment."""
         rows = self._query(
             "SELECT DISTINCT schema, max(segment_id) FROM segments WHERE data_source = ? AND used = 1"
             " GROUP BY schema ORDER BY 2 DESC",
@@ -81,8 +81,8 @@ class Manifest:
     ) -> None:
         """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals, and the `cut` ones.
 
-        `cut` are those that the intervals cover in part: what stays of them is among `added`. `also` is another change of
-        the same database, in the same transaction. None replaces nothing. Raises DruidError where somebody has changed what is cut meanwhile.
+        `cut` are segments that the intervals cover in part: their remaining rows are among `added`. `also` is another change
+        in the same transaction. None replaces nothing. Raises DruidError if a `cut` segment was changed concurrently.
         """
         with self.transaction():
             for segment in cut:
@@ -143,7 +143,7 @@ class Manifest:
             self._connection.execute("UPDATE segments SET used = 0 WHERE data_source = ?", (data_source,))
 
     def unused_paths(self) -> list[str]:
-        """Files that only unused segments name."""
+        """Files that only unused segments refer to."""
         return [
             row[0]
             for row in self._query(
@@ -153,7 +153,7 @@ class Manifest:
         ]
 
     def forget(self, paths: Iterable[str]) -> None:
-        """Take unused segments out of the manifest, after their files are gone."""
+        """Remove unused segments from the manifest, after their files were deleted."""
         with self.transaction():
             self._connection.executemany(
                 "DELETE FROM segments WHERE used = 0 AND path = ?", [(path,) for path in paths]
@@ -174,7 +174,7 @@ class Manifest:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One write transaction; inside one that a caller opened, a part of it."""
+        """A write transaction, or a part of the caller's open transaction."""
         if self._connection.in_transaction:
             yield
             return
