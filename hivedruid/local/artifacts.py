@@ -9,7 +9,6 @@ is not in a lock file is never fetched. Ivy knows the repository; no host is nam
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError, did_you_mean
+from hivedruid.locks import Lock
 
 LOCK_FILE = Path(__file__).with_name("artifacts.json")
 GROUPS = ("druid", "kafka")
@@ -133,13 +133,8 @@ def _read(lock_file: Path) -> Any:
 def exclusive(folder: Path, progress: Progress | None = None) -> Iterator[int]:
     """Lock the folder. Yields the descriptor of the lock, which is released with its last holder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if progress:
-                progress("Waiting for another hivedruid process to finish downloading")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with Lock(folder / "lock") as lock:
+        lock.wait(on_wait=lambda: progress and progress("Waiting for another hivedruid process to finish downloading"))
         yield lock.fileno()
 
 

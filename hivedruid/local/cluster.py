@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
@@ -37,6 +36,7 @@ from hivedruid.local.state import (
     strays,
     write_state,
 )
+from hivedruid.locks import Lock
 from hivedruid.private import private_home
 
 START_SECONDS = 300.0
@@ -153,16 +153,13 @@ class LocalCluster:
         """One `up` or `down` of this home at a time; the folder is locked until the process ends."""
         try:
             private_home(self.home)
-            descriptor = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY)
             try:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    self._progress("Waiting for another hivedruid local command in this home")
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
-                yield
+                with Lock(self.home) as lock:
+                    lock.wait(
+                        on_wait=lambda: self._progress("Waiting for another hivedruid local command in this home")
+                    )
+                    yield
             finally:
-                os.close(descriptor)
                 self._progress("")
         except OSError as error:
             where = error.filename or self.home

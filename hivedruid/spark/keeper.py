@@ -25,9 +25,10 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import IO, Any
 
+from hivedruid.locks import Lock
 from hivedruid.private import private_folder
 from hivedruid.spark import server
-from hivedruid.spark.server import Files, Lock, Server
+from hivedruid.spark.server import Files, Server
 
 POLL = 0.2
 """Seconds between checks of the JVM, the locks and the files."""
@@ -81,8 +82,7 @@ def main(home: Path) -> None:
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     with Lock(files.alive) as alive:
-        while not alive.take():  # another process is checking the lock
-            sleep(server.POLL)
+        alive.wait()  # another process may be checking the lock
         _clear(files)
         local = Path(tempfile.mkdtemp(prefix="hivedruid-spark-"))
         try:

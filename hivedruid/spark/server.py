@@ -9,12 +9,11 @@ state is in the folder `spark` of the home, which only its owner can read:
     clients/      a file for each session, named by it and held by its process: one that nobody holds has lost its process
     jobs.lock     held, shared, by every command while it runs a job; its time is that of the last job
 
-The locks are flock's, which go with the process that holds them: what a killed process leaves behind is never believed.
+The locks go with the process that holds them (see `hivedruid.locks`): what a killed process leaves behind is never believed.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -28,6 +27,7 @@ from pathlib import Path
 from time import monotonic, sleep, time
 
 from hivedruid.errors import SparkError
+from hivedruid.locks import Lock, is_held
 from hivedruid.private import private_folder
 
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
@@ -112,33 +112,6 @@ class Files:
         return self.home / LOG_FILE
 
 
-class Lock:
-    """An open lock file; closing it releases the lock."""
-
-    def __init__(self, path: Path, *, create: bool = True) -> None:
-        self._file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | os.O_CLOEXEC, 0o600)
-        self.path = path
-
-    def take(self, *, shared: bool = False) -> bool:
-        """Try to take the lock. Never blocks: locks are polled, so that Ctrl-C works at any time."""
-        try:
-            fcntl.flock(self._file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def __enter__(self) -> Lock:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
 class ClientMark:
     """Marks a session's process as alive with a file lock. Spark does not detect the death of a process that waits for
     a write, and would continue the write."""
@@ -192,8 +165,7 @@ def leased(
             if server is not None and not server.suits(required):
                 server = _replaced(files, server, lease, progress)
             server = server or start(required)
-            while not lease.take(shared=True):  # a keeper is checking whether it is idle
-                sleep(POLL)
+            lease.wait(shared=True)  # a keeper may be checking whether it is idle
             os.utime(files.jobs)
         try:
             yield server
@@ -206,12 +178,7 @@ def leased(
 def exclusive(files: Files, progress: Progress = lambda _: None) -> Iterator[None]:
     """Hold the lock for starting, replacing or stopping the home's server."""
     with Lock(files.starting) as lock:
-        waited = False
-        while not lock.take():
-            if not waited:
-                progress("Spark: waiting for another command to start it")
-                waited = True
-            sleep(POLL)
+        lock.wait(on_wait=lambda: progress("Spark: waiting for another command to start it"))
         yield
 
 
@@ -320,10 +287,7 @@ def _make_folder(files: Files) -> None:
 
 
 def _is_alive(files: Files) -> bool:
-    if not files.alive.exists():
-        return False
-    with Lock(files.alive) as lock:
-        return not lock.take(shared=True)  # concurrent checks do not mistake each other for a keeper
+    return is_held(files.alive)
 
 
 def _read(files: Files) -> Server | None:

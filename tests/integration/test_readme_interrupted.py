@@ -64,7 +64,10 @@ class Command:
         return subprocess.run(self._line(*options), capture_output=True, text=True, check=False, timeout=SECONDS)
 
     def has_shown_a_statement(self) -> bool:
-        return b"CREATE EXTERNAL TABLE" in self._log.read_bytes()
+        return "CREATE EXTERNAL TABLE" in self.log()
+
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8")
 
     def has_reached(self, state: str) -> bool:
         """Whether its job is in that state, or further."""
@@ -99,13 +102,13 @@ def check(command: Command, done: subprocess.CompletedProcess[str]) -> None:
 
 
 def test_interrupted_before_the_tables_are_created(command: Command) -> None:
-    assert command.interrupt(command.has_shown_a_statement, signal.SIGINT) == 130
+    assert command.interrupt(command.has_shown_a_statement, signal.SIGINT) == 130, command.log()
     check(command, command.again())
 
 
 @pytest.mark.parametrize("state", ["planned", "submitted"])
 def test_interrupted_while_the_rows_are_written(command: Command, state: str) -> None:
-    assert command.interrupt(lambda: command.has_reached(state), signal.SIGINT) == 130
+    assert command.interrupt(lambda: command.has_reached(state), signal.SIGINT) == 130, command.log()
     check(command, command.again())
 
 

@@ -1,15 +1,103 @@
-"""File locks below the home folder."""
+"""File locks between processes, and those below the home folder."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hivedruid import locks
+from hivedruid.errors import ExecutionError
+from hivedruid.locks import Lock
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
+
+HOLDER = """
+import sys
+from pathlib import Path
+from hivedruid.locks import Lock
+lock = Lock(Path(sys.argv[1]))
+assert lock.take()
+print(flush=True)
+input()
+"""
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """A lock file, and another process that holds the lock."""
+    path = tmp_path / "held"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"\n"
+        yield path, holder
+        holder.kill()
+
+
+def test_a_killed_process_holds_no_lock(held: tuple[Path, subprocess.Popen[bytes]]) -> None:
+    path, holder = held
+    waits: list[bool] = []
+
+    def end_holder() -> None:
+        waits.append(locks.is_held(path))
+        holder.kill()
+
+    with Lock(path) as lock:
+        assert not lock.take()
+        assert not lock.take(shared=True)
+        assert not lock.wait(patience=0.1)
+        assert lock.wait(on_wait=end_holder)
+        assert waits == [True]
+
+
+def test_a_process_that_inherits_a_lock_holds_it(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    with Lock(path) as lock:
+        assert lock.take()
+        command = [sys.executable, "-c", "input()"]
+        heir = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock.fileno(),))
+    assert locks.is_held(path)
+    heir.communicate(b"\n")
+    assert not locks.is_held(path)
+
+
+def test_a_shared_lock_is_held_together(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    with Lock(path) as first, Lock(path) as second, Lock(path) as alone:
+        assert first.take(shared=True)
+        assert second.take(shared=True)
+        assert not alone.take()
+        first.close()
+        second.close()
+        assert alone.take()
+
+
+def test_a_folder_can_be_locked(tmp_path: Path) -> None:
+    with Lock(tmp_path) as lock, Lock(tmp_path) as other:
+        assert lock.take()
+        assert not other.take()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_file_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    with pytest.raises(FileNotFoundError):
+        Lock(path, create=False)
+    Lock(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_lock_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for use in (locks.is_held, lambda path: locks.exclusive(path).__enter__()):
+        with pytest.raises(ExecutionError, match="cannot open the lock file"):
+            use(tmp_path / "file" / "x")
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
