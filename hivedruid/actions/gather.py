@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.job_records import JobRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
 
@@ -62,7 +63,7 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownJob, ...]:
     listing = "all jobs" in statement.needs
     if not listing and "jobs" not in statement.needs:
         return ()
-    if not facts.catalog.connection.execute("SELECT 1 FROM jobs WHERE ended = 0 OR ?", (listing,)).fetchone():
+    if not JobRecords(facts.catalog).exist(ended=listing):
         return ()
     from hivedruid.actions.writing.gather import gather_jobs
 
@@ -74,7 +75,7 @@ def _materialized(
 ) -> tuple[tuple[ViewFacts, ...], Mapping[str, SourceState]]:
     """The materialized views relevant to a statement, and the state of the sources of a view that it builds."""
     builds = "sources" in statement.needs
-    if not builds and not facts.catalog.connection.execute("SELECT 1 FROM materialized_views").fetchone():
+    if not builds and not facts.catalog.has_materialized_views():
         return (), {}
     from hivedruid.actions.materialized.gather import gather_states, gather_views
 

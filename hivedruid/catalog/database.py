@@ -14,81 +14,99 @@ from hivedruid.private import private_file, private_home
 
 FILE_NAME = "catalog.sqlite"
 
-MIGRATIONS: tuple[str, ...] = (
-    """
-    CREATE TABLE databases (
-        name TEXT PRIMARY KEY,
-        comment TEXT NOT NULL DEFAULT ''
-    );
-    INSERT INTO databases (name, comment) VALUES ('default', 'Default Hive database');
-    CREATE TABLE tables (
-        table_id TEXT PRIMARY KEY,
-        database TEXT NOT NULL REFERENCES databases (name),
-        name TEXT NOT NULL,
-        definition TEXT NOT NULL,          -- the Table as JSON
-        UNIQUE (database, name)
-    );
-    CREATE TABLE segments (
-        segment_id INTEGER PRIMARY KEY,
-        data_source TEXT NOT NULL,
-        start_ms INTEGER NOT NULL,         -- interval, half open, milliseconds since the epoch
-        end_ms INTEGER NOT NULL,
-        version TEXT NOT NULL,
-        partition INTEGER NOT NULL,
-        path TEXT NOT NULL,                -- of the Parquet file, below the home folder
-        num_rows INTEGER NOT NULL,
-        size INTEGER NOT NULL,             -- bytes
-        schema TEXT NOT NULL,              -- JSON: column name -> Druid type, in column order
-        used INTEGER NOT NULL DEFAULT 1    -- 0: replaced or dropped, the file waits for its last reader
-    );
-    CREATE INDEX segments_by_source ON segments (data_source, used);
-    """,
-    """
-    CREATE TABLE ingestions (
-        table_id TEXT PRIMARY KEY,         -- of a table fed from Kafka
-        started INTEGER NOT NULL,          -- whether its supervisor should be there: between START and STOP
-        pending TEXT NOT NULL DEFAULT ''   -- what was begun and is not finished, as JSON
-    );
-    CREATE TABLE ingestion_specs (
-        table_id TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        definition TEXT NOT NULL,          -- the Table as JSON
-        spec TEXT NOT NULL,                -- what was sent to Druid, as JSON, without secrets
-        accepted TEXT NOT NULL DEFAULT '', -- what Druid has made of it, as JSON, secrets starred
-        submitted TEXT NOT NULL,           -- when, ISO 8601 in UTC
-        worked INTEGER NOT NULL DEFAULT 0, -- whether its tasks were seen running
-        PRIMARY KEY (table_id, version)
-    );
-    """,
-    """
-    CREATE TABLE statistics (
-        druid TEXT NOT NULL,               -- the druid.url that was asked
-        data_source TEXT NOT NULL,
-        facts TEXT NOT NULL,               -- rows, cardinalities and what they were taken of, as JSON
-        PRIMARY KEY (druid, data_source)
-    );
-    CREATE TABLE materialized_views (
-        table_id TEXT PRIMARY KEY,         -- of the Druid table that holds the view's rows
-        built TEXT NOT NULL                -- the state of its sources that the rows were computed from, as JSON
-    );
-    """,
-    """
-    CREATE TABLE jobs (
-        job_id TEXT PRIMARY KEY,
-        statement_id TEXT NOT NULL,        -- shared by the targets of a multi-insert
-        ended INTEGER NOT NULL,
-        definition TEXT NOT NULL           -- the Job as JSON
-    );
-    CREATE INDEX jobs_by_end ON jobs (ended);
-    """,
-    """
-    CREATE TABLE places (
-        data_source TEXT PRIMARY KEY,      -- that a table of this catalog stands for
-        druid TEXT NOT NULL                -- where its rows were written, or seen first: see catalog/places.py
-    );
-    """,
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE databases (
+            name TEXT PRIMARY KEY,
+            comment TEXT NOT NULL DEFAULT ''
+        )
+        """,
+        "INSERT INTO databases (name, comment) VALUES ('default', 'Default Hive database')",
+        """
+        CREATE TABLE tables (
+            table_id TEXT PRIMARY KEY,
+            database TEXT NOT NULL REFERENCES databases (name),
+            name TEXT NOT NULL,
+            definition TEXT NOT NULL,          -- the Table as JSON
+            UNIQUE (database, name)
+        )
+        """,
+        """
+        CREATE TABLE segments (
+            segment_id INTEGER PRIMARY KEY,
+            data_source TEXT NOT NULL,
+            start_ms INTEGER NOT NULL,         -- interval, half open, milliseconds since the epoch
+            end_ms INTEGER NOT NULL,
+            version TEXT NOT NULL,
+            partition INTEGER NOT NULL,
+            path TEXT NOT NULL,                -- of the Parquet file, below the home folder
+            num_rows INTEGER NOT NULL,
+            size INTEGER NOT NULL,             -- bytes
+            schema TEXT NOT NULL,              -- JSON: column name -> Druid type, in column order
+            used INTEGER NOT NULL DEFAULT 1    -- 0: replaced or dropped, the file waits for its last reader
+        )
+        """,
+        "CREATE INDEX segments_by_source ON segments (data_source, used)",
+    ),
+    (
+        """
+        CREATE TABLE ingestions (
+            table_id TEXT PRIMARY KEY,         -- of a table fed from Kafka
+            started INTEGER NOT NULL,          -- whether its supervisor should be there: between START and STOP
+            pending TEXT NOT NULL DEFAULT ''   -- what was begun and is not finished, as JSON
+        )
+        """,
+        """
+        CREATE TABLE ingestion_specs (
+            table_id TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            definition TEXT NOT NULL,          -- the Table as JSON
+            spec TEXT NOT NULL,                -- what was sent to Druid, as JSON, without secrets
+            accepted TEXT NOT NULL DEFAULT '', -- what Druid has made of it, as JSON, secrets starred
+            submitted TEXT NOT NULL,           -- when, ISO 8601 in UTC
+            worked INTEGER NOT NULL DEFAULT 0, -- whether its tasks were seen running
+            PRIMARY KEY (table_id, version)
+        )
+        """,
+    ),
+    (
+        """
+        CREATE TABLE statistics (
+            druid TEXT NOT NULL,               -- the druid.url that was asked
+            data_source TEXT NOT NULL,
+            facts TEXT NOT NULL,               -- rows, cardinalities and what they were taken of, as JSON
+            PRIMARY KEY (druid, data_source)
+        )
+        """,
+        """
+        CREATE TABLE materialized_views (
+            table_id TEXT PRIMARY KEY,         -- of the Druid table that holds the view's rows
+            built TEXT NOT NULL                -- the state of its sources that the rows were computed from, as JSON
+        )
+        """,
+    ),
+    (
+        """
+        CREATE TABLE jobs (
+            job_id TEXT PRIMARY KEY,
+            statement_id TEXT NOT NULL,        -- shared by the targets of a multi-insert
+            ended INTEGER NOT NULL,
+            definition TEXT NOT NULL           -- the Job as JSON
+        )
+        """,
+        "CREATE INDEX jobs_by_end ON jobs (ended)",
+    ),
+    (
+        """
+        CREATE TABLE places (
+            data_source TEXT PRIMARY KEY,      -- that a table of this catalog stands for
+            druid TEXT NOT NULL                -- where its rows were written, or seen first: see catalog/places.py
+        )
+        """,
+    ),
 )
-"""The migration scripts by schema version: the first one creates version 1 in an empty file, and so on."""
+"""The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 
 
 def open_database(home: Path) -> sqlite3.Connection:
@@ -104,19 +122,13 @@ def open_database(home: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version < len(MIGRATIONS):
+        if _version(connection, path) < len(MIGRATIONS):
             _migrate(connection)
     except (OSError, sqlite3.Error) as error:
         raise ExecutionError(
             f"cannot open the catalog {path}: {error}",
             hint="choose a folder on a local disk with --home; SQLite's locks do not work on most network file systems",
         ) from error
-    if version > len(MIGRATIONS):
-        raise ExecutionError(
-            f"the catalog {path} has schema version {version}; this version of hivedruid supports up to {len(MIGRATIONS)}",
-            hint="upgrade hivedruid, or choose another folder with --home",
-        )
     return connection
 
 
@@ -132,10 +144,23 @@ def copy_database(home: Path) -> sqlite3.Connection:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=30, uri=True)) as source:
                 source.backup(connection)
         connection.execute("PRAGMA foreign_keys = ON")
+        _version(connection, path)
         _migrate(connection)
     except (OSError, sqlite3.Error) as error:
         raise ExecutionError(f"cannot read the catalog {path}: {error}") from error
     return connection
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version of a catalog. Raises ExecutionError, and closes the connection, where a newer hivedruid wrote it."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(MIGRATIONS):
+        connection.close()
+        raise ExecutionError(
+            f"the catalog {path} has schema version {version}; this version of hivedruid supports up to {len(MIGRATIONS)}",
+            hint="upgrade hivedruid, or choose another folder with --home",
+        )
+    return version
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
@@ -144,8 +169,8 @@ def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-            for statement in filter(str.strip, script.split(";")):
+        for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+            for statement in statements:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")

@@ -58,6 +58,9 @@ class Catalog:
         row = self.connection.execute("SELECT comment FROM databases WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
+    def has_materialized_views(self) -> bool:
+        return self.connection.execute("SELECT 1 FROM materialized_views LIMIT 1").fetchone() is not None
+
     def add_database(self, name: str, comment: str = "") -> None:
         with self.transaction() as connection:
             if self.database_comment(name) is not None:

@@ -9,11 +9,12 @@ A job that is rolled back or cancelled is `cancelled`. `cleaned` and `cancelled`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
+from hivedruid.catalog.job_records import JobRecords
 from hivedruid.catalog.store import Catalog
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.errors import ExecutionError
@@ -109,39 +110,31 @@ class Jobs:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self._records = JobRecords(catalog)
 
     def find(self, job_id: str) -> Job | None:
-        return next(self._select("WHERE job_id = ?", (job_id,)), None)
+        text = self._records.find(job_id)
+        return _from_json(text) if text is not None else None
 
     def all(self) -> tuple[Job, ...]:
         """Newest first."""
-        return tuple(self._select("", ()))
+        return tuple(map(_from_json, self._records.all()))
 
     def unfinished(self) -> tuple[Job, ...]:
         """Those that have not ended, newest first, running or not."""
-        return tuple(self._select("WHERE ended = 0", ()))
+        return tuple(map(_from_json, self._records.unfinished()))
 
     def of_statement(self, statement_id: str) -> tuple[Job, ...]:
-        return tuple(self._select("WHERE statement_id = ?", (statement_id,)))
-
-    def _select(self, where: str, values: tuple[str, ...]) -> Iterator[Job]:
-        query = f"SELECT definition FROM jobs {where} ORDER BY rowid DESC"
-        for (text,) in self._catalog.connection.execute(query, values).fetchall():
-            yield _from_json(text)
+        return tuple(map(_from_json, self._records.of_statement(statement_id)))
 
     def begin(self, jobs: Iterable[Job]) -> None:
         """Record all targets of a statement at once, including those not yet started; the oldest ended jobs are deleted."""
         now = _now()
-        with self._catalog.transaction() as connection:
+        with self._catalog.transaction():
             for job in jobs:
                 begun = replace(job, created=now, changed=now)
-                connection.execute(
-                    "INSERT INTO jobs (job_id, statement_id, ended, definition) VALUES (?, ?, 0, ?)",
-                    (begun.id, begun.statement_id, _to_json(begun)),
-                )
-            connection.execute(
-                "DELETE FROM jobs WHERE ended = 1 AND rowid <= (SELECT max(rowid) FROM jobs) - ?", (MOST_ENDED,)
-            )
+                self._records.add(begun.id, begun.statement_id, _to_json(begun))
+            self._records.remove_ended(MOST_ENDED)
 
     def move(self, job: Job, state: JobState, **changes: Any) -> Job:
         """Store the job in another state, with changed fields, and return it.
@@ -151,15 +144,12 @@ class Jobs:
         if "error" in changes:
             changes["error"] = redact(changes["error"])
         moved = replace(job, state=state, changed=_now(), **changes)
-        with self._catalog.transaction() as connection:
+        with self._catalog.transaction():
             stored = self.find(job.id)
             if stored is None or (stored.state, stored.changed) != (job.state, job.changed):
                 now = "gone" if stored is None else stored.state
                 raise ExecutionError(f"job {job.id} was changed by another session: it is now {now}", hint="SHOW JOBS")
-            connection.execute(
-                "UPDATE jobs SET ended = ?, definition = ? WHERE job_id = ?",
-                (moved.has_ended, _to_json(moved), job.id),
-            )
+            self._records.update(job.id, _to_json(moved), ended=moved.has_ended)
         return moved
 
 

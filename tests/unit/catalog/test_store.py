@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, open_database
+from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, copy_database, open_database
 from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError
@@ -228,7 +228,7 @@ def test_write_error_for_other_reasons() -> None:
 def test_a_version_1_file_is_brought_forward(tmp_path: Path) -> None:
     """A file as the first release made it keeps its tables through every later schema."""
     old = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
-    for statement in filter(str.strip, MIGRATIONS[0].split(";")):
+    for statement in MIGRATIONS[0]:
         old.execute(statement)
     old.execute("PRAGMA user_version = 1")
     definition = '{"kind":"druid","external":true,"columns":[{"name":"__time","type":"timestamp"}],"properties":{"druid.datasource":"x"}}'
@@ -243,13 +243,17 @@ def test_a_version_1_file_is_brought_forward(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_newer_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", [open_database, copy_database])
+def test_a_newer_file_is_refused_and_left_untouched(tmp_path: Path, read: Callable[[Path], object]) -> None:
     connection = open_database(tmp_path)
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.execute("CREATE TABLE of_the_newer_version (a TEXT)")
     connection.close()
+    before = (tmp_path / FILE_NAME).read_bytes()
     with pytest.raises(ExecutionError, match="schema version") as error:
-        open_database(tmp_path)
+        read(tmp_path)
     assert "upgrade" in (error.value.hint or "")
+    assert (tmp_path / FILE_NAME).read_bytes() == before
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
