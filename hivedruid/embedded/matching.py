@@ -1,4 +1,4 @@
-"""Filter constants against columns of other types: what `7`, `7.5` or `'7.0'` mean to a LONG or a STRING column."""
+"""Compare filter constants with columns of other types: the meaning of `7`, `7.5` or `'7.0'` for LONG and STRING."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def compare(column: Sql, operator: str, value: Sql) -> Sql:
 
 
 def number_of(value: Any) -> int | float | None:
-    """A JSON match value as a number, or None where it is none."""
+    """A JSON match value as a number, or None if it is not one."""
     if isinstance(value, (bool, int)):
         return int(value)
     if isinstance(value, float):
         return value
     text = str(value)
-    if "_" in text or text != text.strip():  # Python would read these, Java does not
+    if "_" in text or text != text.strip():  # Python accepts these, Java does not
         return None
     try:
         return int(text)
@@ -59,7 +59,7 @@ def text_of(value: Any, match_type: str) -> str:
 
 
 def matching(column: Sql, match_type: str, value: Any) -> Sql | None:
-    """The constant that a typed match value is in the column's own type; None where nothing can equal it."""
+    """A typed match value in the column's type; None if no value can equal it."""
     if column.type in ("STRING", "NULL") or column.is_array:
         if match_type in ("DOUBLE", "FLOAT", "LONG") and number_of(value) is not None:
             return _number_as_text(number_of(value))
@@ -104,7 +104,7 @@ def range_bound(element: Sql, operator: str, value: Any, numeric: bool) -> Sql:
 
 
 def _range_bound_of_longs(operator: str, number: float) -> int:
-    """As RangeFilter has it: a bound is a double, even where a LONG is none, rounded and kept within LONG's range."""
+    """As in RangeFilter: a bound is a double, rounded and clamped to the range of LONG."""
     if math.isinf(number):
         return LONG_MAX if number > 0 else LONG_MIN
     whole = math.ceil(number) if operator in (">=", "<") else math.floor(number)
@@ -112,13 +112,13 @@ def _range_bound_of_longs(operator: str, number: float) -> int:
 
 
 def _text_bound(element: Sql, operator: str, number: float) -> str:
-    """A text compared as a number; one that is no number is below all numbers."""
+    """A text compared as a number; text that is not a number is below all numbers."""
     value = f"druid_comparable_number({element.text})"
     return f"coalesce({value} {operator} {double(float(number)).text}, {str(operator[0] == '<').upper()})"
 
 
 def _long_bound(element: Sql, operator: str, number: int | float) -> Sql:
-    """A bound on a LONG column, exact: 9.5 from above is `<= 9`. What BoundDimFilter does."""
+    """An exact bound on a LONG column: an upper bound of 9.5 is `<= 9`, as in BoundDimFilter."""
     if isinstance(number, float):
         if not number.is_integer():
             operator, number = (">=", math.ceil(number)) if operator[0] == ">" else ("<=", math.floor(number))
@@ -130,7 +130,7 @@ def _long_bound(element: Sql, operator: str, number: int | float) -> Sql:
 
 
 def bound_of_null(bounds: list[tuple[str, str]], numeric: bool, missing: bool) -> str:
-    """Null strings are below everything: within an upper bound, outside a lower one (unknown, where it is by text)."""
+    """Null strings are below everything: within an upper bound, outside a lower one (unknown for a text order)."""
     if not any(operator[0] == ">" for operator, _ in bounds):
         return "TRUE"
     return "FALSE" if numeric or missing else "NULL"
@@ -141,7 +141,7 @@ def bound_side(element: Sql, operator: str, value: str, numeric: bool) -> Sql:
         return compare(as_string(element), operator, string(value))
     number = number_of(value)
     below = operator[0] == "<"
-    if number is None:  # a text that is no number is below all numbers
+    if number is None:  # text that is not a number is below all numbers
         holds = "FALSE" if below else "TRUE"
         return combine(f"(CASE WHEN {element.text} IS NOT NULL THEN {holds} END)", "BOOLEAN", element)
     if element.type in ("LONG", "BOOLEAN"):

@@ -59,7 +59,7 @@ def _is_text(value: Sql) -> bool:
 
 
 def _gives_null(arguments: list[Sql]) -> bool:
-    """Whether a function of two numbers is null whatever the row: of the bare null, or of two texts."""
+    """Whether a function of two numbers is always null: for a null literal, or for two texts."""
     return any(argument.type == "NULL" for argument in arguments) or all(map(_is_text, arguments))
 
 
@@ -142,7 +142,7 @@ def _extreme(name: str) -> Callable[[list[Sql]], Sql]:
 
 
 def _with_nan(name: str, values: list[Sql]) -> str:
-    """`greatest` or `least` of SQL values; of doubles one NaN makes it NaN (DuckDB takes NaN for the greatest)."""
+    """`greatest` or `least` of SQL values; for doubles it is NaN if any value is NaN (DuckDB treats NaN as the highest value)."""
     plain = f"{name}({', '.join(value.text for value in values)})"
     watched = [
         value.text
@@ -156,7 +156,7 @@ def _with_nan(name: str, values: list[Sql]) -> str:
 
 
 def _bounded(name: str) -> Callable[[list[Sql]], Sql]:
-    """`max` and `min` of two numbers: null where one is null."""
+    """`max` and `min` of two numbers: null if one is null."""
 
     def build(arguments: list[Sql]) -> Sql:
         x, y = arguments
@@ -189,7 +189,7 @@ def _safe_divide(arguments: list[Sql]) -> Sql:
     x, y = (as_long(x), as_long(y)) if longs else (as_double(x), as_double(y))
     if longs:
         return combine(f"(CASE WHEN {y.text} <> 0 THEN druid_divide({x.text}, {y.text}) END)", "LONG", x, y)
-    # By zero or NaN doubles give null, but zero divided so gives zero.
+    # A double divided by zero or NaN is null, but zero divided by these is zero.
     of_nothing = f"CASE WHEN {x.text} = 0 AND {y.text} IS NOT NULL THEN CAST(0 AS DOUBLE) END"
     divisible = f"{y.text} <> 0 AND NOT isnan({y.text})"
     return combine(f"(CASE WHEN {divisible} THEN {x.text} / {y.text} ELSE {of_nothing} END)", "DOUBLE", x, y)
@@ -222,4 +222,4 @@ MATH_FUNCTIONS: dict[str, Function] = {
     "bitwiseshiftleft": (2, 2, _bitwise("druid_wrap(CAST({0} AS HUGEINT) * (CAST(1 AS HUGEINT) << ({1} & 63)))")),
     "bitwiseshiftright": (2, 2, _bitwise("({0} >> ({1} & 63))")),
 }
-"""Function by lower-case name: fewest and most arguments, and its translation."""
+"""Function by lower-case name: minimum and maximum number of arguments, and its translation."""

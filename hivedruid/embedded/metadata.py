@@ -1,4 +1,4 @@
-"""Native segmentMetadata queries: what columns, types and how many rows a data source has."""
+"""Native segmentMetadata queries: the columns, types and number of rows of a data source."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _analysis(
 
 
 def _intervals(segments: list[Segment]) -> list[str]:
-    """The segments' intervals, those that touch or overlap as one."""
+    """The intervals of the segments; adjacent or overlapping ones are merged."""
     merged: list[list[int]] = []
     for start, end in sorted((segment.start, segment.end) for segment in segments):
         if merged and start <= merged[-1][1]:
@@ -103,12 +103,12 @@ def _intervals(segments: list[Segment]) -> list[str]:
 
 
 def statistics(segments: list[Segment]) -> TableStatistics | None:
-    """What the manifest says of segments, none of which is read; None for none."""
+    """Statistics from the manifest, without reading segments; None without segments."""
     if not segments:
         return None
     from zlib import crc32
 
-    paths = crc32("\n".join(s.path for s in segments).encode())  # a path is never used again
+    paths = crc32("\n".join(s.path for s in segments).encode())  # a path is never reused
     return TableStatistics(
         sum(s.num_rows for s in segments),
         sum(s.size for s in segments),
@@ -119,7 +119,7 @@ def statistics(segments: list[Segment]) -> TableStatistics | None:
 
 
 def analysed(segments: list[Segment], rows: Relation, columns: Mapping[str, str], run: Run) -> TableStatistics:
-    """With the values of these columns, Druid's types by name: exact, as of now."""
+    """Statistics with the exact number of values of these columns; `columns` gives Druid types by name."""
     found = statistics(segments)
     if found is None:
         return TableStatistics(0)

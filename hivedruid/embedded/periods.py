@@ -13,7 +13,7 @@ from hivedruid.errors import DruidError
 
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
 MONDAY = -3 * DAY
-"""1969-12-29, the Monday that ISO weeks are counted from."""
+"""1969-12-29, the Monday from which ISO weeks are counted."""
 
 _PERIOD = (
     r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3})\d*)?S)?)?"
@@ -42,12 +42,12 @@ class Period:
 
     @property
     def shortest(self) -> int:
-        """A length in milliseconds that no bucket of this period falls below (a day can be cut by daylight saving)."""
+        """The minimum length of a bucket in milliseconds (daylight saving can shorten a day)."""
         return self.months * 28 * DAY + self.days * (DAY - 3 * HOUR) + self.millis
 
 
 class Zone:
-    """A time zone: `name` is None for UTC and for fixed offsets, which need no zone database."""
+    """A time zone: `name` is None for UTC and fixed offsets, which do not need the zone database."""
 
     __slots__ = ("name", "offset")
 
@@ -93,8 +93,8 @@ class Zone:
 def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
     """SQL for the start of the bucket that instant `t` is in.
 
-    Without an `origin` (SQL of an instant), single units start where the calendar starts them (weeks on Monday),
-    multiples are counted from 1970-01-01 of the zone (Druid's PeriodGranularity).
+    Without an `origin` (SQL of an instant), single units follow the calendar (weeks start on Monday), and multiples are
+    counted from 1970-01-01 in the zone (Druid's PeriodGranularity).
     """
     _refuse_mixed(period, zone)
     if period.months:
@@ -114,13 +114,13 @@ def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
     start = origin or zone.instant_of("CAST(0 AS BIGINT)")
     floored = _floor_to(t, size, start)
     if period.is_hours and size % HOUR == 0:
-        # Hours before an origin that is not after 1970 round up: so does Druid (PeriodGranularity.truncate).
+        # Hours before an origin that is not after 1970 round up, as in Druid (PeriodGranularity.truncate).
         floored = f"(CASE WHEN {t} < {start} AND {start} <= 0 THEN {t} - ({t} - {start}) % {size} ELSE {floored} END)"
     return floored
 
 
 def _floor_week(t: str, zone: Zone) -> str:
-    """The day begins, then that hour of its Monday: late where the clocks skip the beginning of the day."""
+    """Truncated to the day, and then to the same hour of its Monday, which is late if the clocks skip the start of the day."""
 
     def monday(days: Sequence[str]) -> str:
         wall = zone.wall(days[0])
@@ -154,7 +154,7 @@ def _floor_months(wall: str, months: int, start: str) -> str:
 
 
 def shift(t: str, period: Period, step: str, zone: Zone) -> str:
-    """SQL for instant `t` moved by `step` times a period: months and days on the wall clock, the rest exactly."""
+    """SQL for instant `t` plus `step` times a period: months and days on the wall clock, the rest exactly."""
     result = t
     if period.months:
         moved = f"druid_add_months({zone.wall(result)}, {period.months} * {step})"
@@ -167,7 +167,7 @@ def shift(t: str, period: Period, step: str, zone: Zone) -> str:
 
 
 def ceiling(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
-    """SQL for the end of the bucket that instant `t` is in, or `t` itself where a bucket starts."""
+    """SQL for the end of the bucket that instant `t` is in, or `t` itself if a bucket starts there."""
 
     def write(starts: Sequence[str]) -> str:
         return f"(CASE WHEN {starts[0]} = {t} THEN {t} ELSE {shift(starts[0], period, '1', zone)} END)"

@@ -1,4 +1,4 @@
-"""A native query as one DuckDB SELECT, and how its rows are to be ordered and cut."""
+"""A native query as one DuckDB SELECT, with its order and limit."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hivedruid.errors import DruidError
 
 
 class Plan:
-    """`sql` gives the columns (and hidden ones that `order` names); the order is applied last, around everything.
+    """`sql` selects the columns (and hidden ones that `order` uses); the order is applied last, to the whole query.
 
-    `bucket` is SQL for the time of the one bucket that a topN has even where no row is left of it.
+    `bucket` is SQL for the time of the single bucket that a topN returns even without rows.
     `multiple`: those of the columns that are multi-value strings (a list with one value is shown as that value).
     """
 
@@ -49,7 +49,7 @@ class Plan:
         return text
 
     def field(self, name: str) -> str:
-        """One column by name. Raises DruidError where the query has none of that name."""
+        """One column by name. Raises DruidError if the query has no column of that name."""
         if name not in self.columns:
             raise DruidError(f"the query has no field '{name}'; its fields are {', '.join(self.columns)}")
         return identifier(name)

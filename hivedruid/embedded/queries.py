@@ -22,7 +22,7 @@ ORDER_TIME, ORDER_ROW = "$time", "$row"
 
 
 def plan(query: Query, tables: Tables) -> Plan:
-    """The plan of a native query. Raises DruidError for what the embedded store cannot answer."""
+    """The plan of a native query. Raises DruidError for queries that the embedded store does not support."""
     kind = query.get("queryType", "")
     if kind == "groupBy":
         from hivedruid.embedded.groupby import plan_group_by
@@ -35,7 +35,7 @@ def plan(query: Query, tables: Tables) -> Plan:
 
 
 def post_aggregated(sql: str, columns: dict[str, str], specs: Any, *hidden: str) -> str:
-    """A SELECT around `sql` that adds the post-aggregators; `columns` grows by them, `hidden` ones are kept."""
+    """A SELECT around `sql` that adds the post-aggregators; they are added to `columns`, and `hidden` columns are kept."""
     for spec in specs or ():
         name = spec["name"]
         value = post_aggregate(spec, Scope(columns))
@@ -117,7 +117,7 @@ def _timeseries(query: Query, tables: Tables) -> Plan:
 
 
 def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> str:
-    """SQL for the time of the one bucket of `all`: where the data begins, but not before the interval does."""
+    """SQL for the time of the single bucket of `all`: the start of the data, but not before that of the interval."""
     start = spans[0][0] if spans else time.MIN_INSTANT
     first = f"(SELECT greatest(min(lo), {start}) FROM ({relation.spans}) AS s)" if relation.spans else "NULL"
     return f"coalesce({first}, CAST({start} AS BIGINT))"
@@ -126,7 +126,7 @@ def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> 
 def _listed(granularity: Granularity, relation: Relation, spans: tuple[tuple[int, int], ...]) -> str | None:
     """SQL for the buckets between the first and last instant of each segment.
 
-    Rows without segments are one segment as long as the intervals.
+    Rows without segments count as one segment of the length of the intervals.
     """
     lone = (f"SELECT CAST({start} AS BIGINT) AS lo, CAST({end - 1} AS BIGINT) AS hi" for start, end in spans)
     segments = relation.spans or " UNION ALL ".join(lone)
@@ -166,7 +166,7 @@ def _top_n(query: Query, tables: Tables) -> Plan:
         raise DruidError("Threshold cannot be equal to 0.")
     computed = aggregates(query, scope)
     for agg in computed:
-        if agg.type == "FLOAT":  # a topN gives float metrics as the doubles they are
+        if agg.type == "FLOAT":  # a topN returns float metrics as doubles
             agg.sql, agg.type = f"CAST({agg.sql} AS DOUBLE)", "DOUBLE"
     if not granularity.is_all:
         relation, start, _ = bucketed(granularity, relation, spans)
@@ -186,7 +186,7 @@ def _top_n(query: Query, tables: Tables) -> Plan:
 
 
 def _empty_bucket(relation: Relation, spans: tuple[tuple[int, int], ...]) -> str | None:
-    """SQL for the time of the bucket of `all` where a segment has data within the intervals, else no row."""
+    """SQL for the time of the bucket of `all` if a segment has data within the intervals, otherwise no row."""
     if relation.spans is None:
         return None
     within = " OR ".join(f"(hi >= {start} AND lo < {end})" for start, end in spans) or "FALSE"

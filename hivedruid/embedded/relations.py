@@ -1,4 +1,4 @@
-"""What a native query reads from: rows with typed columns, and the scope in which names are looked up."""
+"""The source of a native query: rows with typed columns, and the scope in which names are resolved."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Relation:
     """A SELECT, the Druid types of its columns in order, and (for stored rows) its segments' time `spans`.
 
     `spans` is SQL giving `lo, hi`, the first and last instant of each segment: Druid fills empty buckets within them.
-    Rows that are not stored, of a query or inline, have none.
-    `is_in_time`: the rows are those of the query's intervals already.
+    Rows of a query or inline rows have none.
+    `is_in_time`: the rows are already restricted to the query's intervals.
     """
 
     __slots__ = ("columns", "is_in_time", "spans", "sql")
@@ -35,7 +35,7 @@ class Relation:
 
 
 class Scope:
-    """Names of a query: columns of its rows, then its virtual columns, which may hide them and use each other."""
+    """The names in a query: columns of its rows, and its virtual columns, which may hide them and use each other."""
 
     def __init__(self, columns: Mapping[str, str], virtual_columns: Iterable[Mapping[str, Any]] = ()) -> None:
         self.columns = columns
@@ -50,7 +50,7 @@ class Scope:
             self._virtual[spec["name"]] = spec
 
     def resolve(self, name: str) -> Sql:
-        """The SQL of a column; of one that does not exist, null."""
+        """The SQL of a column; null for a column that does not exist."""
         if name in self._known:
             return self._known[name]
         spec = self._virtual.get(name)
@@ -77,7 +77,7 @@ class Scope:
 
 
 def output_type(value: Sql) -> str:
-    """The column type of a value in a result: booleans are LONG, the bare null is STRING."""
+    """The column type of a value in a result: booleans are LONG, a null literal is STRING."""
     return {"BOOLEAN": "LONG", "NULL": "STRING"}.get(value.type, value.type)
 
 
@@ -86,7 +86,7 @@ def selected(value: Sql, name: str) -> str:
 
 
 def inline(spec: Mapping[str, Any]) -> Relation:
-    """`{"type": "inline"}`: rows that travel in the query."""
+    """`{"type": "inline"}`: rows that are part of the query."""
     names = spec["columnNames"]
     types = spec.get("columnTypes") or [None] * len(names)
     columns = {name: type_ or "STRING" for name, type_ in zip(names, types, strict=True)}
@@ -103,7 +103,7 @@ def inline(spec: Mapping[str, Any]) -> Relation:
 
 
 def _check_times(names: list[str], rows: list[list[Any]]) -> None:
-    """Raises DruidError where Druid does: JSON has no LONG, and a small `__time` is read as an Integer."""
+    """Raises DruidError if Druid fails: JSON has no LONG, and a small `__time` is read as an Integer."""
     if TIME in names:
         times = [row[names.index(TIME)] for row in rows]
         if any(isinstance(value, int) and -INT_END <= value < INT_END for value in times):
@@ -121,7 +121,7 @@ def _inline_cell(cell: Any, type_: str) -> str:
 
 
 def union(parts: list[Relation]) -> Relation:
-    """All rows of all parts; a column that a part lacks is null there, its type is that of the first that has it."""
+    """All rows of all parts; a column that a part lacks is null there, and has the type of the first part with it."""
     columns: dict[str, str] = {}
     for part in parts:
         for name, type_ in part.columns.items():
@@ -146,9 +146,9 @@ def aligned(part: Relation, columns: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Tables:
-    """Where the rows of a query come from: `stored` gives those of a data source within intervals, `answered` those of a query.
+    """The sources of a query's rows: `stored` returns those of a data source within intervals, `answered` those of a query.
 
-    More rows than those of the intervals are fine: the query filters by time itself.
+    They may return more rows than those of the intervals: the query filters by time itself.
     """
 
     stored: Callable[[str, tuple[tuple[int, int], ...]], Relation]

@@ -1,4 +1,4 @@
-"""What stays of segments that are wider than the intervals being replaced. On a cluster newer versions hide the rest of them."""
+"""The remaining rows of segments that are wider than the replaced intervals. In a cluster newer versions hide only a part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hivedruid.jobs.staged import Interval
 
 
 def cut_segments(segments: Sequence[Segment], replaced: Sequence[Interval]) -> list[Segment]:
-    """Those that the intervals cover in part; intervals that touch are one."""
+    """The segments that the intervals cover in part; adjacent intervals are merged."""
 
     def is_cut(segment: Segment) -> bool:
         over = [(start, end) for start, end in replaced if start < segment.end and segment.start < end]
@@ -25,7 +25,7 @@ def cut_segments(segments: Sequence[Segment], replaced: Sequence[Interval]) -> l
 
 
 def remainders(cut: Sequence[Segment], replaced: Sequence[Interval], folder: Path, storage: Storage) -> list[Segment]:
-    """Segments of the same intervals with the rows that stay, written into the folder; none for one that has no such rows."""
+    """Write segments of the same intervals with the remaining rows to the folder; none for a segment without such rows."""
     if not cut:
         return []
     duck = Duck(storage.temporary)

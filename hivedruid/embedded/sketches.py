@@ -1,7 +1,7 @@
 """The aggregators of Druid's sketches, computed exactly.
 
-An HLL or theta sketch is the number of distinct values, a quantiles sketch the sorted list of all of them: what the
-sketches estimate. `''` is no value to the sketches of distinct values, nor is null to any.
+An HLL or theta sketch is the number of distinct values, a quantiles sketch the sorted list of all values, which the
+sketches estimate. Sketches of distinct values ignore `''`, and all sketches ignore null.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def _quantiles(spec: Spec, scope: Scope, where: str) -> Sql:
 
 
 def finalized_value(value: Sql) -> Sql:
-    """What expressions and results see of a sketch: a quantiles sketch is the number of its values."""
+    """The value of a sketch in expressions and results: for a quantiles sketch, the number of its values."""
     return Sql(f"CAST(list_count({value.text}) AS BIGINT)", "LONG") if value.type == QUANTILES else value
 
 
 def finalized(sql: str, columns: dict[str, str], *hidden: str) -> str:
-    """A SELECT around `sql` where each quantiles sketch has become the number of its values, as `columns` has then."""
+    """A SELECT around `sql` that replaces each quantiles sketch by the number of its values; `columns` is changed, too."""
     if QUANTILES not in columns.values():
         return sql
     items = []
@@ -66,7 +66,7 @@ def finalized(sql: str, columns: dict[str, str], *hidden: str) -> str:
 
 
 def estimate(spec: Spec, field: Sql) -> Sql:
-    """A post-aggregator over a sketch. A quantile is the value at that share of the sorted ones, NaN where is none."""
+    """A post-aggregator over a sketch. A quantile is the value at that fraction of the sorted values, NaN without values."""
     match spec["type"]:
         case "HLLSketchEstimate" | "thetaSketchEstimate":
             return as_double(field)

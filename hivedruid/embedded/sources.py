@@ -1,6 +1,6 @@
-"""What a native query reads: tables, unions, inline rows, other queries, and filters, joins and unnests of these.
+"""The data sources of native queries: tables, unions, inline rows, queries, and filters, joins and unnests of these.
 
-Refuses what a broker refuses, and what it would answer wrongly or never (`check_buckets`).
+Refuses queries that a broker refuses, answers wrongly, or never answers (`check_buckets`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Spans = tuple[tuple[int, int], ...]
 
 
 def source(query: Query, tables: Tables) -> tuple[Relation, Spans]:
-    """What a query reads, and its intervals."""
+    """The rows that a query reads, and its intervals."""
     spans = time.parse_intervals(query.get("intervals"))
     return relation(query["dataSource"], spans, tables), spans
 
 
 def relation(spec: Any, spans: Spans, tables: Tables) -> Relation:
-    """The rows of a data source; `spans` are the intervals of the query above it."""
+    """The rows of a data source; `spans` are the intervals of the outer query."""
     if isinstance(spec, str):
         return tables.stored(spec, spans)
     match spec.get("type"):
@@ -74,9 +74,9 @@ def where(query: Query, scope: Scope, spans: Spans, rows: Relation) -> str:
 
 
 def check_buckets(granularity: Granularity, rows: Relation, spans: Spans) -> None:
-    """Raises DruidError for buckets of time over rows without segments in intervals without end.
+    """Raises DruidError for time buckets over rows without segments in unbounded intervals.
 
-    A broker walks through every bucket of the intervals there, and does not come back.
+    A broker would iterate over every bucket of the intervals, practically forever.
     """
     endless = any(start <= time.MIN_INSTANT or end >= time.MAX_INSTANT for start, end in spans)
     if not granularity.is_all and rows.spans is None and endless:

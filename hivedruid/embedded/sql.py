@@ -1,7 +1,7 @@
-"""Typed pieces of DuckDB SQL, and how Druid turns a value of one type into another.
+"""Typed DuckDB SQL expressions, and Druid's type conversions.
 
-A `Sql` is one scalar with its Druid type. Times are LONG milliseconds, booleans are LONG 0/1 to Druid; here they
-keep DuckDB's BOOLEAN (type BOOLEAN) as long as nobody looks at the number.
+A `Sql` is one scalar with its Druid type. Times are LONG milliseconds. Druid's booleans are LONG 0/1; here they remain
+DuckDB's BOOLEAN (type BOOLEAN) until the number is needed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ LONG_MAX = (1 << 63) - 1
 
 
 class Sql:
-    """A scalar: SQL `text`, Druid `type` (LONG DOUBLE FLOAT STRING ARRAY<…>, BOOLEAN, or NULL for the bare null).
+    """A scalar: SQL `text`, Druid `type` (LONG DOUBLE FLOAT STRING ARRAY<…>, BOOLEAN, or NULL for the null literal).
 
-    `fails`: evaluating it can raise, so that what guards it must be evaluated first. `literal`: its value where it
-    is a constant (`is_literal`).
+    `fails`: evaluating it can raise, so that its guards must be evaluated first. `literal`: its value if it is a constant
+    (`is_literal`).
     """
 
     __slots__ = ("fails", "is_literal", "literal", "text", "type")
@@ -59,13 +59,13 @@ NULL = Sql("NULL", "NULL", is_literal=True)
 
 
 def identifier(name: str) -> str:
-    """A Druid name as DuckDB's. DuckDB's names do not differ by case alone, so capitals are told in a suffix."""
+    """A Druid name as a DuckDB name. DuckDB's names are case-insensitive, so capitals are encoded in a suffix."""
     capitals = [str(place) for place, letter in enumerate(name) if letter != letter.lower()]
     return plain_identifier(f"{name}^{'.'.join(capitals)}" if capitals else name)
 
 
 def multi_value(text: str) -> str:
-    """SQL of a multi-value column as scans and expressions see it: one without any value, or with a single null, is null."""
+    """SQL of a multi-value column for scans and expressions: an empty one, or one with a single null, is null."""
     return f"(CASE WHEN len({text}) > 1 OR {text}[1] IS NOT NULL THEN {text} END)"
 
 
@@ -103,14 +103,14 @@ def constant(value: Any) -> Sql:
 
 
 def combine(text: str, type_: str, *parts: Sql) -> Sql:
-    """A scalar made of `parts`: it can fail where one of them can."""
+    """A scalar that is composed of `parts`: it can fail if one of them can."""
     return Sql(text, type_, fails=any(part.fails for part in parts))
 
 
 def bind(arguments: list[Sql], build: Callable[[list[Sql]], Sql], *, beside: Sequence[Sql] = ()) -> Sql:
-    """`build(arguments)`, where each long argument that it uses more than once is computed once.
+    """`build(arguments)`, with each long argument that it uses more than once computed once.
 
-    All arguments are computed: what `build` leaves uncomputed where it could fail belongs `beside` them.
+    All arguments are computed: values that `build` may skip because they can fail must be passed as `beside`.
     """
     name, names = named([argument.text for argument in arguments], [value.text for value in beside])
     if not names:
@@ -135,13 +135,13 @@ def wrapped(text: str) -> str:
 
 
 def refuse_constant_division(left: Sql, right: Sql) -> None:
-    """Druid computes with constants while it reads an expression, even where a condition would keep it from that."""
+    """Druid folds constants while it parses an expression, even in a branch that is never evaluated."""
     if left.is_literal and left.type == right.type == "LONG" and right.literal == 0:
         raise DruidError("/ by zero")
 
 
 def java_double(value: float) -> str:
-    """`Double.toString`: what Druid writes for a double as text."""
+    """`Double.toString`: Druid's text of a double."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -167,7 +167,7 @@ def _refuse(value: Sql, wanted: str) -> DruidError:
 
 
 def as_long(value: Sql) -> Sql:
-    """The value as LONG: doubles lose their fraction and saturate, strings are read as numbers or are null."""
+    """The value as LONG: doubles lose their fraction and saturate, strings are parsed as numbers, or null."""
     match value.type:
         case "LONG":
             return value
@@ -223,7 +223,7 @@ def as_string(value: Sql) -> Sql:
 
 
 def as_condition(value: Sql) -> Sql:
-    """The value as a three-valued truth: a number is true above zero, a string is true as 'true'."""
+    """The value as a three-valued boolean: a number is true above zero, a string if it is 'true'."""
     match value.type:
         case "BOOLEAN":
             return value
@@ -259,7 +259,7 @@ def as_array(value: Sql, type_: str) -> Sql:
 
 
 def cast(value: Sql, type_: str) -> Sql:
-    """The value as a Druid type, as Druid converts it. Raises DruidError for a type that is not supported."""
+    """The value converted to a Druid type, as in Druid. Raises DruidError for a type that is not supported."""
     if type_ in _CASTS:
         return _CASTS[type_](value)
     if type_ in DUCKDB_TYPES:
@@ -284,12 +284,12 @@ def common_type(values: list[Sql]) -> str:
 
 
 def all_of(conditions: list[Sql]) -> Sql:
-    """Three-valued AND, left to right: a condition that can fail is evaluated only where those before it hold."""
+    """Three-valued AND, left to right: a condition that can fail is evaluated only if those before it are true."""
     return _connect(conditions, "AND", "TRUE", "FALSE")
 
 
 def any_of(conditions: list[Sql]) -> Sql:
-    """Three-valued OR, left to right: a condition that can fail is evaluated only where none before it holds."""
+    """Three-valued OR, left to right: a condition that can fail is evaluated only if none before it is true."""
     return _connect(conditions, "OR", "FALSE", "TRUE")
 
 

@@ -1,4 +1,4 @@
-"""The files of the store: segment folders below `home/segments`, their locks, and what is deleted when."""
+"""The files of the store: segment folders below `home/segments`, their locks, and their deletion."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Storage:
         return self.home / "tmp"
 
     def reading(self) -> AbstractContextManager[None]:
-        """Hold this around a query, from reading the manifest to the last row."""
+        """The lock of a query, held from reading the manifest to the last row."""
         return locks.shared(self._segments / "readers.lock")
 
     @contextmanager
     def writing(self, data_source: str) -> Iterator[Path]:
-        """A new folder for the files of one ingestion. On an exception it is gone again."""
+        """A new folder for the files of one ingestion, deleted on an exception."""
         import secrets
         import shutil
 
@@ -50,7 +50,7 @@ class Storage:
                 raise
 
     def make_durable(self, folder: Path) -> None:
-        """Flush a folder's files, its name and its parents' to the disk: the manifest may name them afterwards."""
+        """Flush a folder's files and directory entries to disk, before the manifest refers to them."""
         for path in [*folder.iterdir(), folder, folder.parent, self._segments]:
             descriptor = os.open(path, os.O_RDONLY)
             try:
@@ -59,7 +59,7 @@ class Storage:
                 os.close(descriptor)
 
     def clean(self) -> None:
-        """Delete the files of unused segments and what crashed writers left; what may be in use stays for next time."""
+        """Delete the files of unused segments and of crashed writers; files that may be in use are kept until the next time."""
         if not self._segments.is_dir() or self._manifest.in_transaction:
             return
         unused = self._manifest.unused_paths()
@@ -79,7 +79,7 @@ class Storage:
         self._manifest.forget(paths)
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
-        """The folders of ingestions, each with its path below home."""
+        """The folders of ingestions, with their paths below home."""
         for source in _folders_in(self._segments):
             for folder in _folders_in(source):
                 yield f"segments/{source.name}/{folder.name}", folder

@@ -1,6 +1,6 @@
-"""The embedded Druid: data sources as Parquet segments below a home folder, native queries answered by DuckDB.
+"""The embedded store: data sources as Parquet segments below a home folder, native queries answered by DuckDB.
 
-Opening touches nothing: DuckDB is imported and the folder is looked at when the first query or ingestion comes.
+Opening it does no I/O: DuckDB is imported and the folder is read by the first query or ingestion.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddedStore:
-    """A Druid of one process: an `engine.engine.DruidEngine`. All methods raise DruidError."""
+    """An in-process `engine.engine.DruidEngine`. All methods raise DruidError."""
 
     url = EMBEDDED
 
@@ -45,7 +45,7 @@ class EmbeddedStore:
         return self._manifest.data_sources()
 
     def schema(self, data_source: str) -> dict[str, str]:
-        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty where there is none."""
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does not exist."""
         return self._manifest.newest_schema(data_source)
 
     def limits(self) -> DruidLimits:
@@ -53,13 +53,13 @@ class EmbeddedStore:
         return NO_LIMITS
 
     def statistics(self, data_source: str) -> TableStatistics | None:
-        """What the manifest knows of the rows; None where there are none."""
+        """Statistics from the manifest; None without rows."""
         from hivedruid.embedded.metadata import statistics
 
         return statistics(self._manifest.segments(data_source))
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-        """The same after a look at all rows: how many values these columns have."""
+        """Statistics from a scan of all rows, with the number of values of these columns."""
         from hivedruid.embedded.metadata import analysed
 
         duck = self._open()
@@ -69,13 +69,13 @@ class EmbeddedStore:
             return analysed(segments, self._relation(segments, schema), columns, duck.all)
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
-        """What queries read of a data source now; a path is never used again."""
+        """The segments that queries read now; a path is never reused."""
         from hivedruid.engine.segments import StoredSegment
 
         return tuple(StoredSegment(s.start, s.end, s.path) for s in self._manifest.segments(data_source))
 
     def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
-        """The segments of the manifest: all can be queried."""
+        """The segments of the manifest, which can all be queried."""
         from hivedruid.engine.segments import ListedSegment
 
         return tuple(
@@ -84,7 +84,7 @@ class EmbeddedStore:
         )
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
-        """The rows of a native query as they are computed: the values of `read.fields`, in order.
+        """The rows of a native query, streamed: the values of `read.fields`, in order.
 
         LONG is int (times are milliseconds), DOUBLE float, FLOAT the float that its decimal text spells, STRING str,
         a multi-value with several values a list. Segment files stay while the iterator is not exhausted or closed.
@@ -123,7 +123,7 @@ class EmbeddedStore:
             return answer(query, self._plan(query), duck.all)
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
-        """The rows of a native query as one Parquet file, its fields named `columns`; also where there are no rows.
+        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are no rows.
 
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
@@ -144,7 +144,7 @@ class EmbeddedStore:
             duck.run(f"COPY ({plan.select(items)}) TO {string_literal(str(path))} (FORMAT parquet)")
 
     def check(self, spec: Mapping[str, Any]) -> None:
-        """Only files of this machine are read."""
+        """Refuse input sources other than local files."""
         kind = spec["spec"]["ioConfig"]["inputSource"]["type"]
         if kind != "local":
             raise DruidError(
@@ -153,9 +153,9 @@ class EmbeddedStore:
             )
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
-        """Run an `index_parallel` task; its segments replace or join what is there in one commit, or nothing changes.
+        """Run an `index_parallel` task; one commit adds its segments or replaces existing ones, or nothing changes.
 
-        `journal` hears of it in that same commit.
+        `journal` is written in the same commit.
         """
         from hivedruid.embedded.ingest import ingest
 
@@ -163,7 +163,7 @@ class EmbeddedStore:
         return ingest(load, self._storage, self._manifest, journal)
 
     def withdraw(self, load: Load, journal: Journal) -> None:  # noqa: ARG002 - no task runs, and none is half done
-        """Nothing is to be taken back: what was not committed never was."""
+        """There is nothing to roll back: an uncommitted load has no effect."""
         journal.withdrawn("cancelled")
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:  # noqa: ARG002 - nothing is kept
@@ -172,7 +172,7 @@ class EmbeddedStore:
         self._storage.clean()
 
     def ingestion_facts(self, data_source: str, **_: object) -> None:
-        """Nothing is ingested from Kafka here."""
+        """The embedded store does not ingest from Kafka."""
 
     def change_ingestion(self, change: IngestionChange, **_: object) -> tuple[Move, ...]:
         raise UnsupportedError(f"the embedded store does not ingest from Kafka: {change.table.full_name}")
@@ -191,7 +191,7 @@ class EmbeddedStore:
         return self._duck
 
     def _reconcile(self) -> None:
-        """Once: delete what crashed or replaced ingestions left behind."""
+        """Delete, once, the files that crashed or replaced ingestions left behind."""
         if not self._reconciled:
             self._storage.clean()
             self._reconciled = True

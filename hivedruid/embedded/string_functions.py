@@ -20,7 +20,7 @@ Function = tuple[int, int, Callable[[list[Sql]], Sql]]
 
 
 def _strings(template: str, type_: str = "STRING") -> Callable[[list[Sql]], Sql]:
-    """A function of strings; the template's own SQL gives null for null."""
+    """A function of strings whose SQL template returns null for null."""
 
     def build(arguments: list[Sql]) -> Sql:
         values = [as_string(argument) for argument in arguments]
@@ -30,7 +30,7 @@ def _strings(template: str, type_: str = "STRING") -> Callable[[list[Sql]], Sql]
 
 
 def literal_text(argument: Sql, function: str, what: str) -> str | None:
-    """The value of an argument that Druid wants as a constant."""
+    """The value of an argument that must be a constant in Druid."""
     if not argument.is_literal:
         raise DruidError(f"Function[{function}] {what} argument must be a literal")
     return None if argument.literal is None else str(argument.literal)
@@ -109,7 +109,7 @@ def _parse_long(arguments: list[Sql]) -> Sql:
 
 
 def like(text: Sql, pattern: str, escape: str | None) -> Sql:
-    """SQL LIKE; without an escape character none escapes."""
+    """SQL LIKE; without an escape character there is no escaping."""
     plain = []
     position = 0
     while position < len(pattern):
@@ -145,7 +145,7 @@ def _regexp(arguments: list[Sql], function: str) -> tuple[Sql, str]:
 
 
 def java_regex(pattern: str) -> str:
-    """A Java regular expression as a quoted RE2 one; what RE2 lacks is refused."""
+    """A Java regular expression as a quoted RE2 one; features that RE2 lacks are refused."""
     if re.search(r"\(\?(?:[=!>]|<[=!])|\\[1-9]|[*+?}]\+", pattern):
         raise DruidError(
             f"regular expression '{pattern}': look-around, back references and possessive quantifiers"
@@ -170,7 +170,7 @@ def _regexp_extract(arguments: list[Sql]) -> Sql:
         raise DruidError(f"No group {index}")
     extracted = f"regexp_extract({text.text}, {pattern}, {index})"
     if index != "0" and re.search(r"\)[?*{]|\|", pattern):
-        extracted = f"nullif({extracted}, '')"  # a group that took no part is null; DuckDB gives ''
+        extracted = f"nullif({extracted}, '')"  # a group that did not participate is null; DuckDB returns ''
     return combine(f"(CASE WHEN regexp_matches({text.text}, {pattern}) THEN {extracted} END)", "STRING", text)
 
 
@@ -275,4 +275,4 @@ STRING_FUNCTIONS: dict[str, Function] = {
     ),
     "human_readable_decimal_format": (1, 2, _human_readable("human_readable_decimal_format", 1000, "K M G T P E", "")),
 }
-"""Function by lower-case name: fewest and most arguments, and its translation."""
+"""Function by lower-case name: minimum and maximum number of arguments, and its translation."""

@@ -1,4 +1,4 @@
-"""Druid's time functions (`timestamp_floor` and its kin) as SQL. Zones, periods and patterns must be constants."""
+"""Druid's time functions (`timestamp_floor` and related ones) as SQL. Zones, periods and patterns must be constants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIELDS = {
     "CENTURY": "ceil(year({ts}) / 100.0)",
     "MILLENNIUM": "ceil(year({ts}) / 1000.0)",
 }
-"""What `timestamp_extract` takes from a wall clock timestamp. Both DOW and ISODOW count Monday=1 to Sunday=7."""
+"""The fields that `timestamp_extract` extracts from a wall clock timestamp. Both DOW and ISODOW count Monday=1 to Sunday=7."""
 
 
 def _constant(arguments: list[Sql], index: int, function: str, what: str) -> str | None:
@@ -51,7 +51,7 @@ def _period(arguments: list[Sql], function: str) -> periods.Period:
 
 
 def _origin(arguments: list[Sql], function: str, zone: periods.Zone) -> str | None:
-    """SQL of the origin: an instant in milliseconds, or ISO text, which is in the zone where it names no offset."""
+    """SQL of the origin: an instant in milliseconds, or ISO text, which is in the zone unless it has an offset."""
     if len(arguments) > 2 and arguments[2].type == "LONG" and arguments[2].is_literal:
         return arguments[2].text
     text = _constant(arguments, 2, function, "origin")
@@ -125,7 +125,7 @@ def _timestamp_parse(arguments: list[Sql]) -> Sql:
 
 
 def _timestamp(arguments: list[Sql]) -> Sql:
-    """`timestamp(text[, pattern])`: as timestamp_parse in UTC, but a text that does not fit is an error."""
+    """`timestamp(text[, pattern])`: as timestamp_parse in UTC, but a text that does not match is an error."""
     parsed = _timestamp_parse([*arguments[:1], *(arguments[1:2] or [NULL])])
     text = arguments[0].text
     message = f"error('Invalid format: \"' || {text} || '\"')"
@@ -163,4 +163,4 @@ TIME_FUNCTIONS: dict[str, tuple[int, int, Callable[[list[Sql]], Sql]]] = {
     "unix_timestamp": (1, 2, _unix_timestamp),
     "subtract_months": (2, 3, _months_between),
 }
-"""Function by name: fewest and most arguments, and its translation."""
+"""Function by name: minimum and maximum number of arguments, and its translation."""

@@ -11,9 +11,9 @@ from hivedruid.embedded.sql import cast, identifier
 
 
 def unnest(spec: Mapping[str, Any], base: Relation) -> Relation:
-    """The rows of `base` with a column more, which hides one of its name; those without elements have no row.
+    """The rows of `base` with an additional column, which hides one of the same name; rows without elements are dropped.
 
-    A multi-value column by its bare name has a row with null there: it is no array to Druid, its emptiness is null.
+    An empty multi-value column, used by its plain name, yields a row with null: Druid does not treat it as an array.
     """
     virtual = spec["virtualColumn"]
     name = virtual["name"]
