@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from hivedruid.catalog.table import TableKind
+from hivedruid.catalog.kinds import TableKind
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping", "aggregators", "multivalue",
@@ -34,14 +34,6 @@ COMPACTION_PREFIX = "druid.compaction."
 AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
-
-KIND_NAMES: dict[TableKind, str] = {
-    "druid": "a Druid table",
-    "kafka": "a Kafka table",
-    "files": "an external table of files",
-    "iceberg": "a managed table",
-    "view": "a view",
-}
 
 _DRUID: tuple[TableKind, ...] = ("druid",)
 _KAFKA: tuple[TableKind, ...] = ("kafka",)

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
+from hivedruid.catalog.kinds import KINDS, TableKind, Use
 from hivedruid.catalog.types import HiveType
+from hivedruid.errors import Span
 
-TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
-"""What is behind a table: a Druid data source, a Kafka topic, files at a LOCATION, an Iceberg table of
-ORC files (every managed Hive-side table), or a query."""
-
-DRUID_STORAGE_HANDLER = "org.apache.hadoop.hive.druid.DruidStorageHandler"
-KAFKA_STORAGE_HANDLER = "org.apache.hadoop.hive.kafka.KafkaStorageHandler"
 TIME_COLUMN = "__time"
 
 
@@ -63,7 +58,39 @@ class Table:
     @property
     def is_materialized(self) -> bool:
         """Whether it is a materialized view: a table of its own, and a query that its rows come from."""
-        return self.kind != "view" and self.view_text is not None
+        return not self.is_view and self.view_text is not None
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a query, and has no rows of its own."""
+        return not KINDS[self.kind].stores
+
+    @property
+    def has_data_source(self) -> bool:
+        """Whether its rows are in a Druid data source."""
+        return "data source" in KINDS[self.kind].stores
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether its rows are the records of a Kafka topic."""
+        return "topic" in KINDS[self.kind].stores
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether its rows are in files of a folder."""
+        return "folder" in KINDS[self.kind].stores
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether Iceberg commits its files."""
+        return "snapshots" in KINDS[self.kind].stores
+
+    def check(self, use: Use, span: Span | None) -> None:
+        """Raise SemanticError or UnsupportedError where a statement cannot use this kind of table so."""
+        refusal = KINDS[self.kind].refused.get(use)
+        if refusal is not None:
+            message, hint = (text.format(table=self.full_name) for text in (refusal.message, refusal.hint))
+            raise refusal.error(message, span=span, hint=hint or None)
 
     @property
     def full_name(self) -> str:

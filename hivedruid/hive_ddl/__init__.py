@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.properties import KIND_NAMES, is_fed
+from hivedruid.catalog.kinds import KINDS
+from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.hive_ddl.acceptance import Tables
@@ -168,6 +169,6 @@ def _told(error: HiveDruidError, *, hint: bool = True) -> str:
 
 
 def _summary(table: Table) -> str:
-    return KIND_NAMES[table.kind] + (
+    return KINDS[table.kind].noun + (
         " with Kafka ingestion" if table.kind == "druid" and is_fed(table.properties) else ""
     )

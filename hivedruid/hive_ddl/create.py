@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.properties import is_fed
-from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TIME_COLUMN, TableKind
+from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.errors import ParseError
 from hivedruid.hive_ddl.avro import avro_columns
 from hivedruid.hive_ddl.draft import Draft, Pair

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from hivedruid.catalog import properties as p
-from hivedruid.catalog.table import TableKind
+from hivedruid.catalog.kinds import KINDS, TableKind
 from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.hive_ddl.draft import Pair
 from hivedruid.hive_ddl.findings import Finding, FindingKind
@@ -135,7 +135,7 @@ def _of_another_kind(pair: Pair, kind: TableKind | None, _given: Mapping[str, st
     if kind == "druid" and pair.key.startswith("kafka.consumer."):
         instead = f"; '{p.CONSUMER_PREFIX}{pair.key.removeprefix('kafka.consumer.')}' applies"
     return Outcome(
-        "dropped", f"'{pair.key}' (does not apply to {p.KIND_NAMES[kind]}, and was ignored by Hive{instead})", None
+        "dropped", f"'{pair.key}' (does not apply to {KINDS[kind].noun}, and was ignored by Hive{instead})", None
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import ParseError, SemanticError, UnsupportedError, did_you_mean
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName

@@ -268,12 +268,7 @@ class Builder:
         return node, Relation(alias, renamed.columns, None if e.alias else table.database)
 
     def _scan(self, table: Table, e: exp.Expr) -> Node:
-        if table.kind == "kafka":
-            raise UnsupportedError(
-                f"queries of Kafka tables are not supported: {table.full_name}",
-                span=self.span(e),
-                hint="ingest the topic into a Druid table and query that table",
-            )
+        table.check("read", self.span(e))
         return nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in table.columns), table)
 
     def _view(self, table: Table, e: exp.Expr) -> Node:

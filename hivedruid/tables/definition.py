@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
-from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table, TableKind
+from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables import druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import PROPERTIES
-from hivedruid.catalog.table import KAFKA_STORAGE_HANDLER, Column
+from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.secret_text import redact

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values, parse_stored_as
+from hivedruid.catalog.kinds import KINDS, TableKind
 from hivedruid.catalog.properties import (
     CHECKED_PREFIXES,
     CONSUMER_PREFIX,
     INGESTION_PREFIX,
     KAFKA_INGESTION,
-    KIND_NAMES,
     PROPERTIES,
     TASK_DURATION,
     PropertyType,
@@ -20,7 +20,6 @@ from hivedruid.catalog.properties import (
     find,
     parse_mapping,
 )
-from hivedruid.catalog.table import TableKind
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced, secret_in
 from hivedruid.settings import PERIOD, seconds
@@ -128,7 +127,7 @@ def _check_kind(known: TableProperty, item: Property, kind: TableKind | None) ->
     hint = "remove it"
     if kind == "druid" and item.key.startswith("kafka.consumer."):
         hint = f"did you mean '{CONSUMER_PREFIX}{item.key.removeprefix('kafka.consumer.')}'?"
-    raise SemanticError(f"property '{item.key}' does not apply to {KIND_NAMES[kind]}", span=item.key_span, hint=hint)
+    raise SemanticError(f"property '{item.key}' does not apply to {KINDS[kind].noun}", span=item.key_span, hint=hint)
 
 
 def _check_name(item: Property) -> None:

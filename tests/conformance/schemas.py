@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from hivedruid import parser
-from hivedruid.catalog.table import TIME_COLUMN, Column, Table, TableKind
+from hivedruid.catalog.kinds import TableKind
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, HiveType
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser.statements.ddl import CreateTable

@@ -8,7 +8,6 @@ from hivedruid.actions.compacting.model import CompactSegments, ConfigureCompact
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.catalog.properties import KIND_NAMES
 from hivedruid.catalog.table import Table
 from hivedruid.druid import compaction as specs
 from hivedruid.engine.capabilities import session_can
@@ -89,14 +88,5 @@ def _druid_table(name: TableName, snapshot: Snapshot) -> Table:
     from hivedruid.actions.lookup import find_table
 
     table = find_table(name, snapshot)
-    if table.kind == "druid":
-        return table
-    hints = {
-        "view": "name the underlying table",
-        "iceberg": f"to rewrite its files, use INSERT OVERWRITE TABLE {table.full_name} SELECT * FROM {table.full_name}",
-        "files": "hivedruid does not rewrite the files of an external table",
-        "kafka": "Kafka retains records according to the configuration of the topic",
-    }
-    raise UnsupportedError(
-        f"{table.full_name} is {KIND_NAMES[table.kind]}: it has no segments", span=name.span, hint=hints[table.kind]
-    )
+    table.check("compact", name.span)
+    return table

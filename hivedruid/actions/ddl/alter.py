@@ -31,8 +31,7 @@ from hivedruid.tables.property_checks import validate
 
 def _altered(name: TableName, snapshot: Snapshot) -> Table:
     table = find_table(name, snapshot)
-    if table.kind == "view":
-        raise SemanticError("Cannot alter a view with ALTER TABLE", span=name.span, hint="use CREATE OR REPLACE VIEW")
+    table.check("alter", name.span)
     refuse_if_materialized(table, "alter", name.span)
     return table
 

@@ -9,7 +9,8 @@ from hivedruid.actions.ddl import model as c
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
-from hivedruid.actions.utility.show import HANDLERS, table_type
+from hivedruid.actions.utility.show import table_type
+from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Table
 from hivedruid.druid.compaction import config_path
 from hivedruid.secrets import masked, masked_all

@@ -10,7 +10,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import ddl as s
 
 
@@ -22,8 +22,7 @@ def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]
     if missing and snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true":
         return ()
     table = find_table(statement.name, snapshot)
-    if table.kind == "view":
-        raise SemanticError("Cannot drop a view with DROP TABLE", span=statement.name.span, hint="use DROP VIEW")
+    table.check("drop", statement.name.span)
     if table.is_materialized:
         raise SemanticError(
             "Cannot drop a materialized view with DROP TABLE",
@@ -75,14 +74,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
     table = find_table(statement.name, snapshot)
     span = statement.name.span
     refuse_if_materialized(table, "truncate", span)
-    if table.kind == "view":
-        raise SemanticError(
-            f"Cannot truncate a view {table.full_name}", span=span, hint="truncate the underlying table"
-        )
-    if table.kind == "kafka":
-        raise UnsupportedError(
-            f"Cannot truncate the topic behind {table.full_name}", span=span, hint="use Kafka's tools"
-        )
+    table.check("truncate", span)
     ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
     always = _is_true(table, "external.table.purge")
     if table.kind == "files" and not always:

@@ -8,7 +8,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.statistics.model import ComputeStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING
-from hivedruid.errors import SemanticError, UnsupportedError, did_you_mean
+from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.statistics import AnalyzeTable
 from hivedruid.plan.physical import SparkJob, TableInput
@@ -22,18 +22,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     del note
     assert isinstance(statement, AnalyzeTable)
     table = find_table(statement.name, snapshot)
-    if table.kind == "view":
-        raise SemanticError(
-            f"{table.full_name} is a view and has no rows of its own",
-            span=statement.name.span,
-            hint="ANALYZE the tables that it reads",
-        )
-    if table.kind == "kafka":
-        raise UnsupportedError(
-            f"{table.full_name} is a Kafka topic: it has no fixed set of rows",
-            span=statement.name.span,
-            hint="ANALYZE the table that is fed from it",
-        )
+    table.check("analyze", statement.name.span)
     columns = _columns(statement, table)
     job = None if table.kind == "druid" or statement.no_scan else _job(table, columns)
     return StatementPlan((ComputeStatistics(table, columns, job, snapshot.now.isoformat(timespec="seconds")),))

@@ -8,7 +8,8 @@ from typing import Any
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.model import Show
-from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, Column, Table
+from hivedruid.catalog.kinds import HANDLERS
+from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.parser.statements import TableName
@@ -19,8 +20,6 @@ from hivedruid.tables.druid_tables import DISCOVERED_COMMENT
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 Row = tuple[str, ...]
-
-HANDLERS = {"druid": DRUID_STORAGE_HANDLER, "kafka": KAFKA_STORAGE_HANDLER}
 
 
 def _table(name: TableName, snapshot: Snapshot) -> Table:

@@ -11,7 +11,6 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.watching.model import DescribeTask, ListIngestions, ListProblems, ListTasks, ShutDownTask
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import require_cluster
-from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements import watching as s
 
@@ -48,6 +47,5 @@ def _druid_table(name: TableName | None, snapshot: Snapshot) -> Table | None:
     if name is None:
         return None
     table = find_table(name, snapshot)
-    if table.kind != "druid":
-        raise SemanticError(f"{table.full_name} is not a Druid table: it has no tasks", span=name.span)
+    table.check("list tasks", name.span)
     return table

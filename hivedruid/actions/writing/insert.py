@@ -89,15 +89,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
 def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:
     table = find_table(name, snapshot)
     refuse_if_materialized(table, "insert into", name.span or source.span(0))
-    if table.kind in ("view", "kafka"):
-        what = "a view" if table.kind == "view" else "a Kafka table"
-        raise UnsupportedError(
-            f"cannot insert into {what}, {table.full_name}",
-            span=name.span or source.span(0),
-            hint="insert into the underlying table"
-            if table.kind == "view"
-            else "write to the topic with a Kafka producer",
-        )
+    table.check("insert", name.span or source.span(0))
     return table
 
 

@@ -7,7 +7,8 @@ import pytest
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.catalog import types as t
-from hivedruid.catalog.table import KAFKA_STORAGE_HANDLER, Column, Table
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable

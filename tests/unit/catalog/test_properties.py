@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid.catalog.kinds import TableKind
 from hivedruid.catalog.names import columns_by_field, with_field_names
 from hivedruid.catalog.properties import PROPERTIES, TableProperty, find, parse_mapping
-from hivedruid.catalog.table import Column, Table, TableKind
+from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP
 from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements.ddl import Property

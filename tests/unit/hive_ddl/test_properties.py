@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.catalog.table import TableKind
+from hivedruid.catalog.kinds import TableKind
 from hivedruid.hive_ddl.draft import Pair
 from hivedruid.hive_ddl.properties import BOOKKEEPING, INTERNAL, revised, variable_name
 

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.table import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.parser.statements import Explain, Query, TableName, ddl, ingesting, utility, watching, writing

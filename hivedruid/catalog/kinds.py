@@ -1,0 +1,114 @@
+"""What each kind of table is: where its rows are stored, and what statements may not do with it. A new kind is a row.
+
+Behind a table is a Druid data source, a Kafka topic, files at a LOCATION, an Iceberg table of ORC files (every managed
+Hive-side table), or a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from hivedruid.errors import SemanticError, UnsupportedError
+
+TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
+Store = Literal["data source", "topic", "folder", "snapshots"]
+"""Where rows are: `folder` of files, with `snapshots` where Iceberg commits them."""
+Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "read", "truncate"]
+"""What a statement does with a table; `drop` and `alter` are those of DROP TABLE and ALTER TABLE."""
+
+
+class Refusal(NamedTuple):
+    """Why a statement cannot use a kind of table; `{table}` in the message and the hint is its full name."""
+
+    error: type[SemanticError | UnsupportedError]
+    message: str
+    hint: str = ""
+
+
+class Kind(NamedTuple):
+    """`noun` names the kind in messages, `handler` is Hive's storage handler class; what is not in `refused` is possible."""
+
+    noun: str
+    stores: frozenset[Store]
+    refused: Mapping[Use, Refusal]
+    handler: str | None = None
+
+
+DRUID_STORAGE_HANDLER = "org.apache.hadoop.hive.druid.DruidStorageHandler"
+KAFKA_STORAGE_HANDLER = "org.apache.hadoop.hive.kafka.KafkaStorageHandler"
+_NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no tasks")
+
+
+def _no_segments(noun: str, hint: str) -> Refusal:
+    return Refusal(UnsupportedError, f"{{table}} is {noun}: it has no segments", hint)
+
+
+KINDS: Mapping[TableKind, Kind] = {
+    "druid": Kind("a Druid table", frozenset({"data source"}), {}, DRUID_STORAGE_HANDLER),
+    "kafka": Kind(
+        "a Kafka table",
+        frozenset({"topic"}),
+        {
+            "analyze": Refusal(
+                UnsupportedError,
+                "{table} is a Kafka topic: it has no fixed set of rows",
+                "ANALYZE the table that is fed from it",
+            ),
+            "compact": _no_segments(
+                "a Kafka table", "Kafka retains records according to the configuration of the topic"
+            ),
+            "insert": Refusal(
+                UnsupportedError,
+                "cannot insert into a Kafka table, {table}",
+                "write to the topic with a Kafka producer",
+            ),
+            "list tasks": _NO_TASKS,
+            "read": Refusal(
+                UnsupportedError,
+                "queries of Kafka tables are not supported: {table}",
+                "ingest the topic into a Druid table and query that table",
+            ),
+            "truncate": Refusal(UnsupportedError, "Cannot truncate the topic behind {table}", "use Kafka's tools"),
+        },
+        KAFKA_STORAGE_HANDLER,
+    ),
+    "files": Kind(
+        "an external table of files",
+        frozenset({"folder"}),
+        {
+            "compact": _no_segments(
+                "an external table of files", "hivedruid does not rewrite the files of an external table"
+            ),
+            "list tasks": _NO_TASKS,
+        },
+    ),
+    "iceberg": Kind(
+        "a managed table",
+        frozenset({"folder", "snapshots"}),
+        {
+            "compact": _no_segments(
+                "a managed table", "to rewrite its files, use INSERT OVERWRITE TABLE {table} SELECT * FROM {table}"
+            ),
+            "list tasks": _NO_TASKS,
+        },
+    ),
+    "view": Kind(
+        "a view",
+        frozenset(),
+        {
+            "alter": Refusal(SemanticError, "Cannot alter a view with ALTER TABLE", "use CREATE OR REPLACE VIEW"),
+            "analyze": Refusal(
+                SemanticError, "{table} is a view and has no rows of its own", "ANALYZE the tables that it reads"
+            ),
+            "compact": _no_segments("a view", "name the underlying table"),
+            "drop": Refusal(SemanticError, "Cannot drop a view with DROP TABLE", "use DROP VIEW"),
+            "insert": Refusal(
+                UnsupportedError, "cannot insert into a view, {table}", "insert into the underlying table"
+            ),
+            "list tasks": _NO_TASKS,
+            "truncate": Refusal(SemanticError, "Cannot truncate a view {table}", "truncate the underlying table"),
+        },
+    ),
+}
+HANDLERS: Mapping[TableKind, str] = {name: kind.handler for name, kind in KINDS.items() if kind.handler is not None}
