@@ -39,6 +39,7 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",  # a few dozen rows are read sooner than code for them is made
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "hivedruid.spark.idle.timeout": "P1D",  # the session is used between jobs, too, for as long as the run takes
 }
 
 MAX_VIEWS = 6

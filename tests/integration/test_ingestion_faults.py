@@ -123,7 +123,7 @@ def test_two_at_once_in_one_home(home: IngestionHome, topics: Topics, tmp_path: 
     outcomes = at_once(tmp_path / "go", (home, name), (home, name))
     assert [outcome.error for outcome in outcomes] == ["", ""]
     home.expect(name, feed.expected)
-    assert home.problems(name) == {}
+    assert home.problems(name).keys() <= {"tasks failing"}  # as Druid may have one of the spec that was replaced
     assert home.ingestion(name)["tasks"] == "1/1"
     home.stop(name, feed.expected)
 
@@ -141,7 +141,7 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     assert told.startswith(f"the supervisor of data source {name} belongs to table default.{table} of ")
     assert told.endswith(f":{winner.folder}")
     winner.expect(table, feed.expected)
-    assert winner.problems(table) == {}
+    assert winner.problems(table).keys() <= {"tasks failing"}  # as Druid may have one of the spec that was replaced
     problems = loser.problems(its_table)
     assert list(problems) == ["owned by another table"]
     assert problems["owned by another table"]["cause"].startswith(f"it was started by table default.{table} of ")
