@@ -140,7 +140,7 @@ def _with_ids(actions: Sequence[Action], jobs: Sequence[Job]) -> list[Action]:
         elif isinstance(action, WriteTable) and not action.table.table_id:
             found.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
         elif isinstance(action, AddTable) and isinstance(before, WriteTable):
-            found.append(replace(action, table=replace(before.table, is_written=before.table.kind == "iceberg")))
+            found.append(replace(action, table=replace(before.table, is_written=before.table.has_snapshots)))
         elif not (isinstance(action, AddTable) and isinstance(before, IngestDruid)):
             found.append(action)
     return found

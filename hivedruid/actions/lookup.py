@@ -38,7 +38,7 @@ def require_database(database: str, span: Span | None, snapshot: Snapshot) -> No
 
 
 def already_exists(table: Table, span: Span | None) -> SemanticError:
-    what = "View" if table.kind == "view" else "Materialized view" if table.is_materialized else "Table"
+    what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
     return SemanticError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )

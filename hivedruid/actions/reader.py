@@ -56,11 +56,11 @@ class TableReader:
         if table is None:
             self._neighbours(database)
             return
-        if table.kind == "druid" and rows:
+        if table.has_data_source and rows:
             table = with_field_names(table, self._fields(table.data_source))
             self.resolved.add(key)
         self.tables[key] = table
-        if table.kind == "view" and table.view_text:
+        if table.is_view and table.view_text:
             from hivedruid.parser import parse
             from hivedruid.script import SourceStatement
 

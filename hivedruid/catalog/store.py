@@ -164,7 +164,7 @@ class Catalog:
             connection.execute(
                 "DELETE FROM statistics WHERE data_source IN (?, ?)", (table.table_id, table.data_source)
             )
-            if table.kind == "druid":
+            if table.has_data_source:
                 connection.execute("DELETE FROM places WHERE data_source = ?", (table.data_source,))
 
     def _require_database(self, name: str) -> None:

@@ -231,7 +231,7 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         tables = [table for database in catalog.databases() for table in catalog.tables(database)]
     finally:
         connection.close()
-    fed = [table for table in tables if table.kind == "druid" and is_fed(table.properties)]
+    fed = [table for table in tables if table.has_data_source and is_fed(table.properties)]
     if not fed:
         yield Check(feature, OK, "no table ingests from Kafka")
         return

@@ -40,7 +40,7 @@ def compact_task(table: Table, settings: Mapping[str, str]) -> Json:
 
 def automatic(table: Table, settings: Mapping[str, str]) -> Json | None:
     """The coordinator's configuration for a table's data source; None if automatic compaction is off."""
-    if table.kind != "druid" or table.properties.get(AUTO_COMPACTION, "false").lower() != "true":
+    if not table.has_data_source or table.properties.get(AUTO_COMPACTION, "false").lower() != "true":
         return None
     offset = table.properties.get(COMPACTION_OFFSET) or PROPERTIES[COMPACTION_OFFSET].default
     return {

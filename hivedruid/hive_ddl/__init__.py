@@ -170,5 +170,5 @@ def _told(error: HiveDruidError, *, hint: bool = True) -> str:
 
 def _summary(table: Table) -> str:
     return KINDS[table.kind].noun + (
-        " with Kafka ingestion" if table.kind == "druid" and is_fed(table.properties) else ""
+        " with Kafka ingestion" if table.has_data_source and is_fed(table.properties) else ""
     )

@@ -70,7 +70,7 @@ class Tables:
         if table is None:
             return None
         properties = {**table.properties, **given}
-        if table.kind == "druid":
+        if table.has_data_source:
             columns = with_stored_types(table.columns, properties)
             check_druid_properties(properties, columns, statement.name.span)
             if is_fed(properties):

@@ -261,7 +261,7 @@ class Builder:
                 span=self.span(e.this),
                 hint=did_you_mean(name, known) or "run SHOW TABLES to list the tables",
             )
-        node = self._view(table, e) if table.kind == "view" else self._scan(table, e)
+        node = self._view(table, e) if table.is_view else self._scan(table, e)
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
         )

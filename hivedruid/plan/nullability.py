@@ -57,7 +57,7 @@ def _column(node: Node, ref: Ref) -> bool:
 
 
 def _is_time(scan: TableScan, column: str) -> bool:
-    if scan.table.kind != "druid":
+    if not scan.table.has_data_source:
         return False
     name = next((c.name for c in scan.columns if c.id == column), None)
     stored = scan.table.column(name) if name is not None else None

@@ -102,7 +102,7 @@ def _matched(block: Block, view: MaterializedView, pairing: Sequence[int | None]
         theirs |= {c.id: Ref(c.type, f"{i}.{c.name}") for c in scans[i].columns}
         if place is not None:
             mine |= {c.id: Ref(c.type, f"{i}.{c.name}") for c in block.scans[place].columns}
-        if scans[i].table.kind == "druid":
+        if scans[i].table.has_data_source:
             whole.add(f"{i}.{TIME_COLUMN}")
     times = frozenset(whole)
     plain_view = [canonical(t, theirs, {}) for t in view.definition.block.terms]
@@ -135,7 +135,7 @@ def _columns(
     made = tuple(new_column(c.name, c.type) for c in view.table.columns)
     columns = ViewColumns(view.zone, times)
     for rex, column in zip(view.definition.outputs, made, strict=True):
-        columns.add(canonical(rex, names, equal), column.ref, in_druid=view.table.kind == "druid")
+        columns.add(canonical(rex, names, equal), column.ref, in_druid=view.table.has_data_source)
     for term in view.definition.block.terms:
         said = canonical(term, names, equal)
         if (

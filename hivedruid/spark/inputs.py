@@ -60,7 +60,7 @@ def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
 
 def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
     """A Hive-side table's rows; malformed rows fail the job or are skipped, depending on the table."""
-    if table.kind == "iceberg":
+    if table.has_snapshots:
         return iceberg_frame(spark, table)
     if table.kind != "files":
         raise PlanError(f"{table.full_name} is a {table.kind} table; Spark reads files and Iceberg tables")

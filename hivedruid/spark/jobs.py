@@ -79,13 +79,13 @@ class SparkRunner:
         Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in Hive.
         The write is atomic: a failed job changes nothing.
         """
-        if table.kind not in ("iceberg", "files"):
+        if not table.has_folder:
             raise PlanError(f"{table.full_name} is a {table.kind} table; Spark writes files and Iceberg tables")
-        if table.kind == "iceberg" and not overwrite:
+        if table.has_snapshots and not overwrite:
             inputs.check_folder(self._home, table)
         with self._running(job, target=table) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
-            if table.kind == "iceberg":
+            if table.has_snapshots:
                 return writing.write_iceberg(
                     spark, frame, table, inputs.iceberg_folder(self._home, table), overwrite=overwrite
                 )
@@ -93,7 +93,7 @@ class SparkRunner:
 
     def drop(self, table: Table) -> None:
         """Delete what a Hive-side table stores: an Iceberg table's folder, or the files at a LOCATION on this machine."""
-        if table.kind == "iceberg":
+        if table.has_snapshots:
             folder: Path | None = inputs.iceberg_folder(self._home, table)
         else:
             folder = paths.local_path(table.location) if table.location else None
@@ -147,11 +147,11 @@ class SparkRunner:
     def _job(self, job: SparkJob, target: Table | None) -> AbstractContextManager[Job]:
         """The home's session, with Iceberg if the job reads or writes an Iceberg table."""
         reads = any(isinstance(item, TableInput) and self._is_iceberg(item.table) for item in job.inputs)
-        iceberg = reads or (target is not None and target.kind == "iceberg")
+        iceberg = reads or (target is not None and target.has_snapshots)
         return session.job(self._settings, self._home, iceberg=iceberg, progress=self._progress)
 
     def _is_iceberg(self, table: Table) -> bool:
-        return table.kind == "iceberg" and inputs.iceberg_exists(self._home, table)
+        return table.has_snapshots and inputs.iceberg_exists(self._home, table)
 
     @contextmanager
     def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:
@@ -173,7 +173,7 @@ class SparkRunner:
             parquet = druid_files[item.view]
             rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.shipped(spark, parquet)
             return inputs.druid_frame(rows, item)
-        if item.table.kind == "iceberg" and not self._is_iceberg(item.table):
+        if item.table.has_snapshots and not self._is_iceberg(item.table):
             inputs.check_folder(self._home, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
@@ -213,7 +213,7 @@ class SparkRunner:
         found = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:
-            if table.kind == "iceberg" and f"/{table.table_id}/metadata/" in text:
+            if table.has_snapshots and f"/{table.table_id}/metadata/" in text:
                 return SparkError(
                     f"the metadata of {table.full_name} cannot be read: {found.message.removeprefix('Spark: ')}",
                     hint=f"restore the files from a backup of the home folder, or DROP TABLE {table.full_name};"

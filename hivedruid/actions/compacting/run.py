@@ -122,7 +122,7 @@ def _segments(action: ListSegments, services: Services) -> Result:
     druid = services.druid()
     rows = [
         segment_row(table.full_name, segment)
-        for table in sorted((table for table in tables if table.kind == "druid"), key=lambda t: t.full_name)
+        for table in sorted((table for table in tables if table.has_data_source), key=lambda t: t.full_name)
         for segment in druid.listed_segments(table.data_source)
     ]
     return Result(SEGMENT_COLUMNS, iter(rows))

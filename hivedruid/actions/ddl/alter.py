@@ -88,12 +88,12 @@ def _with_properties(
 ) -> tuple[Action, ...]:
     """Change the table's properties, validated together; the key `comment` sets the table's comment."""
     columns = table.columns
-    if table.kind == "druid":
+    if table.has_data_source:
         columns = with_stored_types(columns, properties)
         check_druid_properties(properties, columns, name.span)
         if is_fed(properties):
             druid_tables.check_columns(columns, span=name.span)
-    for key in ("kafka.topic", "kafka.bootstrap.servers") if table.kind == "kafka" else ():
+    for key in ("kafka.topic", "kafka.bootstrap.servers") if table.has_topic else ():
         if not properties.get(key):
             raise SemanticError(
                 f"Set Table property {key}", span=name.span, hint="this property is required for a Kafka table"
@@ -113,14 +113,14 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
     table = _altered(statement.name, snapshot)
     spans = definition.column_spans(statement.columns)
     added = definition.declared(statement.columns)
-    if table.kind == "druid":
+    if table.has_data_source:
         added = with_stored_types(added, table.properties)
     for column in added:
         if table.column(column.name):
             raise SemanticError(f"Duplicate column name: {column.name}", span=spans.get(column.name))
-        if table.kind == "druid":
+        if table.has_data_source:
             druid_tables.check_column(column, spans.get(column.name))
-    if table.kind == "kafka":
+    if table.has_topic:
         own = table.columns[: -len(hive_tables.KAFKA_COLUMNS)]
         columns = hive_tables.kafka_columns(own + added, spans)
     else:
@@ -159,7 +159,7 @@ _CHANGES_ROWS = (
 def left_as_it_is(change: ReplaceTable) -> Iterator[str]:
     """Notes on existing rows of a Druid table that the change of the table does not affect."""
     before, after = change.before, change.after
-    if after.kind != "druid":
+    if not after.has_data_source:
         return
     if after.full_name != before.full_name:
         yield f"{after.full_name} still uses the data source {after.data_source}"

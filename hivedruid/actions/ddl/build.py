@@ -129,7 +129,7 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
             return ()
         if not statement.or_replace:
             raise already_exists(existing, statement.name.span)
-        if existing.kind != "view":
+        if not existing.is_view:
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
             )

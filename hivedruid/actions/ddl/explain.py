@@ -67,7 +67,7 @@ def _table_fields(table: Table) -> Fields:
 
 def _add_table(action: c.AddTable) -> tuple[str, Fields]:
     table = action.table
-    if table.kind != "view":
+    if not table.is_view:
         return "Create Table Operator", [("name", table.full_name), *_table_fields(table)]
     columns = [f"{column.name} {column.type}" for column in table.columns]
     return "Create View Operator", [
@@ -82,11 +82,11 @@ def _add_table(action: c.AddTable) -> tuple[str, Fields]:
 
 def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
     table = action.table
-    if table.kind == "view":
+    if table.is_view:
         return "Drop View Operator", [("name", table.full_name)]
     return "Drop Table Operator", [
         ("name", table.full_name),
-        ("data source", table.data_source if table.kind == "druid" else None),
+        ("data source", table.data_source if table.has_data_source else None),
         ("delete data", action.delete_data),
         ("purge", action.purge or None),
         ("ingestion", [step.text for step in _steps(action)]),
@@ -119,7 +119,7 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
 
 def _empty_table(action: c.EmptyTable) -> tuple[str, Fields]:
     table = action.table
-    data_source = table.data_source if table.kind == "druid" else None
+    data_source = table.data_source if table.has_data_source else None
     return "Truncate Table Operator", [
         ("name", table.full_name),
         ("data source", data_source),
@@ -155,7 +155,7 @@ def _supervisor_spec(action: c.DdlAction, settings: Mapping[str, str]) -> dict[s
     table = (
         action.table if isinstance(action, c.AddTable) else action.after if isinstance(action, c.ReplaceTable) else None
     )
-    if table is None or table.kind != "druid" or not is_fed(table.properties):
+    if table is None or not table.has_data_source or not is_fed(table.properties):
         return None
     return supervisor_spec(table, settings)
 

@@ -39,11 +39,11 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
     """CREATE TABLE … LIKE: columns, format and properties of the other table, without its data."""
     other = find_table(like, snapshot)
-    if other.kind == "view" or other.is_materialized:
+    if other.is_view or other.is_materialized:
         raise UnsupportedError(
             "CREATE TABLE … LIKE a view is not supported", span=like.span, hint="use CREATE TABLE … AS SELECT … LIMIT 0"
         )
-    external = statement.external or (other.external and other.kind == "kafka")
+    external = statement.external or (other.external and other.has_topic)
     kind = other.kind
     if kind in ("files", "iceberg"):
         kind = "files" if external else "iceberg"

@@ -41,9 +41,9 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
     and so does one that another home feeds. PURGE, auto.purge and external.table.purge delete the segments permanently.
     """
     always = _is_true(table, "external.table.purge")
-    is_own = table.owns_data_source if table.kind == "druid" else not table.external
-    delete_data = table.kind != "view" and (is_own or always) and not ingestion.is_anothers(table, snapshot)
-    for_good = delete_data and table.kind == "druid" and (purge or always or _is_true(table, "auto.purge"))
+    is_own = table.owns_data_source if table.has_data_source else not table.external
+    delete_data = not table.is_view and (is_own or always) and not ingestion.is_anothers(table, snapshot)
+    for_good = delete_data and table.has_data_source and (purge or always or _is_true(table, "auto.purge"))
     fed = (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
     end = ingestion.dropped(table, snapshot, purge=for_good and fed)
     configured = next(iter(compaction.changed(table, None, snapshot)), None)
@@ -64,7 +64,7 @@ def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
             span=statement.name.span,
             hint="use DROP MATERIALIZED VIEW",
         )
-    if table.kind != "view":
+    if not table.is_view:
         raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
     refuse_if_used(table, "drop", statement.name.span, snapshot)
     return (removal(table, snapshot),)
@@ -84,7 +84,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
             hint="to let TRUNCATE delete its files, set external.table.purge to true",
         )
     own = table.owns_data_source and _is_true(table, "auto.purge")
-    return (EmptyTable(table, purge=table.kind == "druid" and (always or own)),)
+    return (EmptyTable(table, purge=table.has_data_source and (always or own)),)
 
 
 def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -103,7 +103,7 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
     names = tuple(table.full_name for table in tables)
     for table in tables:
         refuse_if_used(table, "drop", statement.span, snapshot, names)
-    views_first = sorted(tables, key=lambda table: (table.kind != "view", table.name))
+    views_first = sorted(tables, key=lambda table: (not table.is_view, table.name))
     actions: tuple[Action, ...] = (
         RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
     )

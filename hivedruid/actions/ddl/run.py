@@ -56,7 +56,7 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 
     Druid comes before the catalog: if it cannot be reached, nothing is changed and DROP can be rerun.
     """
-    in_druid = action.table.kind == "druid"
+    in_druid = action.table.has_data_source
     if action.ingestion is not None:
         from hivedruid.actions.ingesting.run import change_ingestion
 
@@ -73,9 +73,9 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 
 
 def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:
-    if table.kind == "druid":
+    if table.has_data_source:
         services.druid().drop(table.data_source, purge=purge)
-    elif table.kind in ("iceberg", "files"):
+    elif table.has_folder:
         services.spark().drop(table)
 
 

@@ -37,7 +37,7 @@ def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...
     from hivedruid.actions.lookup import find_table
 
     table = find_table(statement.name, snapshot)
-    if table.kind != "druid" or not is_fed(table.properties):
+    if not table.has_data_source or not is_fed(table.properties):
         raise SemanticError(
             f"cannot {statement.verb} the ingestion: {table.full_name} is not a Druid table with kafka.topic",
             span=statement.name.span,

@@ -25,7 +25,7 @@ WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
 
 def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, ...]:
     """The check before a table is created; none for the embedded store, or if it is turned off."""
-    if table.kind != "druid" or not is_fed(table.properties) or not session_can(settings, "ingestion"):
+    if not table.has_data_source or not is_fed(table.properties) or not session_can(settings, "ingestion"):
         return ()
     mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
     if mode == "OFF":

@@ -32,7 +32,7 @@ def gather_runtime(
         return found, None
     try:
         for key, table in tables.items():
-            if table.kind == "druid" and is_fed(table.properties):
+            if table.has_data_source and is_fed(table.properties):
                 known = facts.druid().ingestion_facts(table.data_source, whole=True)
                 if known is not None:
                     found[key] = known
@@ -43,7 +43,7 @@ def gather_runtime(
 
 def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) -> list[Row]:
     """Empty for a table that is not fed from Kafka, or not in a cluster."""
-    if table.kind != "druid" or not is_fed(table.properties) or (known is None and unreachable is None):
+    if not table.has_data_source or not is_fed(table.properties) or (known is None and unreachable is None):
         return []
     told = [UNREACHABLE] if known is None else _status(table, known)
     return [(line, "", "") for line in ("", "StorageHandlerInfo", *told)]

@@ -57,7 +57,7 @@ def _concerned(
     has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
     for table in candidates:
         sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # possibly together with the topic
-        if table.kind == "druid" and (is_fed(table.properties) or sets_verb):
+        if table.has_data_source and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
             if has_verb or record.started or record.pending or record.last:
                 yield (table.database, table.name), table, record

@@ -128,7 +128,7 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     table = new_table(clauses, snapshot, columns)
     if table is None:
         return None
-    if table.kind == "druid" and table.data_source in snapshot.discovered:
+    if table.has_data_source and table.data_source in snapshot.discovered:
         raise SemanticError(
             f"Data source [{table.data_source}] already existing",
             span=statement.name.span,
@@ -169,7 +169,7 @@ def _built(table: Table, snapshot: Snapshot, unfit: str) -> Built:
 def find_view(name: TableName, snapshot: Snapshot) -> Table:
     table = find_table(name, snapshot)
     if not table.is_materialized:
-        what = "a view" if table.kind == "view" else "a table"
+        what = "a view" if table.is_view else "a table"
         raise SemanticError(
             f"{table.full_name} is {what}, not a materialized view",
             span=name.span,

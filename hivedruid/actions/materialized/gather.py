@@ -91,7 +91,7 @@ def _plain_views(catalog: Catalog, names: Iterable[str]) -> set[str]:
     found = set()
     for name in set(names):
         table = catalog.find(*name.split(".", 1))
-        if table is not None and table.kind == "view":
+        if table is not None and table.is_view:
             found.add(name)
     return found
 
@@ -158,20 +158,18 @@ def state_of(table: Table, facts: Facts) -> SourceState:
 def own_state(table: Table, druid: Callable[[], DruidEngine], home: Path) -> SourceState:
     """The current state of a table, without `Facts`: used for a view's own table after a build."""
     definition = sha256(f"{table.table_id} {to_json(replace(table, rewrite_enabled=False))}".encode()).hexdigest()[:16]
-    if table.kind == "druid":
+    if table.has_data_source:
         segments = druid().segments(table.data_source)
         return SourceState(
             definition,
             tuple((s.start, s.end, s.id) for s in segments if not s.growing),
             growing=tuple((s.start, s.end) for s in segments if s.growing),
         )
-    if table.kind == "iceberg":
+    if table.has_snapshots:
         return SourceState(definition, token=_iceberg_token(table, home))
     if table.kind == "files":
         return _files_state(table, definition)
-    return SourceState(
-        definition, unknown="" if table.kind == "view" else "is not a table whose changes can be tracked"
-    )
+    return SourceState(definition, unknown="" if table.is_view else "is not a table whose changes can be tracked")
 
 
 def _iceberg_token(table: Table, home: Path) -> str:

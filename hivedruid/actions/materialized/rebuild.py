@@ -31,14 +31,14 @@ def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
     then = facts.built
     if then.sources is None or now.sources is None:
         return "its last build did not complete"
-    if facts.table.kind != "druid":
+    if not facts.table.has_data_source:
         return "it is not stored in Druid"
     if facts.own is None or not facts.own.is_same(then.own):
         return "its rows were changed outside REBUILD"
     definition = definition_of(node)
     if isinstance(definition, str):
         return definition
-    if len(definition.block.scans) != 1 or definition.block.scans[0].table.kind != "druid":
+    if len(definition.block.scans) != 1 or not definition.block.scans[0].table.has_data_source:
         return "its query reads more than one Druid table" if definition.block.scans else "its query reads no table"
     source = definition.block.scans[0].table
     if set(then.sources) != set(now.sources) or any(

@@ -63,7 +63,7 @@ def _store(action: BuildView, table: Table, services: Services) -> None:
 
 def _invalidate(action: BuildView, services: Services) -> None:
     """Mark the view as not built while its rows change, unless rows and catalog change in one commit."""
-    if not action.creates and not (action.table.kind == "druid" and can(services.druid().url, "one commit")):
+    if not action.creates and not (action.table.has_data_source and can(services.druid().url, "one commit")):
         invalidate(services.catalog, action.table)
 
 

@@ -24,7 +24,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     table = find_table(statement.name, snapshot)
     table.check("analyze", statement.name.span)
     columns = _columns(statement, table)
-    job = None if table.kind == "druid" or statement.no_scan else _job(table, columns)
+    job = None if table.has_data_source or statement.no_scan else _job(table, columns)
     return StatementPlan((ComputeStatistics(table, columns, job, snapshot.now.isoformat(timespec="seconds")),))
 
 

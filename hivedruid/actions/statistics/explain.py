@@ -12,7 +12,7 @@ def _describe(action: Action) -> tuple[str, Fields]:
     table = action.table
     return "Statistics Operator", [
         ("name", table.full_name),
-        ("data source", table.data_source if table.kind == "druid" else None),
+        ("data source", table.data_source if table.has_data_source else None),
         ("columns", [column.name for column in action.columns]),
         ("sql", action.job.sql if action.job else None),
     ]

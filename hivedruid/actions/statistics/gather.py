@@ -32,13 +32,13 @@ def gather_statistics(tables: Iterable[Table], facts: Facts, *, reachable: bool)
 def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatistics | None:
     """The statistics of one table."""
     store = StatisticsStore(facts.catalog)
-    if table.kind == "druid":
+    if table.has_data_source:
         now: TableStatistics | None = None
         if reachable:
             with suppress(HiveDruidError):
                 now = facts.druid().statistics(table.data_source)
         return combined(now, store.find(facts.settings["druid.url"], table.data_source))
-    if table.kind in ("files", "iceberg"):
+    if table.has_folder:
         return combined(stored_files(table, facts.home), store.find("", table.table_id))
     return None
 
@@ -47,9 +47,9 @@ def stored_files(table: Table, home: Path) -> TableStatistics | None:
     """The size of a Hive-side table on this machine, and the number of rows of an Iceberg table."""
     folder = folder_of(table, home)
     if folder is None or not folder.exists():
-        return TableStatistics(0, 0, of="nothing") if table.kind == "iceberg" else None
-    rows = iceberg_rows(folder) if table.kind == "iceberg" else None
-    data = folder / "data" if table.kind == "iceberg" else folder
+        return TableStatistics(0, 0, of="nothing") if table.has_snapshots else None
+    rows = iceberg_rows(folder) if table.has_snapshots else None
+    data = folder / "data" if table.has_snapshots else folder
     count, size, newest = _weighed(data)
     if count > MOST_FILES:
         return None
@@ -58,7 +58,7 @@ def stored_files(table: Table, home: Path) -> TableStatistics | None:
 
 def folder_of(table: Table, home: Path) -> Path | None:
     """The folder of its files; None if they are not on this machine."""
-    if table.kind == "iceberg":
+    if table.has_snapshots:
         return home / "warehouse" / "tables" / table.table_id
     location = (table.location or "").removeprefix("file://").removeprefix("file:")
     return Path(location) if location and ":" not in location.partition("/")[0] else None

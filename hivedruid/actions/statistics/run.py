@@ -16,7 +16,7 @@ def run(action: Action, services: Services) -> None:
     """Compute and store them; statistics of other columns are kept while the table is unchanged."""
     assert isinstance(action, ComputeStatistics)
     table = action.table
-    if table.kind == "druid":
+    if table.has_data_source:
         key = (services.setting("druid.url"), table.data_source)
         found = _of_druid(action, services)
     else:

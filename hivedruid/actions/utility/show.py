@@ -119,7 +119,7 @@ def parameters(table: Table) -> dict[str, str]:
 
 
 def table_type(table: Table) -> str:
-    if table.kind == "view":
+    if table.is_view:
         return "VIRTUAL_VIEW"
     if table.is_materialized:
         return "MATERIALIZED_VIEW"
@@ -152,7 +152,7 @@ def _formatted(table: Table) -> list[Row]:
         rows.append(("Table Parameters:", "", ""))
         rows += [("", key, value) for key, value in listed.items()]
     rows.append(("", "", ""))
-    if table.kind == "view":
+    if table.is_view:
         return [*rows, ("# View Information", "", ""), ("Expanded Query:", table.view_text or "", "")]
     rows.append(("# Storage Information", "", ""))
     serde = masked_all(table.serde)
@@ -202,7 +202,7 @@ def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
     names = [
         table.name
         for table in snapshot.all_tables
-        if table.database == database and (statement.kind == "tables" or table.kind == "view")
+        if table.database == database and (statement.kind == "tables" or table.is_view)
     ]
     return _show(("tab_name",), _matching(names, statement.like))
 
@@ -234,7 +234,7 @@ def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
 def create_statement(table: Table) -> str:
     """The CREATE statement of a table or view; running it creates the same one, except for secrets."""
     name = f"`{table.database}`.`{table.name}`"
-    if table.kind == "view":
+    if table.is_view:
         columns = ", ".join(_name(c.name) + _comment_clause(c.comment) for c in table.columns)
         lines = [f"CREATE VIEW {name}" + (f" ({columns})" if columns else "")]
         if table.comment:
@@ -243,7 +243,7 @@ def create_statement(table: Table) -> str:
     if table.is_materialized:
         return _create_materialized(name, table)
     columns_shown = table.columns
-    if table.kind == "kafka":
+    if table.has_topic:
         columns_shown = columns_shown[: -len(KAFKA_COLUMNS)]
     columns = ",\n".join(f"  {_name(c.name)} {c.type}{_comment_clause(c.comment)}" for c in columns_shown)
     lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name} (\n{columns})"]

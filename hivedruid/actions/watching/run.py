@@ -215,7 +215,7 @@ def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
 
 def table_names(catalog: Catalog) -> dict[str, str]:
     """Table by data source; of several tables the one fed from Kafka, then the first by name."""
-    tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.kind == "druid"]
+    tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.has_data_source]
     found: dict[str, str] = {}
     for table in sorted(tables, key=lambda t: (not is_fed(t.properties), t.full_name)):
         found.setdefault(table.data_source, table.full_name)

@@ -57,7 +57,7 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
             span=verb.value_span,
             hint=f"remove it, and run {verb.value.upper()} INGESTION {table.name} afterwards",
         )
-    if table.kind == "druid" and table.data_source in snapshot.discovered:
+    if table.has_data_source and table.data_source in snapshot.discovered:
         raise SemanticError(
             f"Data source [{table.data_source}] already existing",
             span=statement.name.span,
@@ -77,7 +77,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
-        if table.kind == "druid":  # columns of an existing data source were not checked before
+        if table.has_data_source:  # columns of an existing data source were not checked before
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
@@ -128,7 +128,7 @@ def _created_type(column: Column) -> HiveType:
 
 def _note_dates(table: Table, node: Node, note: Note, span: Span | None) -> None:
     for given, column in zip(node.columns, table.columns, strict=True):
-        if table.kind == "druid" and given.type == t.DATE and column.type == t.STRING:
+        if table.has_data_source and given.type == t.DATE and column.type == t.STRING:
             note(
                 f"Druid does not support DATE: column '{column.name}' is stored as a STRING in the format yyyy-MM-dd",
                 span,
@@ -153,7 +153,7 @@ def write(
 
     Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that cannot be converted.
     """
-    if table.kind == "druid":
+    if table.has_data_source:
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
     encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
@@ -168,14 +168,14 @@ def write(
         if column.name in encoded and rex.type == t.BINARY:
             rex = Call(t.STRING, "base64", (rex,))
         rex = fold.cast(rex, column.type, builder.zone)
-        if table.kind == "druid":
+        if table.has_data_source:
             rex = _staged(rex, column)
         columns.append(builder.new_column(column.field_name, rex.type))
         exprs.append(rex)
     plan = optimized(nodes.Project(tuple(columns), node, tuple(exprs)), builder)
-    names = tuple(c.field_name if table.kind == "druid" else c.name for c in table.columns)
+    names = tuple(c.field_name if table.has_data_source else c.name for c in table.columns)
     job = spark_job(plan, names)
-    if table.kind != "druid":
+    if not table.has_data_source:
         return plan, WriteTable(job, table, replaces != "nothing")
     return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
 

@@ -54,7 +54,7 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
     ingests = [ingest for action in actions if (ingest := action.ingests) is not None]
     written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
     removed = {table.data_source for table in _removed(actions)}
-    created = {a.table.data_source for a in actions if isinstance(a, AddTable) and a.table.kind == "druid"}
+    created = {a.table.data_source for a in actions if isinstance(a, AddTable) and a.table.has_data_source}
     if not written and not removed:
         return actions
     earlier = _interrupted(found, snapshot.jobs) if written else {}
@@ -113,7 +113,7 @@ def _can_go_on(job: Job) -> bool:
 
 def _removed(actions: Iterable[Action]) -> Iterator[Table]:
     for action in actions:
-        yield from (table for table in action.empties if table.kind == "druid")
+        yield from (table for table in action.empties if table.has_data_source)
 
 
 def _interrupted(found: Origin, jobs: Sequence[KnownJob], *, however_long_ago: bool = False) -> dict[int, Job]:

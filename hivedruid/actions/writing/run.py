@@ -64,7 +64,7 @@ def run(action: Action, services: Services) -> None:
 
 def _write_table(action: WriteTable, services: Services) -> None:
     services.spark().write(reduced(action.job, services), action.table, action.overwrite)
-    if action.table.kind == "iceberg" and not action.table.is_written:
+    if action.table.has_snapshots and not action.table.is_written:
         services.catalog.mark_written(action.table, written=True)
 
 

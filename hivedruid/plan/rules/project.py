@@ -12,7 +12,7 @@ from hivedruid.plan.rules.context import RuleContext, pushed
 
 def druid_scan(node: Node, _context: RuleContext) -> Node | None:
     """TableScan of a Druid table => DruidQuery"""
-    if not isinstance(node, TableScan) or node.table.kind != "druid":
+    if not isinstance(node, TableScan) or not node.table.has_data_source:
         return None
     return DruidQuery(node.columns, node, tuple(c.ref for c in node.columns))
 

@@ -142,7 +142,7 @@ def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -
     if value.type.is_approximate or column.type.is_approximate or not is_deterministic(value) or has(value, Subquery):
         return None
     tables = [n for n in (*input_.walk(), *inner.plan.walk()) if isinstance(n, TableScan)]
-    if any(t.table.kind != "druid" for t in tables):
+    if any(not t.table.has_data_source for t in tables):
         return None
     rows = input_ if beside is None else Filter(input_.columns, input_, beside)
     if _is_plain_not_in(rows, inner) or not refs(value) or refs(value) - {c.id for c in input_.columns}:
