@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 
+from tests.support.loads import MakeLoad, load
+from tests.support.staged import DAY, NEW_YEAR, stage, task
+
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.druid.ingestion import Replaces
+    from hivedruid.jobs.load import Load
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
 
@@ -55,3 +63,29 @@ def task_slot(druid: DruidCluster) -> None:
     while all(worker.used >= worker.capacity for worker in Overlord(druid.client).workers()):
         assert time.monotonic() < deadline
         time.sleep(0.5)
+
+
+@pytest.fixture
+def load_of(tmp_path: Path) -> MakeLoad:
+    """Stage rows {day: x}, or {(day, millisecond): x}."""
+    count = iter(range(1000))
+
+    def make(
+        name: str, rows: Mapping[Any, int], replaces: Replaces = "nothing", *, context: object = None, **how: Any
+    ) -> Load:
+        times = {key: key if isinstance(key, tuple) else (key, 7) for key in rows}
+        staged = [{"__time": NEW_YEAR + d * DAY + ms, "x": rows[key]} for key, (d, ms) in times.items()]
+        folder = stage(tmp_path / f"in{next(count)}", staged)
+        spec = task(name, folder, columns={"x": "long"}, overwrite=replaces != "nothing", **how)
+        if context is not None:
+            spec["context"] = context
+        return replace(load(spec), replaces=replaces)
+
+    return make
+
+
+@pytest.fixture
+def other(cluster: Cluster) -> Iterator[DruidCluster]:
+    """Somebody else's client."""
+    with closing(cluster.druid()) as made:
+        yield made

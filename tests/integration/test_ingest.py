@@ -1,10 +1,8 @@
-"""One ingestion on a real Druid: broken off anywhere and said again, held against what was staged, beside the writes of others."""
+"""One ingestion on a real Druid: broken off anywhere and said again, and held against what was staged."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,111 +11,20 @@ from uuid import uuid4
 
 import pytest
 
-from hivedruid.catalog.types import BIGINT
 from hivedruid.clients import segments, task_spec, wire
 from hivedruid.clients.overlord import TASK, Overlord
 from hivedruid.clients.segments import ETERNITY, Segments, wait_until
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.errors import ConnectError, DruidError
-from hivedruid.jobs.load import Load, LoadReport, LoadState, NoJournal
+from hivedruid.jobs.load import NoJournal
 from hivedruid.jobs.staged import Sum
-from tests.support.loads import ingest, load
-from tests.support.staged import DAY, NEW_YEAR, NewDataSource, scan, stage, task, values
+from tests.support.loads import MakeLoad, ingest, load
+from tests.support.staged import DAY, NEW_YEAR, NewDataSource, stage, task, values
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from tests.support.cluster import Cluster
-
-CONCURRENT = {"useConcurrentLocks": True}
-MakeLoad = Callable[..., Load]
-
-
-class Killed(BaseException):
-    """The process ends here."""
-
-
-class Notebook(NoJournal):
-    """A journal that is kept as JSON, as the catalog does it. The process may end before it writes a state, or after."""
-
-    def __init__(self, dies_after: str = "", dies_before: str = "") -> None:
-        self.state = ""
-        self.notes = "{}"
-        self.reason = ""
-        self.report: LoadReport | None = None
-        self._dies_after, self._dies_before = dies_after, dies_before
-
-    def submitted(self, notes: Mapping[str, Any]) -> None:
-        self._moved("submitted", notes)
-
-    def published(self, notes: Mapping[str, Any]) -> None:
-        self._moved("published", notes)
-
-    def verified(self, report: LoadReport) -> None:
-        self.report = report
-        self._moved("verified", {})
-
-    def withdrawn(self, reason: str) -> None:
-        self.reason = reason
-        self._moved("staged", {})
-
-    def _moved(self, state: str, notes: Mapping[str, Any]) -> None:
-        if state == self._dies_before:
-            raise Killed
-        self.state, self.notes = state, json.dumps(notes)
-        if state == self._dies_after:
-            raise Killed
-
-    def resumed(self, given: Load) -> Load:
-        """What another process is given."""
-        state: LoadState = self.state if self.state in ("submitted", "published") else "staged"  # type: ignore[assignment]
-        return replace(given, state=state, notes=json.loads(self.notes))
-
-
-@pytest.fixture
-def load_of(tmp_path: Path) -> MakeLoad:
-    """Stage rows {day: x}, or {(day, millisecond): x}."""
-    count = iter(range(1000))
-
-    def make(
-        name: str, rows: Mapping[Any, int], replaces: Replaces = "nothing", *, context: object = None, **how: Any
-    ) -> Load:
-        times = {key: key if isinstance(key, tuple) else (key, 7) for key in rows}
-        staged = [{"__time": NEW_YEAR + d * DAY + ms, "x": rows[key]} for key, (d, ms) in times.items()]
-        folder = stage(tmp_path / f"in{next(count)}", staged)
-        spec = task(name, folder, columns={"x": "long"}, overwrite=replaces != "nothing", **how)
-        if context is not None:
-            spec["context"] = context
-        return replace(load(spec), replaces=replaces)
-
-    return make
-
-
-@pytest.fixture
-def other(cluster: Cluster) -> Iterator[DruidCluster]:
-    """Somebody else's client."""
-    with closing(cluster.druid()) as made:
-        yield made
-
-
-def dies_at(words: str) -> Callable[[str], None]:
-    return does_at(words, lambda: _raise(Killed()))
-
-
-def _raise(error: BaseException) -> None:
-    raise error
-
-
-def does_at(words: str, do: Callable[[], object]) -> Callable[[str], None]:
-    """A progress line's reader that does something, once, when it says so."""
-    done: list[str] = []
-
-    def read(text: str) -> None:
-        if words in text and not done:
-            done.append(text)
-            do()
-
-    return read
-
+from tests.support.journals import Killed, Notebook, dies_at, does_at, raise_error
 
 # --- killed anywhere ---------------------------------------------------------------------------------------------
 
@@ -219,7 +126,7 @@ def test_no_rows_in_place_of_all_are_withdrawn(
     assert book.state == "staged"
     assert values(druid, name) == [1, 2]
     notes = list[str]()
-    druid.note, druid.progress = notes.append, does_at("dropping", lambda: _raise(KeyboardInterrupt()))
+    druid.note, druid.progress = notes.append, does_at("dropping", lambda: raise_error(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         druid.ingest(new, book)
     assert (book.state, notes) == ("staged", ["nothing was changed"])
@@ -323,126 +230,6 @@ def test_a_failed_task_says_why(druid: DruidCluster, new_data_source: NewDataSou
         druid.ingest(load(task(name, folder, columns={"x": "long"})), book)
     assert book.state == "staged"
     assert "Could not convert value [abc] to long" in book.reason
-
-
-# --- what is replaced --------------------------------------------------------------------------------------------
-
-
-def test_intervals_alone_are_replaced(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
-    """Old segments may be finer, and wider: then what they have elsewhere stays."""
-    name = new_data_source("t")
-    hour = DAY // 24
-    druid.ingest(load_of(name, {(1, 0): 1, (1, 5 * hour): 2, (2, 0): 3}, segment="HOUR"), NoJournal())
-    druid.ingest(load_of(name, {40: 4, 41: 5, 50: 6}, segment="MONTH"), NoJournal())
-    report = druid.ingest(load_of(name, {1: 7, 41: 8}, "intervals"), NoJournal())
-    assert report.segments == 2
-    assert values(druid, name) == [3, 4, 6, 7, 8]
-    druid.ingest(load_of(name, {}, "intervals"), NoJournal())
-    assert values(druid, name) == [3, 4, 6, 7, 8]
-
-
-def test_rows_join_segments_that_are_finer_or_wider(
-    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
-) -> None:
-    name = new_data_source("t")
-    druid.ingest(load_of(name, {(1, 0): 1, (1, DAY // 2): 2}, segment="HOUR"), NoJournal())
-    druid.ingest(load_of(name, {40: 3}, segment="MONTH"), NoJournal())
-    druid.ingest(load_of(name, {1: 4, (1, DAY // 3): 5, 41: 6, 80: 7}), NoJournal())
-    assert values(druid, name) == [1, 2, 3, 4, 5, 6, 7]
-    name = new_data_source("t")
-    druid.ingest(load_of(name, {0: 1}, segment="ALL"), NoJournal())
-    druid.ingest(load_of(name, {40: 2}), NoJournal())
-    assert values(druid, name) == [1, 2]
-
-
-@pytest.mark.parametrize("most", [500, 0])
-def test_a_reader_sees_old_rows_or_new_ones(
-    druid: DruidCluster,
-    other: DruidCluster,
-    new_data_source: NewDataSource,
-    load_of: MakeLoad,
-    monkeypatch: pytest.MonkeyPatch,
-    most: int,
-) -> None:
-    """Tombstones by bucket, and where these are too many, one for all between two buckets with rows."""
-    monkeypatch.setattr(task_spec, "MOST_TOMBSTONES", most)
-    name = new_data_source("t")
-    druid.ingest(load_of(name, {0: 1, 1: 2, 2: 3, 3: 4}), NoJournal())
-    seen, done = set[tuple[int, ...]](), threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            seen.add(tuple(sorted(x for (x,) in other.rows(scan(name, ("x", BIGINT))))))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        druid.ingest(load_of(name, {1: 9}, "all"), NoJournal())
-    finally:
-        done.set()
-        reader.join()
-    assert values(druid, name) == [9]
-    assert (1, 2, 3, 4) in seen
-    assert all(len({2, 9} & set(rows)) == 1 for rows in seen)
-    assert [s.is_tombstone for s in Segments(druid.client, name).used()] == [False]
-
-
-# --- others at the same time -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("context", [None, CONCURRENT])
-def test_what_others_append_meanwhile_is_theirs(
-    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, context: object
-) -> None:
-    name = new_data_source("t")
-    theirs = load_of(name, {0: 100, 3: 200}, context=context)
-    druid.progress = does_at("are loaded", lambda: other.ingest(theirs, NoJournal()))
-    druid.ingest(load_of(name, {0: 1, 3: 2}, context=context), NoJournal())
-    assert values(druid, name) == [1, 2, 100, 200]
-    again = load_of(name, {0: 300}, context=context)
-    druid.progress = does_at("verifying the rows", lambda: other.ingest(again, NoJournal()))
-    ours = load_of(name, {0: 3}, context=context)
-    with pytest.raises(DruidError, match="the sum of x was 4 and is 3"):
-        druid.ingest(replace(ours, staged=replace(ours.staged, sums={"x": Sum(4)})), NoJournal())
-    assert values(druid, name) == [1, 2, 100, 200, 300]
-
-
-def test_overwriting_beside_appends_with_concurrent_locks(
-    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
-) -> None:
-    name = new_data_source("t")
-    druid.ingest(load_of(name, {0: 1, 1: 2}, context=CONCURRENT), NoJournal())
-    theirs = load_of(name, {0: 100, 1: 200}, context=CONCURRENT)
-    druid.progress = does_at("verifying the rows", lambda: other.ingest(theirs, NoJournal()))
-    report = druid.ingest(load_of(name, {0: 3}, "all", context=CONCURRENT), NoJournal())
-    assert report.rows == 1
-    assert values(druid, name) == [3, 100, 200]
-
-
-def test_rows_that_others_have_overwritten_cannot_be_checked(
-    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
-) -> None:
-    name, notes = new_data_source("t"), list[str]()
-    druid.note = notes.append
-    theirs = load_of(name, {0: 100}, "intervals")
-    druid.progress = does_at("verifying the rows", lambda: other.ingest(theirs, NoJournal()))
-    druid.ingest(load_of(name, {0: 1, 3: 2}), NoJournal())
-    assert len(notes) == 1
-    assert "1 of its 2 segments were replaced by a later write" in notes[0]
-    assert values(druid, name) == [2, 100]
-
-
-def test_what_another_session_takes_back_is_no_success(
-    druid: DruidCluster, other: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
-) -> None:
-    name, book = new_data_source("t"), Notebook()
-    druid.ingest(load_of(name, {0: 1, 1: 2}), NoJournal())
-    new = load_of(name, {0: 3}, "all")
-    druid.progress = does_at("verifying the rows", lambda: other.withdraw(book.resumed(new), NoJournal()))
-    with pytest.raises(DruidError, match="were dropped"):
-        druid.ingest(new, book)
-    assert book.state == "staged"
-    assert values(druid, name) == [1, 2]
 
 
 # --- what is missing ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -20,6 +20,9 @@ from hivedruid.jobs.staged import Interval, NumberType, StagedRows, Sum, summed_
 
 if TYPE_CHECKING:
     from hivedruid.engine.engine import DruidEngine
+
+MakeLoad = Callable[..., Load]
+"""The fixture `load_of`: from the name of a data source and rows to a load."""
 
 
 def ingest(druid: DruidEngine, spec: Mapping[str, Any]) -> LoadReport:

@@ -91,3 +91,13 @@ def at(span: Span | None) -> str:
     """The text a span points at."""
     assert span is not None
     return span.source_line[span.column - 1 : span.column - 1 + span.length]
+
+
+KAFKA = "'kafka.topic'='t', 'kafka.bootstrap.servers'='h:9092'"
+"""The properties of a table over a topic."""
+
+
+def create(world: World, text: str) -> Table:
+    (action,) = world.run(text)
+    assert isinstance(action, c.AddTable)
+    return action.table

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.catalog import types as t
-from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
-from tests.unit.actions.ddl_world import World, at
+from tests.unit.actions.ddl_world import KAFKA, World, at, create
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def create(world: World, text: str) -> Table:
-    (action,) = world.run(text)
-    assert isinstance(action, AddTable)
-    return action.table
 
 
 # ---- Druid
@@ -199,238 +191,6 @@ def test_a_data_source_that_is_there_is_not_taken_over(world: World) -> None:
         world,
         "CREATE EXTERNAL TABLE taken (`__time` TIMESTAMP) STORED BY druid TBLPROPERTIES ('druid.datasource'='default.taken')",
     )
-
-
-KAFKA = "'kafka.topic'='t', 'kafka.bootstrap.servers'='h:9092'"
-
-
-def test_a_table_fed_from_kafka(world: World) -> None:
-    table = create(
-        world,
-        f"CREATE EXTERNAL TABLE k (`__time` TIMESTAMP, a INT) STORED BY druid TBLPROPERTIES ({KAFKA}, "
-        "'druid.kafka.ingestion.taskDuration'='PT60S', 'druid.kafka.ingestion.consumer.retries'='2')",
-    )
-    assert table.properties["kafka.topic"] == "t"
-    assert table.properties["druid.kafka.ingestion.consumer.retries"] == "2"
-
-
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        ("'druid.parseSpec.format'='avro'", "Please specify avro schema literal when using avro parser"),
-        (
-            "'druid.parseSpec.format'='csv'",
-            "csv messages require druid.parseSpec.columns, the names of the fields in order",
-        ),
-        (
-            "'druid.kafka.ingestion.period'='soon'",
-            "property 'druid.kafka.ingestion.period' must be an ISO 8601 period such as PT10M, not 'soon'",
-        ),
-    ],
-)
-def test_kafka_feeds_that_are_refused(world: World, extra: str, message: str) -> None:
-    text = f"CREATE EXTERNAL TABLE k (`__time` TIMESTAMP) STORED BY druid TBLPROPERTIES ({KAFKA}, {extra})"
-    assert world.refused(text).message == message
-
-
-def test_a_kafka_feed_checks_the_columns_of_a_given_data_source(world: World) -> None:
-    text = f"CREATE EXTERNAL TABLE k (a INT) STORED BY druid TBLPROPERTIES ({KAFKA}, 'druid.datasource'='x')"
-    assert "Timestamp column" in world.refused(text).message
-
-
-@pytest.mark.parametrize("verb", ["START", "stop", "Reset"])
-def test_ingestion_needs_a_cluster_and_is_never_stored(world: World, verb: str) -> None:
-    text = f"CREATE EXTERNAL TABLE k (`__time` TIMESTAMP) STORED BY druid TBLPROPERTIES ({KAFKA}, 'druid.kafka.ingestion'='{verb}')"
-    error = world.refused(text, UnsupportedError)
-    assert "embedded store" in error.message
-    assert "Druid cluster" in (error.hint or "")
-    assert at(error.span) == f"'{verb}'"
-    assert world.tables == {}
-
-
-# ---- Kafka
-
-
-def test_a_kafka_table(world: World) -> None:
-    table = create(
-        world, f"CREATE EXTERNAL TABLE k (a INT) STORED BY kafka TBLPROPERTIES ({KAFKA}, 'hive.kafka.max.retries'='9')"
-    )
-    assert [(c.name, c.type) for c in table.columns] == [
-        ("a", t.INT),
-        ("__key", t.BINARY),
-        ("__partition", t.INT),
-        ("__offset", t.BIGINT),
-        ("__timestamp", t.BIGINT),
-    ]
-    assert table.properties["hive.kafka.max.retries"] == "9"
-    assert table.properties["hive.kafka.poll.timeout.ms"] == "5000"
-    assert table.properties["kafka.write.semantic"] == "AT_LEAST_ONCE"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            f"CREATE TABLE k (a INT) STORED BY kafka TBLPROPERTIES ({KAFKA})",
-            f"{KAFKA_STORAGE_HANDLER} supports only EXTERNAL_TABLE",
-        ),
-        ("CREATE EXTERNAL TABLE k (a INT) STORED BY kafka", "Set Table property kafka.topic"),
-        (
-            "CREATE EXTERNAL TABLE k (a INT) STORED BY kafka TBLPROPERTIES ('kafka.topic'='t')",
-            "Set Table property kafka.bootstrap.servers",
-        ),
-        (
-            f"CREATE EXTERNAL TABLE k (`__key` INT) STORED BY kafka TBLPROPERTIES ({KAFKA})",
-            "column '__key' is reserved: every Kafka table has it",
-        ),
-        (
-            f"CREATE EXTERNAL TABLE k (a INT) STORED BY kafka LOCATION '/x' TBLPROPERTIES ({KAFKA})",
-            "LOCATION may not be specified for Kafka",
-        ),
-        (
-            f"CREATE EXTERNAL TABLE k STORED BY kafka TBLPROPERTIES ({KAFKA})",
-            "Either list of columns or a custom serializer should be specified",
-        ),
-    ],
-)
-def test_kafka_tables_that_are_refused(world: World, text: str, message: str) -> None:
-    assert world.refused(text).message == message
-
-
-# ---- Hive's side
-
-
-@pytest.mark.parametrize(
-    "stored", ["", "STORED AS ORC", "ROW FORMAT SERDE 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'"]
-)
-def test_managed_tables(world: World, stored: str) -> None:
-    table = create(world, f"CREATE TABLE m (a INT, b ARRAY<STRING>) {stored}")
-    assert (table.kind, table.format, table.external, table.location, table.serde) == (
-        "iceberg",
-        "orc",
-        False,
-        None,
-        {},
-    )
-
-
-@pytest.mark.parametrize(
-    ("rest", "file_format", "library"),
-    [
-        ("", "textfile", "serde2.lazy.LazySimpleSerDe"),
-        ("STORED AS PARQUET", "parquet", "ParquetHiveSerDe"),
-        ("STORED AS JSONFILE", "jsonfile", "serde2.JsonSerDe"),
-        ("ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe'", "jsonfile", "hcatalog.data.JsonSerDe"),
-        (
-            "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.JsonSerDe' STORED AS TEXTFILE",
-            "jsonfile",
-            "serde2.JsonSerDe",
-        ),
-        ("ROW FORMAT DELIMITED FIELDS TERMINATED BY ','", "textfile", "LazySimpleSerDe"),
-    ],
-)
-def test_external_tables(world: World, rest: str, file_format: str, library: str) -> None:
-    table = create(world, f"CREATE EXTERNAL TABLE f (a INT) {rest} LOCATION '/data'")
-    assert (table.kind, table.format, table.location) == ("files", file_format, "/data")
-    assert table.serde["serialization.lib"].endswith(library)
-
-
-def test_open_csv_reads_strings(world: World) -> None:
-    table = create(
-        world,
-        "CREATE EXTERNAL TABLE f (a INT, b DATE) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' "
-        "WITH SERDEPROPERTIES ('separatorChar'=';') LOCATION '/data'",
-    )
-    assert {c.type for c in table.columns} == {t.STRING}
-    assert table.serde["separatorChar"] == ";"
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("/data", "/data"),
-        ("file:/data", "/data"),
-        ("file:///data/a%20b", "/data/a b"),
-        ("file://localhost/data", "/data"),
-        ("data/rows.json", "data/rows.json"),
-        ("s3a://bucket/x%20y", "s3a://bucket/x%20y"),
-    ],
-)
-def test_locations(world: World, given: str, kept: str) -> None:
-    assert create(world, f"CREATE EXTERNAL TABLE f (a INT) LOCATION '{given}'").location == kept
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "message"),
-    [
-        ("CREATE TABLE m (a INT) STORED AS PARQUET", UnsupportedError, "a managed table cannot be stored as PARQUET"),
-        (
-            "CREATE TABLE m (a INT) ROW FORMAT DELIMITED FIELDS TERMINATED BY ','",
-            UnsupportedError,
-            "a managed table cannot be stored as TEXTFILE",
-        ),
-        ("CREATE TABLE m (a INT) LOCATION '/x'", UnsupportedError, "LOCATION is only supported for external tables"),
-        ("CREATE TABLE m", SemanticError, "Either list of columns or a query"),
-        ("CREATE EXTERNAL TABLE f (a INT)", SemanticError, "an external file table requires a LOCATION"),
-        ("CREATE EXTERNAL TABLE f LOCATION '/x'", SemanticError, "Either list of columns or a query"),
-        ("CREATE EXTERNAL TABLE f (a INT) LOCATION ''", SemanticError, "the LOCATION is empty"),
-        (
-            "CREATE EXTERNAL TABLE f (a INT) PARTITIONED BY (b INT) LOCATION '/x'",
-            UnsupportedError,
-            "PARTITIONED BY is not supported",
-        ),
-        ("CREATE TABLE m (a INT) CLUSTERED BY (a) INTO 4 BUCKETS", UnsupportedError, "CLUSTERED BY is not supported"),
-        (
-            "CREATE EXTERNAL TABLE f (a INT) ROW FORMAT SERDE 'x.RegexSerDe' LOCATION '/x'",
-            UnsupportedError,
-            "SerDe 'x.RegexSerDe'",
-        ),
-        (
-            "CREATE EXTERNAL TABLE f (a INT) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' STORED AS ORC LOCATION '/x'",
-            SemanticError,
-            "ROW FORMAT SERDE",
-        ),
-        ("CREATE TABLE m (a INT) TBLPROPERTIES ('EXTERNAL'='TRUE')", UnsupportedError, "the property EXTERNAL"),
-        (
-            "CREATE TABLE m (a INT) TBLPROPERTIES ('druid.rollup'='true')",
-            SemanticError,
-            "property 'druid.rollup' does not apply to a managed table",
-        ),
-        ("CREATE TABLE nope.m (a INT)", SemanticError, "Database does not exist: nope"),
-        (
-            "CREATE EXTERNAL TABLE f (a INT) ROW FORMAT DELIMITED LOCATION '/x' WITH SERDEPROPERTIES ('a.password'='hunter2')",
-            SemanticError,
-            "the value of 'a.password' is a secret",
-        ),
-    ],
-)
-def test_tables_that_are_refused(world: World, text: str, kind: type[HiveDruidError], message: str) -> None:
-    error = world.refused(text, kind)
-    assert error.message.startswith(message)
-    assert error.hint or kind is SemanticError
-    assert error.span is not None
-
-
-def test_the_comment_may_be_a_property(world: World) -> None:
-    table = create(world, "CREATE TABLE m (a INT) TBLPROPERTIES ('comment'='hello', 'x'='y')")
-    assert (table.comment, table.properties) == ("hello", {"x": "y"})
-
-
-def test_purge_default(world: World) -> None:
-    world.settings.set("hive.external.table.purge.default", "true")
-    given = "CREATE EXTERNAL TABLE {} (`__time` TIMESTAMP) STORED BY druid"
-    assert create(world, given.format("a")).properties["external.table.purge"] == "true"
-    kept = create(world, given.format("b") + " TBLPROPERTIES ('external.table.purge'='false')")
-    assert kept.properties["external.table.purge"] == "false"
-    assert "external.table.purge" not in create(world, "CREATE TABLE c (a INT)").properties
-
-
-def test_if_not_exists(world: World) -> None:
-    world.run("CREATE TABLE m (a INT)")
-    error = world.refused("CREATE TABLE m (b INT)")
-    assert error.message == "Table default.m already exists"
-    assert world.run("CREATE TABLE IF NOT EXISTS m (b INT)") == ()
-    assert world.table("m").column("a")
 
 
 # ---- LIKE

@@ -76,7 +76,7 @@ def test_one_server_for_all_commands(place: Path) -> None:
     assert str(place) in everything
     assert known.token not in everything
     status = hivedruid("spark", "status", "--home", str(place))
-    assert f"process  {known.jvm}, kept by {known.keeper}\n" in status
+    assert f"process  {known.jvm}, supervised by {known.keeper}\n" in status
     assert known.token not in status
     assert known.token not in repr(known)
     assert hivedruid("spark", "stop", "--home", str(place)) == "stopped\n"

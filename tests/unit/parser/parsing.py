@@ -1,0 +1,28 @@
+"""What tests of the parser share: a statement, the text of a span, and an error with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hivedruid.errors import HiveDruidError, ParseError, Span
+from hivedruid.parser import parse
+from hivedruid.script import SourceStatement
+
+
+def one(text: str) -> Any:
+    return parse(SourceStatement(text))
+
+
+def at(span: Span | None) -> str:
+    """The text a span points at."""
+    assert span is not None
+    return span.source_line[span.column - 1 : span.column - 1 + span.length]
+
+
+def refused(text: str, kind: type[HiveDruidError] = ParseError) -> HiveDruidError:
+    with pytest.raises(kind) as error:
+        one(text)
+    assert error.value.span is not None
+    return error.value

@@ -1,0 +1,129 @@
+"""Queries: literals, places, and errors."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from sqlglot import exp
+
+from hivedruid.errors import ParseError
+from hivedruid.parser import parse
+from hivedruid.parser.statements import Explain, Query
+from hivedruid.script import split
+from tests.unit.parser.parsing import at, one, refused
+
+
+def test_query_positions_count_from_the_start_of_the_text() -> None:
+    (source,) = split("\n  -- comment\n  EXPLAIN EXTENDED\n SELECT aa,\n  `bb` FROM t")
+    statement = parse(source)
+    assert isinstance(statement, Explain)
+    assert isinstance(statement.statement, Query)
+    columns = list(statement.statement.expression.find_all(exp.Column))
+    places = {c.name: (c.this.meta["start"], c.this.meta["end"] + 1) for c in columns}
+    assert {name: source.text[slice(*place)] for name, place in places.items()} == {"aa": "aa", "bb": "`bb`"}
+    assert source.span(*places["bb"]).line == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("'O''Brien'", "OBrien"),
+        ("'a' 'b' \"c\"", "abc"),
+        (r"'it\'s'", "it's"),
+        (r"'a\tb\nc\\d'", "a\tb\nc\\d"),
+        (r"'\u0041\101'", "AA"),
+        (r"'\%\_'", r"\%\_"),
+        (r"'\d'", "d"),
+        (r"'\Z\0'", "\x1a\x00"),
+        ("'日本 😀'", "日本 😀"),
+        ("''", ""),
+    ],
+)
+def test_string_literals_mean_what_they_do_in_hive(text: str, value: str) -> None:
+    (literal,) = one(f"SELECT {text}").expression.selects
+    assert isinstance(literal, exp.Literal)
+    assert literal.this == value
+
+
+def test_zoned_timestamp_literal() -> None:
+    text = "SELECT TIMESTAMPLOCALTZ '2010-01-01 00:00:00 US/Pacific', CAST(a AS TIMESTAMPLOCALTZ), b FROM t"
+    first, second, last = one(text).expression.selects
+    assert first.this.this == "2010-01-01 00:00:00 US/Pacific"
+    assert first.to.this == second.to.this == exp.DataType.Type.TIMESTAMPLTZ
+    assert text[last.this.meta["start"]] == "b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM t SELECT a WHERE a > 1 ORDER BY a",
+        "FROM t LATERAL VIEW explode(x) e AS y SELECT y",
+        "FROM a JOIN b ON a.x = b.x SELECT a.y GROUP BY a.y",
+        "WITH q AS (SELECT 1 AS a) FROM q SELECT a",
+        "FROM (FROM t SELECT a) q SELECT a UNION ALL SELECT 1",
+    ],
+)
+def test_from_first(text: str) -> None:
+    expression = one(text).expression
+    assert expression.find(exp.From) is not None
+    assert expression.find(exp.Select).selects
+
+
+def test_parsing_does_not_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        for text in (
+            "SHOW TABLES",
+            "EXPLAIN SHOW TABLES",
+            "EXPLAIN SELECT 1",
+            "ALTER TABLE t UNSET TBLPROPERTIES ('a')",
+        ):
+            one(text)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ("SELECT a FROM", "expected table name, found the end of the statement", ""),
+        ("SELECT (1 + FROM t", "something is missing near 'FROM'", "FROM"),
+        ("SELECT a b c FROM t", "unexpected 'c'", "c"),
+        ("SELECT a FROM t GROUP a", "unexpected 'a'", "a"),
+        ("SELECT a) FROM t", "unexpected ')'", ")"),
+        ("INSERT INTO t VALUES (1, 2", "expected ')', found the end of the statement", ""),
+        ("SELECT a FROM t WHERE", "something is missing after 'WHERE'", "WHERE"),
+        ("SELEC a", "expected a statement, found 'SELEC'", "SELEC"),
+        ("123", "expected a statement, found '1'", "1"),
+        ("(SELECT 1) x y", "unexpected 'y'", "y"),
+        ("FROM t", "expected 'SELECT' or 'INSERT' after FROM", "t"),
+    ],
+)
+def test_query_errors(text: str, message: str, place: str) -> None:
+    error = refused(text)
+    assert error.message.startswith(message)
+    assert at(error.span) == place
+    assert "\x1b" not in error.message
+    assert "Token" not in error.message
+
+
+def test_errors_know_their_line() -> None:
+    (source,) = split("\n\nSELECT a\nFROM t\nWHERE b b", "f.q")
+    with pytest.raises(ParseError) as error:
+        parse(source)
+    assert error.value.span is not None
+    assert (error.value.span.file, error.value.span.line, error.value.span.column) == ("f.q", 5, 9)
+
+
+def test_deep_nesting_is_an_error_not_a_crash() -> None:
+    assert "deep" in refused("SELECT " + "(" * 5000 + "1" + ")" * 5000).message
+
+
+def test_a_long_condition_is_no_problem() -> None:
+    assert one("SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(800))).expression
+
+
+def test_did_you_mean_for_the_first_word() -> None:
+    assert refused("SELEC a").hint == "did you mean 'SELECT'?"
+    assert refused("CRETE TABLE t (a int)").hint == "did you mean 'CREATE'?"
+    assert refused("CREATE TABEL t (a int)").hint == "did you mean 'TABLE'?"
+    assert refused("SHOW TABELS").hint == "did you mean 'TABLES'?"
