@@ -59,11 +59,11 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
         return DruidError(
             f"{where} has reached its limit of concurrent queries: {message or code}", hint="try again later"
         )
-    said = f"{where} answers {name}{f': {message}' if message else ''}"
+    text = f"{where} answers {name}{f': {message}' if message else ''}"
     if not found:
         kind = AwayError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
-        return kind(said, hint=_hint(status))
-    return (MissingError if status == 404 else DruidError)(said, hint=_hint(status))
+        return kind(text, hint=_hint(status))
+    return (MissingError if status == 404 else DruidError)(text, hint=_hint(status))
 
 
 def unexpected(request: str, body: bytes | str, why: str) -> AnswerError:

@@ -224,10 +224,10 @@ class IngestionRunner:
         """The end offset of each partition, from the tasks that have ended."""
         found: dict[int, int] = {}
         for task in self.ended:
-            told = self._patiently(lambda task=task: self.overlord.left_off(task))  # type: ignore[misc]
+            ends = self._patiently(lambda task=task: self.overlord.left_off(task))  # type: ignore[misc]
             seen = self.published.get(task.id, {}) if task.state == "SUCCESS" else {}
-            for partition in {*told, *seen}:
-                found[partition] = max(told.get(partition, 0), seen.get(partition, 0), found.get(partition, 0))
+            for partition in {*ends, *seen}:
+                found[partition] = max(ends.get(partition, 0), seen.get(partition, 0), found.get(partition, 0))
         return found
 
     def _tell_ended(self) -> None:

@@ -18,7 +18,7 @@ from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
-from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match, told
+from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match, with_supervisor_status
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 THREADS = 8
@@ -185,7 +185,7 @@ def _with_status(overlord: Overlord, one: Ingestion) -> Ingestion:
     assert one.supervisor is not None
     status = overlord.status(one.supervisor.id)
     counts = overlord.counts(one.supervisor.id) if any(task.state == "RUNNING" for task in one.tasks) else None
-    return told(one, status, counts, datetime.now(UTC))
+    return with_supervisor_status(one, status, counts, datetime.now(UTC))
 
 
 def _has_bad_rows(one: Ingestion) -> bool:

@@ -107,7 +107,7 @@ class Published:
         rows = [segment for segment in segments if not segment.is_tombstone]
 
         def tell(missing: int) -> None:
-            self._tell(f"{len(rows) - missing} of {len(rows)} segments of {self._load.data_source} are loaded")
+            self._progress(f"{len(rows) - missing} of {len(rows)} segments of {self._load.data_source} are loaded")
 
         if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, tell):
             raise DruidError(
@@ -141,7 +141,7 @@ class Published:
         rows = [segment for segment in segments if not segment.is_tombstone]
         if measures.merges and not measures.fields:
             return
-        self._tell(f"verifying the rows of {len(rows)} segments of {self._load.data_source}")
+        self._progress(f"verifying the rows of {len(rows)} segments of {self._load.data_source}")
         for _ in range(LOOKS):
             seen = self._visible(rows)
             found = measured(self._cluster, self._load.data_source, [_descriptor(s) for s in seen], measures)
@@ -183,7 +183,7 @@ class Published:
         self._wait_until_gone()
 
     def _wait_until_gone(self) -> None:
-        self._tell(f"waiting for the old segments of {self._load.data_source} to be unloaded")
+        self._progress(f"waiting for the old segments of {self._load.data_source} to be unloaded")
 
         def are_gone() -> bool:
             parts = parts_of(self._segments.seen(self._before.used))
@@ -197,11 +197,11 @@ class Published:
 
     def take_back(self, segments: Sequence[Segment]) -> None:
         """Mark the segments as unused, restore those that they replaced, and wait until queries see the earlier state."""
-        self._tell(f"rolling back {len(segments)} segments of {self._load.data_source}")
+        self._progress(f"rolling back {len(segments)} segments of {self._load.data_source}")
         if not self._segments.restore(self._before.used, self._before.seen, segments):
             raise DruidError(f"the segments of ingestion task {self._load.task} are not rolled back yet")
 
-    def _tell(self, text: str) -> None:
+    def _progress(self, text: str) -> None:
         self._cluster.progress(f"Druid: {text}")
 
 

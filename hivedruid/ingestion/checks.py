@@ -60,8 +60,8 @@ class Finding:
     is_fatal: bool = True
 
     def __str__(self) -> str:
-        told = f"{self.what}: {self.evidence}" if self.evidence else self.what
-        return f"{told} ({self.next})" if self.next else told
+        text = f"{self.what}: {self.evidence}" if self.evidence else self.what
+        return f"{text} ({self.next})" if self.next else text
 
 
 def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:

@@ -73,13 +73,13 @@ def summary(planned: Iterable[Move]) -> str:
     if any(move.before is None for move in listed):
         return "the current offsets are unknown: records may be lost or read again"
     lost, repeated = sum(m.lost or 0 for m in listed), sum(m.repeated or 0 for m in listed)
-    told = f"{lost} {_records(lost)} lost, {repeated} {_records(repeated)} read again"
+    text = f"{lost} {_records(lost)} lost, {repeated} {_records(repeated)} read again"
     if not lost and not repeated:
-        told = "no records are lost or read again"
+        text = "no records are lost or read again"
     deleted = sum(move.deleted for move in listed)
     if deleted:
-        told += f"; Kafka deleted {deleted} {'record' if deleted == 1 else 'records'} before they were read"
-    return told
+        text += f"; Kafka deleted {deleted} {'record' if deleted == 1 else 'records'} before they were read"
+    return text
 
 
 def _records(count: int) -> str:

@@ -142,9 +142,11 @@ class Ingestion:
     @property
     def last_error(self) -> tuple[str, str] | None:
         """Time and message of the newest error of the supervisor and of its failed tasks."""
-        told = [(error.timestamp, error.message) for error in (self.status.errors if self.status is not None else ())]
+        reported = [
+            (error.timestamp, error.message) for error in (self.status.errors if self.status is not None else ())
+        ]
         failed = [(task.created, task.error) for task in self.tasks if task.has_failed and task.error]
-        return max([*told, *failed], default=None)
+        return max([*reported, *failed], default=None)
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,9 @@ def moment(text: str | None) -> datetime | None:
     return found if found.tzinfo is not None else None
 
 
-def told(one: Ingestion, status: SupervisorStatus | None, counts: RowCounts | None, now: datetime) -> Ingestion:
+def with_supervisor_status(
+    one: Ingestion, status: SupervisorStatus | None, counts: RowCounts | None, now: datetime
+) -> Ingestion:
     """Add the supervisor's status; its lag is dropped if the supervisor has not reached Kafka for some time."""
     if status is not None and one.supervisor is not None:
         period = str(one.supervisor.tuning_config.get("offsetFetchPeriod") or "")

@@ -45,8 +45,8 @@ def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) ->
     """Empty for a table that is not fed from Kafka, or not in a cluster."""
     if not table.has_data_source or not is_fed(table.properties) or (known is None and unreachable is None):
         return []
-    told = [UNREACHABLE] if known is None else _status(table, known)
-    return [(line, "", "") for line in ("", "StorageHandlerInfo", *told)]
+    lines = [UNREACHABLE] if known is None else _status(table, known)
+    return [(line, "", "") for line in ("", "StorageHandlerInfo", *lines)]
 
 
 def _status(table: Table, known: IngestionFacts) -> list[str]:

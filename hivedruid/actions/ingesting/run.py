@@ -37,7 +37,7 @@ def run(action: Action, services: Services) -> None:
 
 def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     change = action.change
-    _tell(change, services)
+    _note_differences(change, services)
     _ask(change, services)
     ingestions = Ingestions(services.catalog)
     table_id = change.table.table_id
@@ -107,7 +107,7 @@ class Progress:
         self.done += 1
 
 
-def _tell(change: IngestionChange, services: Services) -> None:
+def _note_differences(change: IngestionChange, services: Services) -> None:
     """Note the changes of a running spec."""
     for item in change.differences:
         services.note("supervisor {}: {} {} -> {}".format(change.table.data_source, item.path, *item.texts))
@@ -117,9 +117,9 @@ def _ask(change: IngestionChange, services: Services) -> None:
     """Raises ExecutionError if the user does not confirm."""
     if not change.needs_consent:
         return
-    told = f"RESET of {change.table.full_name}: {summary(change.moves)}"
-    if not services.confirm(told):
-        raise ExecutionError(f"{told}; nothing was changed", hint="confirm at the prompt, or pass --yes")
+    question = f"RESET of {change.table.full_name}: {summary(change.moves)}"
+    if not services.confirm(question):
+        raise ExecutionError(f"{question}; nothing was changed", hint="confirm at the prompt, or pass --yes")
 
 
 def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:
@@ -129,13 +129,13 @@ def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Ser
     """
     if any(move.lost is None for move in (*change.moves, *planned)):
         return  # the unknown loss was already announced
-    if all(now <= said for now, said in zip(_counts(planned), _counts(change.moves), strict=True)):
+    if all(now <= announced for now, announced in zip(_counts(planned), _counts(change.moves), strict=True)):
         return
     name = change.table.full_name
-    told = f"RESET of {name}: {summary(planned)}"
-    if not services.confirm(told):
+    question = f"RESET of {name}: {summary(planned)}"
+    if not services.confirm(question):
         raise ExecutionError(
-            f"{told}; no offset was changed", hint=f"RESUME INGESTION {name} continues from the previous offsets"
+            f"{question}; no offset was changed", hint=f"RESUME INGESTION {name} continues from the previous offsets"
         )
 
 

@@ -36,10 +36,10 @@ class Origin:
 
 def origin(source: SourceStatement, settings: Mapping[str, str], database: str) -> Origin:
     """Equal for equal text, current database, time zone and Druid; for EXPLAIN, that of the explained statement."""
-    said = _EXPLAIN.sub("", source.text.strip())
+    text = _EXPLAIN.sub("", source.text.strip())
     druid = settings["druid.url"]
-    what = "\n".join((said, database, settings.get("hive.local.time.zone", ""), druid))
-    return Origin(mask_text(said), hashlib.sha256(what.encode()).hexdigest(), druid)
+    what = "\n".join((text, database, settings.get("hive.local.time.zone", ""), druid))
+    return Origin(mask_text(text), hashlib.sha256(what.encode()).hexdigest(), druid)
 
 
 def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -66,15 +66,15 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
             continue
         creates_the_same = job.definition != "" and job.data_source in created
         if known.is_running:
-            _refuse_beside(job, creates_the_same or job.data_source in removed, written.get(job.data_source))
+            _refuse_conflict(job, creates_the_same or job.data_source in removed, written.get(job.data_source))
         elif job.data_source in removed:
             before.append(WithdrawJob(job, with_table=True))
         elif job.data_source in written:
-            before.append(ContinueJob(job) if _can_go_on(job) and not creates_the_same else WithdrawJob(job))
+            before.append(ContinueJob(job) if _is_resumable(job) and not creates_the_same else WithdrawJob(job))
     return (*before, *_replaced(actions, earlier))
 
 
-def _refuse_beside(job: Job, is_exclusive: bool, replaces: Replaces | None) -> None:
+def _refuse_conflict(job: Job, is_exclusive: bool, replaces: Replaces | None) -> None:
     """Raise ExecutionError if a statement must not run concurrently with the job of another process.
 
     `is_exclusive`: it creates, empties or drops the job's table. Of two concurrent
@@ -93,7 +93,7 @@ def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
     It is resumed however long ago it was interrupted: a table can be created only once.
     """
     job = _interrupted(found, snapshot.jobs, however_long_ago=True).get(0)
-    return ContinueJob(job, said_again=True) if job is not None and job.definition and _can_go_on(job) else None
+    return ContinueJob(job, is_rerun=True) if job is not None and job.definition and _is_resumable(job) else None
 
 
 def without_unfinished(snapshot: Snapshot) -> Snapshot:
@@ -107,7 +107,7 @@ def without_unfinished(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, discovered=found)
 
 
-def _can_go_on(job: Job) -> bool:
+def _is_resumable(job: Job) -> bool:
     return job.kind != VIEW and job.state in (*IN_DRUID, "verified")
 
 
@@ -129,7 +129,7 @@ def _interrupted(found: Origin, jobs: Sequence[KnownJob], *, however_long_ago: b
 
 def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
     """Replace actions by resumed jobs. All targets are staged before one is submitted; after that, no target is recomputed."""
-    goes_on = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
+    resumes = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
     number = 0
     for action in actions:
         if action.ingests is None:
@@ -137,8 +137,8 @@ def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator
             continue
         job = earlier.get(number)
         number += 1
-        if job is not None and goes_on:
-            yield LeaveTarget(job) if job.has_ended else ContinueJob(job, said_again=True)
+        if job is not None and resumes:
+            yield LeaveTarget(job) if job.has_ended else ContinueJob(job, is_rerun=True)
             continue
         if job is not None and not job.has_ended:
             yield WithdrawJob(job)

@@ -53,10 +53,10 @@ class WriteTable(OverJob, Action):
 
 @dataclass(frozen=True)
 class ContinueJob(Action):
-    """Resume a job and complete it. `said_again`: because its own statement was rerun."""
+    """Resume a job and complete it. `is_rerun`: because its own statement was rerun."""
 
     job: Job
-    said_again: bool = False
+    is_rerun: bool = False
 
 
 @dataclass(frozen=True)

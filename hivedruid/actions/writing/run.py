@@ -49,7 +49,7 @@ def run(action: Action, services: Services) -> None:
     assert isinstance(action, WritingAction)
     match action:
         case IngestDruid():
-            carry_on(action, services)
+            complete_job(action, services)
         case WriteTable():
             _write_table(action, services)
         case ContinueJob():
@@ -85,7 +85,7 @@ def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin
         try:
             yield jobs
         except BaseException as error:
-            _give_up(error, store, services, query_id)
+            _handle_failure(error, store, services, query_id)
             raise
 
 
@@ -112,7 +112,7 @@ def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterat
 _KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
 
 
-def _give_up(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
+def _handle_failure(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
     """Handle a failed statement. Submitted loads stay recorded, so that a rerun does not submit them twice.
 
     If nothing was submitted, because staging failed or the user interrupted it, the jobs are cancelled.
@@ -123,10 +123,10 @@ def _give_up(error: BaseException, store: Jobs, services: Services, statement_id
     if isinstance(error, KeyboardInterrupt) or any(job.state == "planned" for job in jobs):
         for job in jobs:
             if not job.has_ended:
-                _end(job, services, _words(error))
+                _end(job, services, _error_text(error))
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return error.message if isinstance(error, HiveDruidError) else type(error).__name__
 
 
@@ -183,10 +183,10 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
     return staged
 
 
-def carry_on(action: IngestDruid, services: Services) -> None:
+def complete_job(action: IngestDruid, services: Services) -> None:
     """Complete a job whose rows are staged."""
     job = _job(action, services)
-    _carry_on(job, services, begun=_begun(job))
+    _complete(job, services, begun=_start_time(job))
 
 
 def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows], Commit]) -> None:
@@ -196,9 +196,9 @@ def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows
     try:
         commit = prepare(staged)
     except BaseException as error:
-        _end(job, services, _words(error))
+        _end(job, services, _error_text(error))
         raise
-    _carry_on(job, services, commit, _begun(job))
+    _complete(job, services, commit, _start_time(job))
 
 
 def _job(action: IngestDruid, services: Services) -> Job:
@@ -207,12 +207,12 @@ def _job(action: IngestDruid, services: Services) -> Job:
     return job
 
 
-def _begun(job: Job) -> float:
+def _start_time(job: Job) -> float:
     """When a job of this process was started, on the monotonic clock."""
     return monotonic() - (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds()
 
 
-def _carry_on(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
+def _complete(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
     """Complete a job with staged rows from its current state."""
     begun = monotonic() if begun is None else begun
     if job.state != "verified":
@@ -281,7 +281,7 @@ class _Journal:
             _end(self.job, self._services, "interrupted")
         elif not self.job.has_ended:
             with suppress(HiveDruidError):
-                self.job = self._store.move(self.job, self.job.state, error=_words(error))
+                self.job = self._store.move(self.job, self.job.state, error=_error_text(error))
             if isinstance(error, HiveDruidError):
                 what = (
                     "continues the load"
@@ -307,32 +307,32 @@ def continue_job(action: ContinueJob, services: Services) -> None:
         if job.has_ended:
             return
         if job.state == "planned" or job.kind == VIEW:
-            _take_back(job, services)
+            _roll_back(job, services)
             raise ExecutionError(
                 f"not all rows of job {job.id} were staged: nothing was changed",
                 hint="rerun the statement",
             )
-        stopped = f"job {job.id}, which was {job.state} when it was interrupted"
-        if action.said_again:
-            services.note(f"resuming {stopped}: its rows are not computed again")
+        interrupted = f"job {job.id}, which was {job.state} when it was interrupted"
+        if action.is_rerun:
+            services.note(f"resuming {interrupted}: its rows are not computed again")
         else:
-            services.note(f"completing {stopped}")
-        _carry_on(job, services)
+            services.note(f"completing {interrupted}")
+        _complete(job, services)
 
 
 def withdraw_job(action: WithdrawJob, services: Services) -> None:
     """Roll back a job. If another process runs it, that process is stopped first."""
     if action.asked and is_running(services.home, action.job.statement_id):
-        _take_over(action.job, services)
+        _stop_other_process(action.job, services)
     with _locked(services, action.job):
         job = _current(action.job, services)
         if not job.has_ended:
-            _take_back(job, services, with_table=action.with_table)
+            _roll_back(job, services, with_table=action.with_table)
         elif action.asked:
             raise ExecutionError(f"job {job.id} has already ended", hint=f"DESCRIBE JOB '{job.id}'")
 
 
-def _take_over(job: Job, services: Services) -> None:
+def _stop_other_process(job: Job, services: Services) -> None:
     """Stop another process that runs a job, and return when it has released the lock.
 
     The job is changed first, so that the other process fails before it records the rows as verified.
@@ -373,7 +373,7 @@ def _current(job: Job, services: Services) -> Job:
     return stored
 
 
-def _take_back(job: Job, services: Services, *, with_table: bool = False) -> None:
+def _roll_back(job: Job, services: Services, *, with_table: bool = False) -> None:
     if job.state == "verified":
         _clean(job, services)
         return

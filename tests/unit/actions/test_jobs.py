@@ -90,7 +90,7 @@ def test_a_multi_insert_goes_on_where_it_stopped() -> None:
     first, second, third = three_jobs("cleaned", "submitted", "staged")
     actions = (ingest(), ingest("u"), ingest("v"))
     found = with_earlier(actions, SAID, snapshot(third, second, first))
-    assert found == (LeaveTarget(first), ContinueJob(second, said_again=True), ContinueJob(third, said_again=True))
+    assert found == (LeaveTarget(first), ContinueJob(second, is_rerun=True), ContinueJob(third, is_rerun=True))
 
 
 def test_a_multi_insert_of_which_druid_was_given_nothing_is_computed_anew() -> None:
@@ -104,7 +104,7 @@ def test_what_was_cancelled_of_a_multi_insert_that_goes_on_is_left() -> None:
     first, second, third = three_jobs("cleaned", "cancelled", "staged")
     actions = (ingest(), ingest("u"), ingest("v"))
     found = with_earlier(actions, SAID, snapshot(third, second, first))
-    assert found == (LeaveTarget(first), LeaveTarget(second), ContinueJob(third, said_again=True))
+    assert found == (LeaveTarget(first), LeaveTarget(second), ContinueJob(third, is_rerun=True))
 
 
 def test_only_the_last_time_that_a_statement_was_said_counts() -> None:
@@ -133,7 +133,7 @@ def test_two_that_replace_all_rows_at_once_are_refused() -> None:
 
 def test_create_table_as_goes_on_although_its_table_is_there() -> None:
     job = a_job("a", state="verified", definition="{}")
-    assert continued_table(SAID, snapshot(job)) == ContinueJob(job, said_again=True)
+    assert continued_table(SAID, snapshot(job)) == ContinueJob(job, is_rerun=True)
     assert continued_table(SAID, snapshot(a_job("a", state="staged", definition="{}"))) is None
     assert continued_table(SAID, snapshot(a_job("a", state="submitted"))) is None
     added = (ingest(), AddTable(table("t")))
@@ -147,7 +147,7 @@ def test_create_table_as_goes_on_although_its_table_is_there() -> None:
 @pytest.mark.parametrize("state", ["submitted", "published", "verified"])
 def test_create_table_as_goes_on_however_long_ago_it_was_interrupted(state: str) -> None:
     job = a_job("a", state=state, definition="{}")
-    assert continued_table(SAID, snapshot(job, recent=False)) == ContinueJob(job, said_again=True)
+    assert continued_table(SAID, snapshot(job, recent=False)) == ContinueJob(job, is_rerun=True)
     assert continued_table(SAID, snapshot(job, recent=False, running=True)) is None
 
 

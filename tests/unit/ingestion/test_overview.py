@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from hivedruid.ingestion.model import ReadingTask, RowCounts, SupervisorError, UnparseableRecord
-from hivedruid.ingestion.overview import Ingestion, ingestion_row, match, moment, task_details, task_row, told
+from hivedruid.ingestion.overview import (
+    Ingestion,
+    ingestion_row,
+    match,
+    moment,
+    task_details,
+    task_row,
+    with_supervisor_status,
+)
 from tests.unit.ingestion.world import NOW, ago, running, supervisor, table, task, with_status
 
 
@@ -51,11 +59,13 @@ def test_the_lag_is_not_known_before_the_supervisor_has_asked_kafka() -> None:
 def test_a_lag_that_is_too_old_is_forgotten() -> None:
     """A supervisor that does not reach Kafka goes on telling what it saw last."""
     one = with_status(running(), total_lag=7, offsets_updated=ago(seconds=80))
-    assert told(one, one.status, None, NOW).lag == 7
-    assert told(one, one.status, None, NOW + timedelta(seconds=20)).lag is None
+    assert with_supervisor_status(one, one.status, None, NOW).lag == 7
+    assert with_supervisor_status(one, one.status, None, NOW + timedelta(seconds=20)).lag is None
     patient = supervisor(table())
     patient.spec["spec"]["tuningConfig"] = {"offsetFetchPeriod": "PT5M"}
-    assert told(replace(one, supervisor=patient), one.status, None, NOW + timedelta(seconds=20)).lag == 7
+    assert (
+        with_supervisor_status(replace(one, supervisor=patient), one.status, None, NOW + timedelta(seconds=20)).lag == 7
+    )
 
 
 def test_tasks_that_publish_are_not_among_those_that_read() -> None:
