@@ -6,7 +6,7 @@ HiveDruidError                 catch this to catch them all
 ├── SemanticError              unknown or ill-typed table, column, property, literal    exit 1
 ├── UnsupportedError           understood, but not possible on this target              exit 1
 ├── PlanError                  a rule broke the planner's own contract: a bug           exit 1
-└── ExecutionError             the outside world said no                                exit 1
+└── ExecutionError             an external system rejected or failed a request          exit 1
     ├── DruidError             Druid (or the embedded store) refused or failed
     │   └── ResourceError      a query would take more than Druid's limits, told before its first row
     ├── SparkError             a Spark job failed

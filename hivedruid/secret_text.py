@@ -130,8 +130,8 @@ def closed(error: HiveDruidError, line: int, text: str) -> None:
     behind = text[found[0][0] :]
 
     def hidden(match: re.Match[str]) -> str:
-        said = match["quoted"] or match["found"]
-        return match[0].replace(said, MASK) if said in behind else match[0]
+        quoted = match["quoted"] or match["found"]
+        return match[0].replace(quoted, MASK) if quoted in behind else match[0]
 
     error.message = _SAID.sub(hidden, error.message)
     error.hint = _SAID.sub(hidden, error.hint) if error.hint else error.hint

@@ -177,7 +177,7 @@ class Session:
         if not result.columns:
             entry.done()
             return result
-        return replace(result, rows=entry.counted(_placed_rows(result, statement)))
+        return replace(result, rows=entry.counted(_rows_with_position(result, statement)))
 
     def _execute(self, statement: SourceStatement, query_id: str) -> Result:
         from hivedruid.actions.gather import gather
@@ -187,7 +187,7 @@ class Session:
         parsed = self._without_secrets(self._anchored(parse(statement)))
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
-        with _placed(statement):
+        with _with_position(statement):
             snapshot = gather(parsed, self._facts())
             if self.settings["hivedruid.pushdown"] == "scans":
                 snapshot = replace(snapshot, scans_only=True)
@@ -426,7 +426,7 @@ def _redacted(plan: Result) -> Result:
     return replace(plan, rows=[(line,) for line in redact("\n".join(line for (line,) in plan.rows)).split("\n")])
 
 
-class _placed:  # noqa: N801 - used as a function
+class _with_position:  # noqa: N801 - used as a function
     """Add the statement's position to errors without one."""
 
     def __init__(self, statement: SourceStatement) -> None:
@@ -440,6 +440,6 @@ class _placed:  # noqa: N801 - used as a function
             error.span = self.statement.span(0, 1)
 
 
-def _placed_rows(result: Result, statement: SourceStatement) -> Iterator[tuple[object, ...]]:
-    with _placed(statement):
+def _rows_with_position(result: Result, statement: SourceStatement) -> Iterator[tuple[object, ...]]:
+    with _with_position(statement):
         yield from result.rows

@@ -59,10 +59,12 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
         table = tables.take(parse(changed))
     except HiveDruidError as error:
         if _is_needless(changed, error):
-            return Imported(source, "", (*findings, Finding("dropped", _told(error, hint=False))))
+            return Imported(source, "", (*findings, Finding("dropped", _explanation(error, hint=False))))
         if "${" in text:
             return Imported(
-                source, text, (*findings, Finding("note", f"not checked because it contains variables: {_told(error)}"))
+                source,
+                text,
+                (*findings, Finding("note", f"not checked because it contains variables: {_explanation(error)}")),
             )
         return Imported(source, None, (*findings, _refused(error)))
     return Imported(source, text, tuple(findings), _summary(table) if table else "")
@@ -161,10 +163,10 @@ def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
 
 
 def _refused(error: HiveDruidError) -> Finding:
-    return Finding("refused", redact(_told(error)))
+    return Finding("refused", redact(_explanation(error)))
 
 
-def _told(error: HiveDruidError, *, hint: bool = True) -> str:
+def _explanation(error: HiveDruidError, *, hint: bool = True) -> str:
     return f"{error.message}; {error.hint}" if error.hint and hint else error.message
 
 

@@ -53,10 +53,10 @@ _BEFORE: tuple[Rule, ...] = (
 """Push conditions down to their tables, so that blocks contain all conditions on their rows."""
 
 
-def answered_from_views(node: Node, builder: Builder, context: RuleContext, said: list[str]) -> Node:
+def answered_from_views(node: Node, builder: Builder, context: RuleContext, messages: list[str]) -> Node:
     """The query rewritten with the usable materialized views of the snapshot that contain its rows.
 
-    `said` gets a sentence for each view: what it answers for, or why it is not used.
+    `messages` receives one sentence per view: which tables it replaces, or why it is not used.
     """
     from hivedruid.catalog.materialized_views import is_within_window
 
@@ -64,17 +64,17 @@ def answered_from_views(node: Node, builder: Builder, context: RuleContext, said
     for facts in builder.snapshot.materialized_views:
         name, stale = facts.table.full_name, facts.staleness
         if not facts.table.rewrite_enabled:
-            said.append(f"{name} is not used: its rewriting is disabled")
+            messages.append(f"{name} is not used: its rewriting is disabled")
             continue
         if stale and not is_within_window(facts, builder.snapshot.settings, builder.snapshot.now):
-            said.append(f"{name} is not used: it is stale, {stale}")
+            messages.append(f"{name} is not used: it is stale, {stale}")
             continue
         view = view_of(facts, builder)
         if isinstance(view, str):
-            said.append(f"{name} is not used: {view}")
+            messages.append(f"{name} is not used: {view}")
         else:
             views.append(view)
-    return rewrite(node, views, context, said) if views else node
+    return rewrite(node, views, context, messages) if views else node
 
 
 def view_of(facts: ViewFacts, builder: Builder) -> MaterializedView | str:
@@ -158,8 +158,8 @@ def changes_by_itself(node: Node) -> bool:
     )
 
 
-def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext, said: list[str]) -> Node:
-    """The query over views where they hold what it asks for, else as it was. What was done, and why not, is `said`.
+def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext, messages: list[str]) -> Node:
+    """The query over views if they contain what it needs, otherwise unchanged. `messages` receives the outcome.
 
     The smallest view is preferred, then the first by name.
     """
@@ -171,9 +171,9 @@ def rewrite(node: Node, views: Sequence[MaterializedView], context: RuleContext,
     for view in order:
         name = view.table.full_name
         if name in rewriter.used:
-            said.append(f"{name} is used instead of {_listed(_names(view))}")
+            messages.append(f"{name} is used instead of {_listed(_names(view))}")
         elif name in rewriter.reasons:
-            said.append(f"{name} is not used: {rewriter.reasons[name]}")
+            messages.append(f"{name} is not used: {rewriter.reasons[name]}")
     return rewritten if rewriter.used else node
 
 

@@ -46,7 +46,7 @@ class Match:
     equal: dict[str, Ref]
     keys: tuple[Rex, ...] | None
 
-    def said(self, rex: Rex) -> Rex:
+    def normalized(self, rex: Rex) -> Rex:
         """An expression over the block's tables, in the form that `columns` knows."""
         return canonical(rex, self.names, self.equal)
 
@@ -125,8 +125,8 @@ def _matched(block: Block, view: MaterializedView, pairing: Sequence[int | None]
         columns.rewrite_term(t) for t in ours if not _is_same(t, equal) and not implied(t, has, times, view.zone)
     ]
     keys = view.definition.keys
-    said = None if keys is None else tuple(canonical(k, theirs, equal) for k in keys)
-    return Match(scan, tuple(residual), columns, mine, equal, said)
+    normalized = None if keys is None else tuple(canonical(k, theirs, equal) for k in keys)
+    return Match(scan, tuple(residual), columns, mine, equal, normalized)
 
 
 def _columns(
@@ -137,16 +137,16 @@ def _columns(
     for rex, column in zip(view.definition.outputs, made, strict=True):
         columns.add(canonical(rex, names, equal), column.ref, in_druid=view.table.has_data_source)
     for term in view.definition.block.terms:
-        said = canonical(term, names, equal)
+        normalized = canonical(term, names, equal)
         if (
-            isinstance(said, Call)
-            and said.op == "="
-            and isinstance(said.args[1], Literal)
-            and _is_identity(said.args[0])
+            isinstance(normalized, Call)
+            and normalized.op == "="
+            and isinstance(normalized.args[1], Literal)
+            and _is_identity(normalized.args[0])
         ):
-            value = _typed(said.args[1], said.args[0].type)
+            value = _typed(normalized.args[1], normalized.args[0].type)
             if value is not None:
-                columns.exact.setdefault(said.args[0], value)
+                columns.exact.setdefault(normalized.args[0], value)
     return columns, TableScan(made, view.table)
 
 
@@ -231,13 +231,13 @@ def rows_from(found: Match, node: Node, block: Block) -> Node:
     """The columns of a block without aggregation, from a view without aggregation."""
     if found.keys is not None:
         raise MissingError("it contains groups, not rows")
-    exprs = tuple(found.columns.rewrite(found.said(block.exprs[c.id])) for c in node.columns)
+    exprs = tuple(found.columns.rewrite(found.normalized(block.exprs[c.id])) for c in node.columns)
     return Project(node.columns, found.input, exprs)
 
 
 def groups_from_rows(found: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg]) -> Node:
     """The same aggregation over the view's rows."""
-    new_keys = _keys(found, [found.said(k) for k in keys])
+    new_keys = _keys(found, [found.normalized(k) for k in keys])
     new_calls = tuple(_over_rows(found, call) for call in calls)
     return Aggregate(node.columns, found.input, new_keys, new_calls, node.grouping_sets)
 
@@ -250,10 +250,10 @@ def _keys(found: Match, keys: Sequence[Rex]) -> tuple[Rex, ...]:
 
 
 def _over_rows(found: Match, call: Agg) -> Agg:
-    said = found.said(call)
-    assert isinstance(said, Agg)
-    args = tuple(found.columns.rewrite(a) for a in said.args)
-    condition = found.columns.rewrite_term(said.condition) if said.condition is not None else None
+    normalized = found.normalized(call)
+    assert isinstance(normalized, Agg)
+    args = tuple(found.columns.rewrite(a) for a in normalized.args)
+    condition = found.columns.rewrite_term(normalized.condition) if normalized.condition is not None else None
     return Agg(call.type, call.op, args, call.distinct, condition)
 
 
@@ -262,16 +262,16 @@ def groups_from_groups(
 ) -> Node:
     """The view's groups as they are where the query has the same, else rolled up further."""
     assert found.keys is not None
-    said_keys = [found.said(k) for k in keys]
-    new_keys = _keys(found, said_keys)
-    said_calls = [found.said(c) for c in calls]
-    stored = [found.columns.calls.get(c) for c in said_calls if isinstance(c, Agg)]
+    normalized_keys = [found.normalized(k) for k in keys]
+    new_keys = _keys(found, normalized_keys)
+    normalized_calls = [found.normalized(c) for c in calls]
+    stored = [found.columns.calls.get(c) for c in normalized_calls if isinstance(c, Agg)]
     fixed = _fixed(found)
-    if keys and node.grouping_sets is None and all(k in said_keys or k in fixed for k in found.keys):
+    if keys and node.grouping_sets is None and all(k in normalized_keys or k in fixed for k in found.keys):
         plain = [column for column in stored if column is not None]
         if len(plain) == len(calls):
             return Project(node.columns, found.input, (*new_keys, *plain))
-    return _RollUp(found, node, new_keys, new_column).build(said_calls)
+    return _RollUp(found, node, new_keys, new_column).build(normalized_calls)
 
 
 def _fixed(found: Match) -> set[Rex]:

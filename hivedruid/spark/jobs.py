@@ -198,7 +198,7 @@ class SparkRunner:
         """The error in one line. A malformed row becomes the list of all of them, found by a second pass."""
         log = session.log_file(self._home)
         if running is not None and running.lost(error):
-            return session.obituary(running)
+            return session.exit_error(running)
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable
         text = failures.full_text(error)

@@ -110,7 +110,7 @@ def job(
             client.used = time()
 
 
-def obituary(running: Job) -> SparkError:
+def exit_error(running: Job) -> SparkError:
     """The error for a server that exited during a job."""
     own = log_file(running.home)
     with suppress(OSError), own.open("rb") as file:

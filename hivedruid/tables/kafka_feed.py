@@ -125,21 +125,21 @@ def _json_problem(properties: Mapping[str, str]) -> Problem | None:
 
 def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]) -> Problem | None:
     """Check that column lists refer to columns of the table with suitable types."""
-    for key, name, said in _said_of_columns(properties):
+    for key, name, requirement in _column_requirements(properties):
         column = columns.get(name)
         if column is None or name == TIME_COLUMN:
             return f"{key} refers to an unknown column: '{name}'", did_you_mean(name, [*columns])
         druid = TYPES[column.type.name].druid
-        if said in ("sum", "min", "max", "number") and (druid not in METRICS or column.type.name == "boolean"):
+        if requirement in ("sum", "min", "max", "number") and (druid not in METRICS or column.type.name == "boolean"):
             return f"{key}: column '{name}' is {column.type}, not a number", "declare it as BIGINT or DOUBLE"
-        if said == "count" and druid != "LONG":
+        if requirement == "count" and druid != "LONG":
             return f"{key}: column '{name}' is {column.type}, but a count must be an integer", "declare it as BIGINT"
-        if said.startswith("as ") and said != f"as {column.type}":
+        if requirement.startswith("as ") and requirement != f"as {column.type}":
             return (
                 f"{key}: column '{name}' is {column.type}, which is stored without conversion",
                 "only DECIMAL, BINARY and DATE columns can be converted",
             )
-        if said == "text" and druid != "STRING" and column.type != array_of(STRING):
+        if requirement == "text" and druid != "STRING" and column.type != array_of(STRING):
             return (
                 f"{key}: column '{name}' is {column.type}, but only strings can have several values",
                 "declare it as STRING",
@@ -155,7 +155,7 @@ def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]
     return None
 
 
-def _said_of_columns(properties: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _column_requirements(properties: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for name in column_list(properties, "druid.columns.dimensions"):
         yield "druid.columns.dimensions", name, "number"
     for name, aggregator in parse_aggregators(properties.get("druid.columns.aggregators", ""))[0].items():
