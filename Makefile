@@ -36,7 +36,7 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/python -m hivedruid.local.java
-	@echo "Downloading 39,244 Wikipedia edits and Spark's Iceberg library (50 MB, once) ..."
+	@echo "Downloading 39,244 Wikipedia edits and Spark's Iceberg library (62 MB, once) ..."
 	@$(BIN)/python -m hivedruid.local.artifacts wikiticker iceberg > /dev/null
 	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)

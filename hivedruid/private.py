@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 _FOLDERS = ("local", "locks", "logs", "scratch", "segments", "spark", "staging", "tmp", "warehouse")
-_FILES = ("catalog.sqlite", "defaults.json", "history")
+_FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite")
 
 
 def private_folder(folder: Path) -> None:

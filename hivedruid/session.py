@@ -351,8 +351,9 @@ class Session:
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
         return Facts(
-            self.catalog, self.druid, settings, self.now(), self.database, self.home, self.variables, self._dry_run
-        )
+            self.catalog, self.druid, self._get_spark, settings, self.now(), self.database, self.home, self.variables,
+            self._dry_run,
+        )  # fmt: skip
 
     def _get_services(self) -> Services:
         if self._services is None:
@@ -394,7 +395,9 @@ class Session:
 
     def _reset_setting(self, key: str | None) -> None:
         if key is None:
-            self.settings = self._initial.copy()
+            self.settings.reset()  # the same object: what runs Spark's jobs holds it, too
+            for initial, value in self._initial.changed().items():
+                self.settings.set(initial, value)
         elif key in self._initial.changed():
             self.settings.set(key, self._initial[key])
         else:

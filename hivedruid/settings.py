@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hivedruid.errors import HiveDruidError, SemanticError, Span, did_you_mean
-from hivedruid.secrets import masked
+from hivedruid.secrets import is_secret, is_shown, masked
 
 SettingType = Literal[
     "bool",
@@ -26,6 +26,7 @@ SettingType = Literal[
     "reference",
     "period",
     "span",
+    "property",
 ]
 
 EMBEDDED = "embedded:"
@@ -109,6 +110,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("spark.remote", "text", "", "Spark Connect server to use instead (sc://host:port)."),
         Setting("spark.remote.token", "reference", "", "Token for the Spark Connect server: env:NAME or file:PATH."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "Idle time after which the shared Spark server stops (ISO 8601 period)."),
+        Setting("hivedruid.iceberg.catalog.type", "enum", "jdbc", "Iceberg catalog of managed tables; jdbc without a uri: the catalog of the home folder.", ("JDBC", "REST", "HIVE", "GLUE", "NESSIE", "HADOOP")),
+        Setting("hivedruid.iceberg.catalog.uri", "property", "", "Address of another Iceberg catalog: the URL of a REST catalog, thrift://… of a Hive metastore, jdbc:… of a database."),
+        Setting("hivedruid.iceberg.catalog.warehouse", "property", "", "Warehouse of another Iceberg catalog: a location, or the name that the catalog gives it."),
         Setting("hivedruid.ingestion.timeout", "period", "PT5M", "How long START, STOP and other ingestion statements wait for Druid (ISO 8601 period)."),
         Setting("hivedruid.now", "clock", "", "Fixed value of CURRENT_TIMESTAMP, `yyyy-MM-dd HH:mm:ss[.fff]` in UTC; empty: the current time."),
         Setting("hivedruid.pushdown", "enum", "all", "What is pushed down to Druid: everything that Druid computes exactly (all), or only scans.", ("ALL", "SCANS")),
@@ -152,6 +156,13 @@ ELSEWHERE: dict[str, str] = {
 
 WITHOUT_EFFECT = "Accepted for compatibility; "
 """The start of the description of a setting or table property that has no effect."""
+
+ICEBERG_CATALOG = "hivedruid.iceberg.catalog."
+
+FAMILIES: dict[str, Setting] = {
+    ICEBERG_CATALOG: Setting(f"{ICEBERG_CATALOG}*", "property", "", "Any other property of the Iceberg catalog, by Iceberg's name; a secret (credential, token, jdbc.password …) as env:NAME or file:PATH."),
+}  # fmt: skip
+"""Settings with keys that others name, by what the keys begin with."""
 
 OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 
@@ -214,7 +225,7 @@ class Settings(Mapping[str, str]):
 
 def check(key: str, value: str, span: Span | None = None) -> str:
     """The value to store. Raises SemanticError like `Settings.set`."""
-    setting = SETTINGS.get(key)
+    setting = SETTINGS.get(key) or _of_family(key)
     if setting is None:
         if key.startswith(OWN_PREFIXES):
             hint = did_you_mean(key, SETTINGS) or "run SET -v to list all settings"
@@ -224,6 +235,14 @@ def check(key: str, value: str, span: Span | None = None) -> str:
         return _CHECKS[setting.type](setting, value.strip())
     except HiveDruidError as error:
         raise error.at(span) from None
+
+
+def _of_family(key: str) -> Setting | None:
+    """The setting that a key of FAMILIES stands for, under its own name."""
+    family = next((FAMILIES[prefix] for prefix in FAMILIES if key.startswith(prefix)), None)
+    if family is None or not re.fullmatch(r"[A-Za-z0-9_.-]+", key.removeprefix(family.key[:-1])):
+        return None
+    return replace(family, key=key)
 
 
 def seconds(period: str) -> float:
@@ -399,6 +418,16 @@ def _reference(setting: Setting, value: str) -> str:
     )
 
 
+def _property(setting: Setting, value: str) -> str:
+    """A property that is passed on. One that is a secret, by its name or by what it holds, is named, never given."""
+    if is_secret(setting.key) and not is_shown(value):
+        return _reference(setting, value)
+    if masked(setting.key, value) != value:
+        hint = "give it as a property of its own: env:NAME or file:PATH"
+        raise SemanticError(f"'{setting.key}' must not contain a password", hint=hint)
+    return value
+
+
 _CONTEXT_KEYS = frozenset(
     """
     brokerParallelMerge bufferGrouperInitialBuckets bufferGrouperMaxLoadFactor bufferGrouperMaxSize forceLimitPushDown
@@ -466,4 +495,5 @@ _CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "reference": _reference,
     "period": _period,
     "span": _span,
+    "property": _property,
 }

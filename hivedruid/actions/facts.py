@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.engine import DruidEngine
 
+if TYPE_CHECKING:
+    from hivedruid.spark.jobs import SparkRunner
+
 
 @dataclass
 class Facts:
-    """The sources of facts: the catalog, Druid, the session.
+    """The sources of facts: the catalog, Druid, the session. `spark` is only used to query Iceberg catalogs elsewhere.
 
     With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read the
     statistics of every table, not only those that choose between plans.
@@ -21,6 +25,7 @@ class Facts:
 
     catalog: Catalog
     druid: Callable[[], DruidEngine]
+    spark: Callable[[], SparkRunner]
     settings: Mapping[str, str]
     now: datetime
     database: str

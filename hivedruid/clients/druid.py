@@ -14,10 +14,11 @@ from msgspec import ValidationError
 from requests.auth import AuthBase, HTTPBasicAuth
 from urllib3.exceptions import HTTPError
 
-from hivedruid.clients.address import DruidAddress, Service, readable, secret
+from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.failures import AnswerError, AwayError, is_busy, is_page, refusal, unexpected
 from hivedruid.clients.wire import Acknowledgement, JsonObject, fitted
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
+from hivedruid.references import readable, secret
 
 T = TypeVar("T")
 M = TypeVar("M")

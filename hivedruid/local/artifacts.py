@@ -1,10 +1,10 @@
 """Java artifacts by name: pinned in lock files, fetched by the Ivy that ships with pyspark, kept in a cache.
 
-`artifacts.json` holds single jars, each under a name; `druid.json` and `kafka.json` are groups, the whole class path
-of a program. Every jar is listed with its exact version, SHA-1 and size, and resolved without its dependencies: what
+`artifacts.json` holds single jars, each under a name; `druid.json`, `kafka.json` and `iceberg.json` are groups, the whole
+class path of a program or library. Every jar is listed with its exact version, SHA-1 and size, and resolved without its dependencies: what
 is not in a lock file is never fetched. Ivy knows the repository; no host is named here.
 
-    python -m hivedruid.local.artifacts iceberg        fetches the artifact and prints its path
+    python -m hivedruid.local.artifacts iceberg        fetches the artifacts and prints their paths
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, Usage
 from hivedruid.locks import Lock
 
 LOCK_FILE = Path(__file__).with_name("artifacts.json")
-GROUPS = ("druid", "kafka")
+GROUPS = ("druid", "kafka", "iceberg")
 """Names of groups: all jars of the lock file `<name>.json`."""
 
 Progress = Callable[[str], None]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import ExecutionError, PlanError, UnsupportedError
+from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.iceberg import home_catalog
 from hivedruid.plan.physical import DruidInput
 from hivedruid.settings import resolve_zone
 from hivedruid.spark import paths
@@ -23,7 +23,6 @@ from hivedruid.spark.cells import (
     value,
 )
 from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_field, quoted_fields
-from hivedruid.spark.session import CATALOG
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -90,25 +89,7 @@ def empty_frame(spark: SparkSession, table: Table) -> DataFrame:
 
 def iceberg_name(table: Table) -> str:
     """The table in Spark's catalog: by its id, which RENAME does not change."""
-    return f"{CATALOG}.tables.{identifier(table.table_id)}"
-
-
-def iceberg_folder(home: Path, table: Table) -> Path:
-    return home / "warehouse" / "tables" / table.table_id
-
-
-def iceberg_exists(home: Path, table: Table) -> bool:
-    """Whether the Iceberg table of a managed table exists: the first write creates it."""
-    return (iceberg_folder(home, table) / "metadata").is_dir()
-
-
-def check_folder(home: Path, table: Table) -> None:
-    """Raise ExecutionError if a managed table has been written and its folder is missing."""
-    if table.is_written and not iceberg_exists(home, table):
-        raise ExecutionError(
-            f"the data of {table.full_name} is missing: folder {iceberg_folder(home, table)} does not exist",
-            hint=f"restore the folder from a backup, or run TRUNCATE TABLE {table.full_name} to continue with an empty table",
-        )
+    return f"{home_catalog.CATALOG}.{home_catalog.NAMESPACE}.{identifier(table.table_id)}"
 
 
 def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:

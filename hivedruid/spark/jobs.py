@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,15 @@ from uuid import uuid4
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, PlanError, SparkError
+from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.private import private_folder
 from hivedruid.scratch import fresh_folder
-from hivedruid.spark import failures, inputs, malformed, paths, remote, session, staging, writing
+from hivedruid.spark import failures, iceberg, inputs, malformed, paths, remote, session, staging, writing
 from hivedruid.spark.cells import identifier
+from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
 
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
+
+NOTHING = SparkJob("", (), ())
+"""The job of a statement that only asks the Iceberg catalog."""
 
 PROGRESS_AFTER = 1.0
 """Seconds until a job's first status line."""
@@ -56,6 +62,7 @@ class SparkRunner:
         self._druid_reader = druid_reader
         self._progress = progress
         self._note = note
+        self._iceberg = IcebergTables(self._home, settings)
 
     def rows(self, job: SparkJob) -> Generator[tuple[Any, ...], None, None]:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""
@@ -82,21 +89,21 @@ class SparkRunner:
         if not table.has_folder:
             raise PlanError(f"{table.full_name} is a {table.kind} table; Spark writes files and Iceberg tables")
         if table.has_snapshots and not overwrite:
-            inputs.check_folder(self._home, table)
+            self._iceberg.check_rows(None, table)
         with self._running(job, target=table) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             if table.has_snapshots:
-                return writing.write_iceberg(
-                    spark, frame, table, inputs.iceberg_folder(self._home, table), overwrite=overwrite
-                )
+                if not overwrite:
+                    self._iceberg.check_rows(spark, table)
+                return writing.write_iceberg(spark, frame, table, self._iceberg, overwrite=overwrite)
             return writing.write_files(frame, table, overwrite=overwrite)
 
     def drop(self, table: Table) -> None:
-        """Delete what a Hive-side table stores: an Iceberg table's folder, or the files at a LOCATION on this machine."""
+        """Delete what a Hive-side table stores: an Iceberg table, or the files at a LOCATION on this machine."""
         if table.has_snapshots:
-            folder: Path | None = inputs.iceberg_folder(self._home, table)
-        else:
-            folder = paths.local_path(table.location) if table.location else None
+            self._drop_iceberg(table)
+            return
+        folder = paths.local_path(table.location) if table.location else None
         try:
             if folder is not None and folder.is_dir():
                 doomed = folder.rename(folder.with_name(f".{folder.name}.{uuid4().hex}"))
@@ -105,6 +112,28 @@ class SparkRunner:
                 folder.unlink(missing_ok=True)
         except OSError as error:
             raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
+
+    def _drop_iceberg(self, table: Table) -> None:
+        if self._iceberg.in_home:
+            self._iceberg.drop_from_home(table)
+            return
+        with self._running(NOTHING, target=table) as spark:
+            iceberg.drop(spark, table)
+
+    @property
+    def iceberg_in_home(self) -> bool:
+        """Whether managed tables are in the home's own Iceberg catalog."""
+        return self._iceberg.in_home
+
+    def iceberg_state(self, table: Table) -> TableState | None:
+        """A managed table at its current commit, None before the first; the home's own catalog tells it without Spark.
+
+        Raises OSError and ValueError where the home's own catalog has it, and its metadata cannot be read.
+        """
+        if self._iceberg.in_home:
+            return home_catalog.state(self._home, table.table_id)
+        with self._running(NOTHING, target=table) as spark:
+            return iceberg.state(spark, table) if self._iceberg.exists(spark, table) else None
 
     def close(self) -> None:
         """Close the home's session. The server keeps running for the next command."""
@@ -144,14 +173,20 @@ class SparkRunner:
                 self._druid_reader(item.read, item.columns, files[item.view])
         return files
 
-    def _job(self, job: SparkJob, target: Table | None) -> AbstractContextManager[Job]:
+    @contextmanager
+    def _job(self, job: SparkJob, target: Table | None) -> Iterator[Job]:
         """The home's session, with Iceberg if the job reads or writes an Iceberg table."""
-        reads = any(isinstance(item, TableInput) and self._is_iceberg(item.table) for item in job.inputs)
-        iceberg = reads or (target is not None and target.has_snapshots)
-        return session.job(self._settings, self._home, iceberg=iceberg, progress=self._progress)
-
-    def _is_iceberg(self, table: Table) -> bool:
-        return table.has_snapshots and inputs.iceberg_exists(self._home, table)
+        read = [item.table for item in job.inputs if isinstance(item, TableInput)]
+        needed = [target] if target is not None and target.has_snapshots else []
+        needed += [table for table in read if table.has_snapshots and self._iceberg.may_exist(table)]
+        for table in needed:
+            self._iceberg.check_metadata(table)
+        if needed and self._iceberg.in_home:
+            home_catalog.prepare(self._home)
+        with session.job(self._settings, self._home, iceberg=bool(needed), progress=self._progress) as running:
+            for table in needed:
+                self._iceberg.take_over(running.spark, table)
+            yield running
 
     @contextmanager
     def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:
@@ -173,8 +208,8 @@ class SparkRunner:
             parquet = druid_files[item.view]
             rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.shipped(spark, parquet)
             return inputs.druid_frame(rows, item)
-        if item.table.has_snapshots and not self._is_iceberg(item.table):
-            inputs.check_folder(self._home, item.table)
+        if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
+            self._iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
         self._note_skipped(spark, item.table)
@@ -214,11 +249,8 @@ class SparkRunner:
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:
             if table.has_snapshots and f"/{table.table_id}/metadata/" in text:
-                return SparkError(
-                    f"the metadata of {table.full_name} cannot be read: {found.message.removeprefix('Spark: ')}",
-                    hint=f"restore the files from a backup of the home folder, or DROP TABLE {table.full_name};"
-                    f" see Spark's log: {log}",
-                )
+                damaged = iceberg.unreadable(table, found.message.removeprefix("Spark: "))
+                return SparkError(damaged.message, hint=f"{damaged.hint}; see Spark's log: {log}")
         return found
 
     @contextmanager

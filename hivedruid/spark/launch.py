@@ -64,7 +64,10 @@ _JAVA_OPTIONS = [
 """JVM options that Spark requires on Java 17 (org.apache.spark.launcher.JavaModuleOptions); it exits when out of
 memory and is replaced."""
 
-_START_SQL = ("spark.sql.extensions", "spark.sql.cache.serializer")
+EXTENSIONS = "spark.sql.extensions"
+ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+_START_SQL = (EXTENSIONS, "spark.sql.cache.serializer")
 """SQL settings that only take effect at start; all others are per session."""
 _CLIENT = ("spark.remote", "spark.remote.token")
 
@@ -89,12 +92,15 @@ def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> 
     given = wanted.settings
     properties = {**STATIC, **given, **MEANING, **SERVICE}
     local = is_local(properties)
+    if wanted.iceberg:
+        properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), ICEBERG_EXTENSIONS]))
     if not local:
         for key in ("spark.driver.host", "spark.driver.bindAddress"):
             if key not in given:
                 del properties[key]
         if wanted.iceberg:
-            properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), wanted.iceberg]))
+            jars = wanted.iceberg.split(os.pathsep)
+            properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), *jars]))
     classes = [given.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), wanted.iceberg if local else ""]
     command = [
         str(java),

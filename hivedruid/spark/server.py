@@ -51,7 +51,7 @@ class Wanted:
     version: str
     settings: Mapping[str, str]
     iceberg: str = ""
-    """The path of Iceberg's jar, if loaded; a server without it can be used unless a job needs Iceberg."""
+    """The class path of Iceberg's library, if loaded; a server without it can be used unless a job needs Iceberg."""
     needs_iceberg: bool = False
 
 

@@ -23,6 +23,7 @@ from uuid import uuid4
 
 import hivedruid
 from hivedruid.errors import ConnectError, SparkError
+from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
 from hivedruid.settings import seconds
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from hivedruid.spark.client import Session
 
 ICEBERG = "iceberg"
-CATALOG = "hivedruid"
+CATALOG = f"spark.sql.catalog.{home_catalog.CATALOG}"
+"""The setting of Spark that makes the Iceberg catalog known; its properties are below it."""
 
 FORGOTTEN = 1800.0
 """Seconds without a job after which a session is reopened: the service expires it after an hour."""
@@ -55,7 +57,7 @@ class _Client:
     service: str
     used: float
     mark: server.ClientMark | None
-    applied: dict[str, str] = field(default_factory=dict)
+    applied: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -176,9 +178,10 @@ def _service(
 @contextmanager
 def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: Progress) -> Iterator[Server]:
     def wanted() -> Wanted:
-        artifact = artifacts.locked(ICEBERG)
-        jar = artifacts.resolve([artifact], progress)[0] if iceberg else artifacts.cached(artifact)
-        return Wanted(version(), launch.start_settings(settings), str(jar or ""), needs_iceberg=iceberg)
+        group = artifacts.locked_group(ICEBERG)
+        jars = artifacts.resolve(group, progress) if iceberg else [artifacts.cached(artifact) for artifact in group]
+        library = os.pathsep.join(map(str, jars)) if all(jars) else ""
+        return Wanted(version(), launch.start_settings(settings), library, needs_iceberg=iceberg)
 
     def begin(required: Wanted) -> Server:
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
@@ -224,6 +227,7 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
         client.service == service
         and time() - client.used < FORGOTTEN
         and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
+        and _of_catalog(client.applied) == _of_catalog(needed)  # a Spark session keeps its first catalog
     ):
         release(home)
         client = None
@@ -245,6 +249,10 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
             raise remote.unreachable(settings) from error
         raise
     return client
+
+
+def _of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in settings.items() if key.startswith(CATALOG)}
 
 
 def _open(own: Server | None, where: Path, settings: Mapping[str, str]) -> tuple[Session, server.ClientMark | None]:
@@ -276,12 +284,13 @@ def _session_settings(settings: Mapping[str, str], home: Path, *, remote: bool) 
         for key, value in launch.spark_settings(settings).items()
         if key.startswith("spark.sql.") and key not in launch.MEANING
     }
-    catalog = f"spark.sql.catalog.{CATALOG}"
+    properties = {
+        "cache-enabled": "false",
+        **catalog.properties(settings, home),
+    }  # other processes write the same tables
     return {
-        catalog: "org.apache.iceberg.spark.SparkCatalog",
-        f"{catalog}.type": "hadoop",
-        f"{catalog}.warehouse": str(home / "warehouse"),
-        f"{catalog}.cache-enabled": "false",  # other processes write the same tables
+        CATALOG: "org.apache.iceberg.spark.SparkCatalog",
+        **{f"{CATALOG}.{name}": value for name, value in properties.items()},
         **given,
         **(launch.MEANING if remote else {}),
     }

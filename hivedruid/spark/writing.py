@@ -15,6 +15,7 @@ from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
+from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def shape(frame: DataFrame, table: Table) -> DataFrame:
     )
 
 
-def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: Path, *, overwrite: bool) -> int:
+def write_iceberg(
+    spark: SparkSession, frame: DataFrame, table: Table, tables: IcebergTables, *, overwrite: bool
+) -> int:
     """Append to the Iceberg table or replace its rows, in one commit; the table is created if it does not exist."""
     from pyspark.sql.connect.functions import lit
 
     name, commit = inputs.iceberg_name(table), uuid4().hex
-    _prepare_iceberg(spark, table)
+    tables.make(spark, table)
 
     def write(counted: DataFrame) -> None:
         writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
@@ -52,7 +55,9 @@ def write_iceberg(spark: SparkSession, frame: DataFrame, table: Table, folder: P
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
         rows = int(commits.selectExpr(added).collect()[0].added)
-    check_arrived(rows, (folder / "metadata").is_dir(), folder)
+    if tables.in_home:
+        folder = tables.folder(table)
+        check_arrived(rows, (folder / "metadata").is_dir(), folder)
     return rows
 
 
@@ -85,21 +90,6 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     finally:
         shutil.rmtree(written, ignore_errors=True)
     return rows
-
-
-def _prepare_iceberg(spark: SparkSession, table: Table) -> None:
-    """Create the Iceberg table, or add columns added by ALTER TABLE."""
-    name = inputs.iceberg_name(table)
-    columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
-    data_format = "parquet" if table.format == "parquet" else "orc"
-    spark.sql(
-        f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg "
-        f"TBLPROPERTIES ('format-version' = '2', 'write.format.default' = '{data_format}')"
-    )
-    present = {column.lower() for column in spark.table(name).columns}
-    missing = [column for key, column in columns.items() if key not in present]
-    if missing:
-        spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
 
 
 def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:

@@ -52,10 +52,10 @@ class Processes:
                 process.kill()
                 process.wait()
 
-    def start(self, name: str, *arguments: str, jar: Path | None = None) -> Callable[[str], re.Match[str]]:
+    def start(self, name: str, *arguments: str, jar: str = "") -> Callable[[str], re.Match[str]]:
         """Start a main class; the answer waits for a line of its log."""
         log = self.folder / f"{name}.log"
-        classes = os.pathsep.join(filter(None, [str(artifacts.pyspark_folder() / "jars" / "*"), str(jar or "")]))
+        classes = os.pathsep.join(filter(None, [str(artifacts.pyspark_folder() / "jars" / "*"), jar]))
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         environment = {
             **kept, "SPARK_HOME": str(artifacts.pyspark_folder()), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -104,7 +104,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Connect server that was started by hand, with Iceberg, and asks for a token."""
-    iceberg = artifacts.resolve([artifacts.locked("iceberg")])[0]
+    iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("iceberg"))))
     folder = tmp_path_factory.mktemp("connect")
     with Processes(folder) as processes:
         (folder / "log4j2.properties").write_text("rootLogger.level = info\nrootLogger.appenderRef.a.ref = a\n"

@@ -15,6 +15,7 @@ from hivedruid.catalog.materialized_views import REWRITING, Built, SourceState, 
 from hivedruid.catalog.store import Catalog, to_json
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ConnectError, DruidError
+from hivedruid.iceberg.catalog import is_own
 from hivedruid.parser.statements import Query, Statement
 from hivedruid.parser.statements.ddl import CreateTable, DropDatabase, DropTable, RenameTable
 from hivedruid.parser.statements.materialized import (
@@ -27,9 +28,8 @@ from hivedruid.parser.statements.utility import DescribeTable
 from hivedruid.parser.statements.writing import Insert
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hivedruid.engine.engine import DruidEngine
+    from hivedruid.spark.jobs import SparkRunner
 
 
 def gather_views(statement: Statement, reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
@@ -152,12 +152,16 @@ def source_states(tables: Iterable[Table], facts: Facts) -> dict[str, SourceStat
 
 def state_of(table: Table, facts: Facts) -> SourceState:
     """The current state of a table. Raises ConnectError and DruidError if Druid cannot be queried."""
-    return own_state(table, facts.druid, facts.home)
+    if table.has_snapshots and facts.plan_only and not is_own(facts.settings):
+        return SourceState(
+            _definition(table), unknown="is in an Iceberg catalog that EXPLAIN cannot query without Spark"
+        )
+    return own_state(table, facts.druid, facts.spark)
 
 
-def own_state(table: Table, druid: Callable[[], DruidEngine], home: Path) -> SourceState:
+def own_state(table: Table, druid: Callable[[], DruidEngine], spark: Callable[[], SparkRunner]) -> SourceState:
     """The current state of a table, without `Facts`: used for a view's own table after a build."""
-    definition = sha256(f"{table.table_id} {to_json(replace(table, rewrite_enabled=False))}".encode()).hexdigest()[:16]
+    definition = _definition(table)
     if table.has_data_source:
         segments = druid().segments(table.data_source)
         return SourceState(
@@ -166,31 +170,24 @@ def own_state(table: Table, druid: Callable[[], DruidEngine], home: Path) -> Sou
             growing=tuple((s.start, s.end) for s in segments if s.growing),
         )
     if table.has_snapshots:
-        return SourceState(definition, token=_iceberg_token(table, home))
+        return SourceState(definition, token=_iceberg_token(table, spark()))
     if table.kind == "files":
         return _files_state(table, definition)
     return SourceState(definition, unknown="" if table.is_view else "is not a table whose changes can be tracked")
 
 
-def _iceberg_token(table: Table, home: Path) -> str:
-    """The newest metadata file and its snapshot; empty before the first write."""
-    import json
-    import re
+def _definition(table: Table) -> str:
+    """What changes when the table is another one, or altered."""
+    return sha256(f"{table.table_id} {to_json(replace(table, rewrite_enabled=False))}".encode()).hexdigest()[:16]
 
-    from hivedruid.spark.inputs import iceberg_folder
 
-    folder = iceberg_folder(home, table) / "metadata"
+def _iceberg_token(table: Table, spark: SparkRunner) -> str:
+    """The current metadata file and its snapshot; empty before the first write."""
     try:
-        names = [name for name in os.listdir(folder) if name.endswith(".metadata.json")]  # noqa: PTH208
-        if not names:
-            return ""
-        newest = max(names, key=lambda name: (int((re.findall(r"\d+", name) or ["0"])[0]), name))
-        snapshot = json.loads((folder / newest).read_text(encoding="utf-8")).get("current-snapshot-id")
-    except FileNotFoundError:
-        return ""
+        state = spark.iceberg_state(table)
     except (OSError, ValueError) as error:
         raise DruidError(f"the state of {table.full_name} cannot be read: {error}") from error
-    return f"{newest} {snapshot}"
+    return "" if state is None else state.token
 
 
 def _files_state(table: Table, definition: str) -> SourceState:

@@ -75,7 +75,7 @@ def _commit(action: BuildView, table: Table, built: Built, services: Services) -
             stored = services.catalog.find(table.database, table.name)
             if stored is None or stored.table_id != table.table_id:
                 raise ExecutionError(f"{table.full_name} was concurrently dropped by another session")
-            own = own_state(stored, services.druid, services.home)
+            own = own_state(stored, services.druid, services.spark)
             save(services.catalog, stored, replace(built, own=own))
 
     return commit

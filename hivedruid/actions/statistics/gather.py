@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.statistics import Statistics, StatisticsStore, TableStatistics, combined
 from hivedruid.errors import HiveDruidError
+from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.catalog import is_own
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
     from hivedruid.catalog.table import Table
+    from hivedruid.iceberg.metadata import TableState
 
 MOST_FILES = 10_000
 """The maximum number of files whose sizes are summed."""
@@ -38,30 +41,43 @@ def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatis
             with suppress(HiveDruidError):
                 now = facts.druid().statistics(table.data_source)
         return combined(now, store.find(facts.settings["druid.url"], table.data_source))
+    if table.has_snapshots:
+        now = home_iceberg(table, facts.home) if is_own(facts.settings) else None  # a query waits for no other catalog
+        return combined(now, store.find("", table.table_id))
     if table.has_folder:
-        return combined(stored_files(table, facts.home), store.find("", table.table_id))
+        return combined(stored_files(table), store.find("", table.table_id))
     return None
 
 
-def stored_files(table: Table, home: Path) -> TableStatistics | None:
-    """The size of a Hive-side table on this machine, and the number of rows of an Iceberg table."""
-    folder = folder_of(table, home)
-    if folder is None or not folder.exists():
-        return TableStatistics(0, 0, of="nothing") if table.has_snapshots else None
-    rows = iceberg_rows(folder) if table.has_snapshots else None
-    data = folder / "data" if table.has_snapshots else folder
-    count, size, newest = _weighed(data)
-    if count > MOST_FILES:
-        return None
-    return TableStatistics(rows, size, of=f"{count} files, {size} bytes, {newest}")
-
-
-def folder_of(table: Table, home: Path) -> Path | None:
-    """The folder of its files; None if they are not on this machine."""
-    if table.has_snapshots:
-        return home / "warehouse" / "tables" / table.table_id
+def stored_files(table: Table) -> TableStatistics | None:
+    """The size of the files at a LOCATION on this machine."""
     location = (table.location or "").removeprefix("file://").removeprefix("file:")
-    return Path(location) if location and ":" not in location.partition("/")[0] else None
+    folder = Path(location) if location and ":" not in location.partition("/")[0] else None
+    return None if folder is None or not folder.exists() else _of_files(folder, rows=None)
+
+
+def home_iceberg(table: Table, home: Path) -> TableStatistics | None:
+    """How many rows a table in the home's own Iceberg catalog has, and what its files weigh."""
+    folder = home_catalog.folder(home, table.table_id)
+    if not folder.exists():
+        return TableStatistics(0, 0, of="nothing")
+    rows = None
+    with suppress(OSError, ValueError, HiveDruidError):
+        state = home_catalog.state(home, table.table_id)
+        rows = None if state is None else state.rows
+    return _of_files(folder / "data", rows)
+
+
+def iceberg_elsewhere(state: TableState | None) -> TableStatistics:
+    """The same of a table in another catalog, as its snapshot says."""
+    if state is None:
+        return TableStatistics(0, 0, of="nothing")
+    return TableStatistics(state.rows, state.bytes, of=state.token)
+
+
+def _of_files(folder: Path, rows: int | None) -> TableStatistics | None:
+    count, size, newest = _weighed(folder)
+    return None if count > MOST_FILES else TableStatistics(rows, size, of=f"{count} files, {size} bytes, {newest}")
 
 
 def _weighed(folder: Path) -> tuple[int, int, int]:
@@ -81,18 +97,3 @@ def _weighed(folder: Path) -> tuple[int, int, int]:
             if count > MOST_FILES:
                 break
     return count, size, newest
-
-
-def iceberg_rows(folder: Path) -> int | None:
-    """`total-records` of the current snapshot, which every commit writes (Iceberg's SnapshotSummary)."""
-    import json
-
-    with suppress(OSError, ValueError, KeyError, StopIteration, TypeError):
-        version = (folder / "metadata" / "version-hint.text").read_text().strip()
-        metadata = json.loads((folder / "metadata" / f"v{version}.metadata.json").read_text())
-        current = metadata.get("current-snapshot-id")
-        if current in (None, -1):
-            return 0
-        summary = next(s["summary"] for s in metadata["snapshots"] if s["snapshot-id"] == current)
-        return int(summary["total-records"])
-    return None

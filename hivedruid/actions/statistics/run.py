@@ -10,6 +10,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.actions.statistics.model import ComputeStatistics
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
+from hivedruid.catalog.table import Table
 
 
 def run(action: Action, services: Services) -> None:
@@ -36,15 +37,25 @@ def _of_druid(action: ComputeStatistics, services: Services) -> TableStatistics:
 
 
 def _of_files(action: ComputeStatistics, services: Services) -> TableStatistics:
-    from hivedruid.actions.statistics.gather import stored_files
-
-    found = stored_files(action.table, services.home) or TableStatistics()
+    found = _stored(action.table, services) or TableStatistics()
     if action.job is None:
         return found
     row = _only(services.spark().rows(action.job))
     values = dict(zip([c.name for c in action.job.columns], row, strict=True))
     columns = {c.name: _column(i, values) for i, c in enumerate(action.columns)}
     return replace(found, rows=values["n"], columns=columns)
+
+
+def _stored(table: Table, services: Services) -> TableStatistics | None:
+    """What the table's storage says of it."""
+    from hivedruid.actions.statistics import gather
+
+    if not table.has_snapshots:
+        return gather.stored_files(table)
+    spark = services.spark()
+    if spark.iceberg_in_home:
+        return gather.home_iceberg(table, services.home)
+    return gather.iceberg_elsewhere(spark.iceberg_state(table))
 
 
 def _only(rows: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

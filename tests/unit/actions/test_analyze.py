@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.actions.statistics.gather import stored_files
+from hivedruid.actions.statistics.gather import home_iceberg, stored_files
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
@@ -144,20 +144,20 @@ def test_files_are_weighed_and_not_read(tmp_path: Path) -> None:
     (tmp_path / ".crc").write_text("x", encoding="utf-8")
     (tmp_path / "_hidden" / "b.csv").write_text("x", encoding="utf-8")
     table = Table("default", "f", "files", (Column("a", STRING),), True, location=f"file://{tmp_path}")
-    found = stored_files(table, tmp_path)
+    found = stored_files(table)
     assert found is not None
     assert (found.rows, found.bytes) == (None, 4)
     (tmp_path / "b.csv").write_text("3\n", encoding="utf-8")
-    later = stored_files(table, tmp_path)
+    later = stored_files(table)
     assert later is not None
     assert later.of != found.of
     elsewhere = Table("default", "f", "files", (Column("a", STRING),), True, location="s3a://bucket/x")
-    assert stored_files(elsewhere, tmp_path) is None
+    assert stored_files(elsewhere) is None
 
 
 def test_the_rows_of_an_iceberg_table_are_in_its_metadata(tmp_path: Path) -> None:
     table = Table("default", "i", "iceberg", (Column("a", STRING),), table_id="abc")
-    assert stored_files(table, tmp_path) == TableStatistics(0, 0, of="nothing")
+    assert home_iceberg(table, tmp_path) == TableStatistics(0, 0, of="nothing")
     metadata = tmp_path / "warehouse" / "tables" / "abc" / "metadata"
     metadata.mkdir(parents=True)
     (metadata / "version-hint.text").write_text("2", encoding="utf-8")
@@ -167,6 +167,6 @@ def test_the_rows_of_an_iceberg_table_are_in_its_metadata(tmp_path: Path) -> Non
     ]
     document = {"current-snapshot-id": 7, "snapshots": snapshots}
     (metadata / "v2.metadata.json").write_text(json.dumps(document), encoding="utf-8")
-    found = stored_files(table, tmp_path)
+    found = home_iceberg(table, tmp_path)
     assert found is not None
     assert found.rows == 9

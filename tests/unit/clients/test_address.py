@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.clients.address import address, secret
+from hivedruid.clients.address import address
 from hivedruid.errors import ConnectError, UsageError
 from hivedruid.local.state import LocalServices
+from hivedruid.references import secret
 from hivedruid.settings import Settings
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.errors import ExecutionError
+from hivedruid.iceberg import home_catalog
 from hivedruid.session import Session
 
 pytestmark = pytest.mark.spark
@@ -26,7 +27,8 @@ def test_lost_and_damaged_managed_tables(tmp_path: Path) -> None:
         folders = {
             name: tmp_path / "warehouse" / "tables" / session.catalog.get("default", name).table_id for name in "ab"
         }
-        metadata = sorted(folders["a"].glob("metadata/v*.metadata.json"))[-1]
+        metadata = home_catalog.current_metadata(tmp_path, folders["a"].name)
+        assert metadata is not None
         metadata.write_text(metadata.read_text(encoding="utf-8")[:100], encoding="utf-8")
         for text in ("SELECT * FROM a", "INSERT INTO b SELECT * FROM a", "INSERT INTO a VALUES (3)"):
             with pytest.raises(ExecutionError, match=r"the metadata of default\.a cannot be read") as raised:

@@ -1,0 +1,168 @@
+"""The home folder's own Iceberg catalog: a SQLite file that Iceberg's JdbcCatalog commits to.
+
+It is read here without Spark. Iceberg's own tables hold one row for each table: the place of its current metadata file,
+which every commit replaces by compare-and-swap. Any Spark and pyiceberg's SqlCatalog can open the same file.
+
+Homes of earlier versions have their tables in the layout of Iceberg's Hadoop catalog: numbered metadata files, the
+number of the current one in version-hint.text. Such a table is read from there until the first Spark job that uses it
+enters it into the catalog by `register_table`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from hivedruid.errors import ExecutionError
+from hivedruid.iceberg.metadata import TableState, local_path, read
+from hivedruid.private import private_file, private_home
+
+FILE_NAME = "iceberg.sqlite"
+CATALOG = "hivedruid"
+"""What the catalog is called, by Spark and in its own tables."""
+NAMESPACE = "tables"
+BUSY = 20.0
+"""Seconds to wait while another process commits."""
+
+_SCHEMA_VERSION = 1
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS iceberg_tables (
+        catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT NULL, table_name VARCHAR(255) NOT NULL,
+        metadata_location VARCHAR(1000), previous_metadata_location VARCHAR(1000), iceberg_type VARCHAR(5),
+        PRIMARY KEY (catalog_name, table_namespace, table_name))""",
+    """CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
+        catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL, property_key VARCHAR(255),
+        property_value VARCHAR(1000), PRIMARY KEY (catalog_name, namespace, property_key))""",
+    f"INSERT OR IGNORE INTO iceberg_namespace_properties VALUES ('{CATALOG}', '{NAMESPACE}', 'exists', 'true')",
+    f"PRAGMA user_version = {_SCHEMA_VERSION}",
+)
+"""What JdbcCatalog (jdbc.schema-version V1) would make, made in one transaction and readable for the owner alone."""
+
+_KEY = f"catalog_name = '{CATALOG}' AND table_namespace = '{NAMESPACE}' AND table_name = ?"
+
+
+def properties(home: Path) -> dict[str, str]:
+    """What Iceberg has to know of the catalog."""
+    return {
+        "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+        "uri": f"jdbc:sqlite:{catalog_file(home).as_uri()}?journal_mode=WAL&busy_timeout={BUSY * 1000:.0f}",
+        "jdbc.schema-version": "V1",
+        "warehouse": str(home.absolute() / "warehouse"),
+    }
+
+
+def catalog_file(home: Path) -> Path:
+    """The catalog's SQLite file."""
+    return home.absolute() / FILE_NAME
+
+
+def folder(home: Path, table_id: str) -> Path:
+    """The folder of a table's files."""
+    return home.absolute() / "warehouse" / NAMESPACE / table_id
+
+
+def prepare(home: Path) -> None:
+    """Make the catalog where it is missing. Raises ExecutionError where that is not possible."""
+    path = catalog_file(home)
+    with _errors(path):
+        private_home(home)
+        private_file(path)
+        with closing(sqlite3.connect(path, timeout=BUSY, isolation_level=None)) as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] >= _SCHEMA_VERSION:
+                return
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.execute("COMMIT")
+
+
+def registered(home: Path, table_id: str) -> str | None:
+    """The place of a table's current metadata file, as the catalog has it; None where it has no such table."""
+    path = catalog_file(home)
+    if not path.exists():
+        return None
+    with _errors(path), closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", timeout=BUSY, uri=True)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'iceberg_tables'").fetchone():
+            return None
+        query = f"SELECT metadata_location FROM iceberg_tables WHERE {_KEY}"
+        row = connection.execute(query, (table_id,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def remove(home: Path, table_id: str) -> None:
+    """Take a table out of the catalog, if it is there."""
+    path = catalog_file(home)
+    if not path.exists() or registered(home, table_id) is None:
+        return
+    with _errors(path), closing(sqlite3.connect(path, timeout=BUSY, isolation_level=None)) as connection:
+        connection.execute(f"DELETE FROM iceberg_tables WHERE {_KEY}", (table_id,))
+
+
+def to_register(home: Path, table_id: str) -> Path | None:
+    """The current metadata file of a table that an earlier version has left, and the catalog does not know yet."""
+    return hadoop_metadata(folder(home, table_id)) if registered(home, table_id) is None else None
+
+
+def current_metadata(home: Path, table_id: str) -> Path | None:
+    """A table's current metadata file; None where nothing has been written to it."""
+    location = registered(home, table_id)
+    return hadoop_metadata(folder(home, table_id)) if location is None else local_path(location)
+
+
+def exists(home: Path, table_id: str) -> bool:
+    """Whether the table has been made, and its folder is there."""
+    metadata = current_metadata(home, table_id)
+    return metadata is not None and metadata.parent.is_dir()
+
+
+def state(home: Path, table_id: str) -> TableState | None:
+    """A table as its current metadata file says; None where nothing has been written to it.
+
+    Raises OSError and ValueError where that file cannot be read.
+    """
+    metadata = current_metadata(home, table_id)
+    return read(metadata) if metadata is not None else None
+
+
+def hadoop_metadata(table_folder: Path) -> Path | None:
+    """The current metadata file in the layout of the Hadoop catalog, found as that finds it (HadoopTableOperations):
+    version-hint.text may be behind or missing, the file with the next number counts as soon as it is there."""
+    metadata = table_folder / "metadata"
+    try:
+        version = int((metadata / "version-hint.text").read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        version = max(_versions(metadata), default=0)
+    found = _numbered(metadata, version)
+    while (following := _numbered(metadata, version + 1)) is not None:
+        version, found = version + 1, following
+    if found is None and version:
+        raise ExecutionError(
+            f"version {version} of the metadata in {metadata} is missing", hint="restore the files from a backup"
+        )
+    return found
+
+
+def _versions(metadata: Path) -> Iterator[int]:
+    for path in metadata.glob("v*.metadata.json*"):
+        number = path.name[1:].partition(".")[0]
+        if number.isdigit():
+            yield int(number)
+
+
+def _numbered(metadata: Path, version: int) -> Path | None:
+    names = (f"v{version}.metadata.json", f"v{version}.gz.metadata.json", f"v{version}.metadata.json.gz")
+    return next((metadata / name for name in names if (metadata / name).exists()), None)
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise ExecutionError(
+            f"cannot open the Iceberg catalog {path}: {error}",
+            hint="check the permissions of the home folder, or restore the file from a backup",
+        ) from error

@@ -1,0 +1,56 @@
+"""What an Iceberg table's metadata say about it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A table at one of its commits. `metadata` is the name of its metadata file, `snapshot` the id of the current
+    snapshot; rows, files and bytes are those of that snapshot, None where it does not say."""
+
+    metadata: str
+    snapshot: int | None
+    rows: int | None = None
+    files: int | None = None
+    bytes: int | None = None
+
+    @property
+    def token(self) -> str:
+        """A text that differs after every commit."""
+        return f"{self.metadata} {self.snapshot}"
+
+
+def local_path(location: str) -> Path:
+    """A metadata file's place on this machine."""
+    return Path(_FILE_URI.sub("", location, count=1))
+
+
+def read(path: Path) -> TableState:
+    """The state that a metadata file describes. Raises OSError and ValueError where it cannot be read."""
+    data = path.read_bytes()
+    try:
+        document = json.loads(gzip.decompress(data) if ".gz" in path.name else data)
+        current = document.get("current-snapshot-id")
+        summaries = [s["summary"] for s in document.get("snapshots") or () if s["snapshot-id"] == current]
+        return of_snapshot(path.name, current, summaries[0] if summaries else {})
+    except (ValueError, TypeError, LookupError, AttributeError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path.name} is not the metadata of an Iceberg table: {error}") from error
+
+
+def of_snapshot(metadata: str, snapshot: int | None, summary: Mapping[str, Any]) -> TableState:
+    """The state from a snapshot's summary, which every commit writes (Iceberg's SnapshotSummary)."""
+    if snapshot in (None, -1):
+        return TableState(metadata, snapshot, 0, 0, 0)
+    totals = (summary.get(f"total-{name}") for name in ("records", "data-files", "files-size"))
+    return TableState(metadata, snapshot, *(None if total is None else int(total) for total in totals))

@@ -1,0 +1,156 @@
+"""Managed tables in the Iceberg catalog that the settings name: whether they are there, taken over, dropped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import spark_type
+from hivedruid.errors import ExecutionError, SparkError
+from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.iceberg.metadata import TableState, of_snapshot
+from hivedruid.spark.cells import identifier, literal
+from hivedruid.spark.inputs import iceberg_name
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
+
+@dataclass(frozen=True)
+class IcebergTables:
+    """The Iceberg tables of a home folder. What the home's own catalog knows is read from its file, of any other
+    catalog Spark is asked."""
+
+    home: Path
+    settings: Mapping[str, str]
+
+    @property
+    def in_home(self) -> bool:
+        return catalog.is_own(self.settings)
+
+    def folder(self, table: Table) -> Path:
+        """Where the home's own catalog has the table's files."""
+        return home_catalog.folder(self.home, table.table_id)
+
+    def may_exist(self, table: Table) -> bool:
+        """Whether a job may find the table, as far as that can be told without Spark."""
+        return not self.in_home or home_catalog.exists(self.home, table.table_id)
+
+    def exists(self, spark: SparkSession, table: Table) -> bool:
+        """Whether the Iceberg table behind a managed table has been made: that waits for the first write."""
+        return self.may_exist(table) if self.in_home else spark.catalog.tableExists(iceberg_name(table))
+
+    def check_rows(self, spark: SparkSession | None, table: Table) -> None:
+        """Raise ExecutionError where a managed table has been written, and its rows are gone.
+
+        A catalog elsewhere is only asked where there is a session.
+        """
+        if not table.is_written:
+            return
+        lost = self._lost_at_home(table) if self.in_home else self._lost_elsewhere(spark, table)
+        if lost is not None:
+            why, hint = lost
+            raise ExecutionError(
+                f"the data of {table.full_name} is missing: {why}",
+                hint=f"{hint}, or run TRUNCATE TABLE {table.full_name} to continue with an empty table",
+            )
+
+    def _lost_at_home(self, table: Table) -> tuple[str, str] | None:
+        """Why a table's rows are gone and what to do; None where they are there."""
+        if home_catalog.exists(self.home, table.table_id):
+            return None
+        folder = self.folder(table)
+        if not folder.is_dir():
+            return f"folder {folder} does not exist", "restore the folder from a backup"
+        return f"the table is not in {home_catalog.catalog_file(self.home)}", "restore that file from a backup"
+
+    def _lost_elsewhere(self, spark: SparkSession | None, table: Table) -> tuple[str, str] | None:
+        if spark is None or self.exists(spark, table):
+            return None
+        name = f"{home_catalog.NAMESPACE}.{table.table_id}"
+        return f"the Iceberg catalog has no table {name}", "check the settings hivedruid.iceberg.catalog.*"
+
+    def check_metadata(self, table: Table) -> None:
+        """Raise SparkError where the table's metadata file is missing or damaged: Iceberg would try to read it for minutes."""
+        if not self.in_home or not home_catalog.exists(self.home, table.table_id):
+            return
+        try:
+            home_catalog.state(self.home, table.table_id)
+        except (OSError, ValueError) as error:
+            raise unreadable(table, str(error)) from error
+
+    def take_over(self, spark: SparkSession, table: Table) -> None:
+        """Enter a table of an earlier version into the home's catalog, as it is; see `home_catalog`.
+
+        That is one row in one transaction. Where another process was faster, its row counts.
+        """
+        metadata = home_catalog.to_register(self.home, table.table_id) if self.in_home else None
+        if metadata is None:
+            return
+        name = literal(f"{home_catalog.NAMESPACE}.{identifier(table.table_id)}")
+        try:
+            spark.sql(
+                f"CALL {home_catalog.CATALOG}.system.register_table(table => {name}, metadata_file => {literal(str(metadata))})"
+            )
+        except Exception:
+            if home_catalog.registered(self.home, table.table_id) is None:
+                raise
+
+    def make(self, spark: SparkSession, table: Table) -> None:
+        """Make the Iceberg table where it is missing, or add the columns that ALTER TABLE has added since."""
+        name = iceberg_name(table)
+        columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
+        data_format = "parquet" if table.format == "parquet" else "orc"
+        if not self.in_home:
+            spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
+        elif not home_catalog.exists(self.home, table.table_id):
+            home_catalog.remove(self.home, table.table_id)  # its folder is gone: there is nothing to add to
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg "
+            f"TBLPROPERTIES ('format-version' = '2', 'write.format.default' = '{data_format}')"
+        )
+        present = {column.lower() for column in spark.table(name).columns}
+        missing = [column for key, column in columns.items() if key not in present]
+        if missing:
+            spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
+
+    def drop_from_home(self, table: Table) -> None:
+        """Delete a table of the home's own catalog. Its folder goes first: until the catalog forgets the table, too, it
+        is one whose rows are gone, and never again what it was in an earlier version's layout."""
+        folder = self.folder(table)
+        try:
+            doomed = folder.rename(folder.with_name(f".{folder.name}.{uuid4().hex}")) if folder.is_dir() else None
+            home_catalog.remove(self.home, table.table_id)
+            if doomed is not None:
+                shutil.rmtree(doomed)
+        except OSError as error:
+            raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
+
+
+def unreadable(table: Table, why: str) -> SparkError:
+    """The error of a table whose metadata cannot be read."""
+    return SparkError(
+        f"the metadata of {table.full_name} cannot be read: {why}",
+        hint=f"restore the files from a backup of the home folder, or DROP TABLE {table.full_name}",
+    )
+
+
+def state(spark: SparkSession, table: Table) -> TableState:
+    """A table as Spark reads it from its catalog; the newest entry of the log is the current metadata file."""
+    name = iceberg_name(table)
+    newest = spark.sql(f"SELECT file, latest_snapshot_id FROM {name}.metadata_log_entries").collect()[-1]
+    metadata, snapshot = newest.file.rpartition("/")[2], newest.latest_snapshot_id
+    if snapshot is None:
+        return of_snapshot(metadata, None, {})
+    found = spark.sql(f"SELECT summary FROM {name}.snapshots WHERE snapshot_id = {snapshot}").collect()
+    return of_snapshot(metadata, snapshot, found[0].summary if found else {})
+
+
+def drop(spark: SparkSession, table: Table) -> None:
+    """Delete a table of another catalog, and its files."""
+    spark.sql(f"DROP TABLE IF EXISTS {iceberg_name(table)} PURGE")

@@ -1,0 +1,144 @@
+"""The home's own Iceberg catalog as it is read without Spark, and the layout of earlier versions."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hivedruid.errors import ExecutionError
+from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.metadata import TableState, read
+
+DOCUMENT = {
+    "current-snapshot-id": 7,
+    "snapshots": [
+        {"snapshot-id": 6, "summary": {"total-records": "5"}},
+        {"snapshot-id": 7, "summary": {"total-records": "9", "total-data-files": "2", "total-files-size": "640"}},
+    ],
+}
+
+
+def old_table(home: Path, *versions: int, hint: str | None = None) -> Path:
+    metadata = home_catalog.folder(home, "abc") / "metadata"
+    metadata.mkdir(parents=True)
+    for version in versions:
+        (metadata / f"v{version}.metadata.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    if hint is not None:
+        (metadata / "version-hint.text").write_text(hint, encoding="utf-8")
+    return metadata
+
+
+def enter(home: Path, location: str) -> None:
+    home_catalog.prepare(home)
+    with closing(sqlite3.connect(home_catalog.catalog_file(home))) as connection, connection:
+        connection.execute(
+            "INSERT INTO iceberg_tables VALUES ('hivedruid', 'tables', 'abc', ?, NULL, 'TABLE')", (location,)
+        )
+
+
+def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
+    assert home_catalog.registered(tmp_path, "abc") is None
+    assert home_catalog.state(tmp_path, "abc") is None
+    home_catalog.remove(tmp_path, "abc")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("uri", ["", "file:", "file://"])
+def test_a_table_of_the_catalog(tmp_path: Path, uri: str) -> None:
+    file = home_catalog.folder(tmp_path, "abc") / "metadata" / "00001-x.metadata.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    enter(tmp_path, f"{uri}{file}")
+    assert home_catalog.current_metadata(tmp_path, "abc") == file
+    state = home_catalog.state(tmp_path, "abc")
+    assert state == TableState("00001-x.metadata.json", 7, 9, 2, 640)
+    assert state is not None
+    assert state.token == "00001-x.metadata.json 7"
+    home_catalog.remove(tmp_path, "abc")
+    assert home_catalog.state(tmp_path, "abc") is None
+
+
+def test_the_catalog_counts_before_the_former_layout(tmp_path: Path) -> None:
+    metadata = old_table(tmp_path, 1, 2, hint="2")
+    enter(tmp_path, str(metadata / "v1.metadata.json"))
+    assert home_catalog.current_metadata(tmp_path, "abc") == metadata / "v1.metadata.json"
+    assert home_catalog.to_register(tmp_path, "abc") is None
+
+
+@pytest.mark.parametrize(
+    ("versions", "hint", "expected"),
+    [
+        ((1, 2, 3), "3", 3),
+        ((1, 2, 3), "2\n", 3),
+        ((8, 9, 10), "9", 10),
+        ((8, 9, 10), None, 10),
+        ((1, 2), "half", 2),
+        ((), None, None),
+    ],
+)
+def test_former_layout(tmp_path: Path, versions: tuple[int, ...], hint: str | None, expected: int | None) -> None:
+    metadata = old_table(tmp_path, *versions, hint=hint)
+    found = home_catalog.to_register(tmp_path, "abc")
+    assert found == (None if expected is None else metadata / f"v{expected}.metadata.json")
+
+
+def test_former_layout_without_the_version_of_its_hint(tmp_path: Path) -> None:
+    """An older version would be an old answer."""
+    old_table(tmp_path, 1, 2, hint="7")
+    with pytest.raises(ExecutionError, match=r"version 7 of the metadata in .* is missing"):
+        home_catalog.to_register(tmp_path, "abc")
+
+
+def test_compressed_metadata(tmp_path: Path) -> None:
+    metadata = old_table(tmp_path, hint="1")
+    (metadata / "v1.gz.metadata.json").write_bytes(gzip.compress(json.dumps(DOCUMENT).encode()))
+    state = home_catalog.state(tmp_path, "abc")
+    assert state is not None
+    assert state.rows == 9
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"current-snapshot-id": 7, "snapshots": 3}'])
+def test_metadata_that_cannot_be_read(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "v1.metadata.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"v1\.metadata\.json is not the metadata of an Iceberg table"):
+        read(file)
+
+
+@pytest.mark.parametrize("current", [None, -1])
+def test_before_the_first_commit(tmp_path: Path, current: int | None) -> None:
+    file = tmp_path / "v1.metadata.json"
+    file.write_text(json.dumps({"current-snapshot-id": current}), encoding="utf-8")
+    assert read(file).rows == 0
+
+
+def test_made_by_several_processes_at_once(tmp_path: Path) -> None:
+    threads = [threading.Thread(target=home_catalog.prepare, args=(tmp_path,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with closing(sqlite3.connect(home_catalog.catalog_file(tmp_path))) as connection:
+        assert connection.execute("SELECT count(*) FROM iceberg_namespace_properties").fetchone() == (1,)
+    assert home_catalog.catalog_file(tmp_path).stat().st_mode & 0o077 == 0
+
+
+def test_no_database(tmp_path: Path) -> None:
+    home_catalog.catalog_file(tmp_path).write_text("this is no database, but long enough to be looked at" * 9)
+    for call in (home_catalog.prepare, lambda home: home_catalog.registered(home, "abc")):
+        with pytest.raises(ExecutionError, match="cannot open the Iceberg catalog"):
+            call(tmp_path)
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    """What a process leaves that was killed before its first transaction."""
+    home_catalog.catalog_file(tmp_path).touch()
+    assert home_catalog.registered(tmp_path, "abc") is None
+    home_catalog.prepare(tmp_path)
+    assert home_catalog.registered(tmp_path, "abc") is None
