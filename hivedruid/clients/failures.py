@@ -47,7 +47,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
     name = _phrase(status)
     if status in (401, 403):
         return DruidError(
-            f"{where} refuses: {name}{f' ({message})' if message else ''}",
+            f"{where} refused the request: {name}{f' ({message})' if message else ''}",
             hint="set druid.auth.username and druid.auth.password, or druid.auth.token",
         )
     if code == RESOURCE_LIMIT or any(text in message for text in TOO_MUCH):
@@ -59,7 +59,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
         return DruidError(
             f"{where} has reached its limit of concurrent queries: {message or code}", hint="try again later"
         )
-    text = f"{where} answers {name}{f': {message}' if message else ''}"
+    text = f"{where} returned {name}{f': {message}' if message else ''}"
     if not found:
         kind = AwayError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
         return kind(text, hint=_hint(status))

@@ -61,7 +61,7 @@ def test_not_more_often_than_the_setting_says(serve: Serve) -> None:
 
 def test_other_failures_are_not_repeated(serve: Serve) -> None:
     served = serve(lambda _: Answer(b"<html><head><title>Oops</title></head></html>", 500))
-    with pytest.raises(DruidError, match=r"^Druid's broker at .* answers 500 Internal Server Error: Oops$"):
+    with pytest.raises(DruidError, match=r"^Druid's broker at .* returned 500 Internal Server Error: Oops$"):
         list(client(served.url).query(QUERY))
     assert len(served.asked) == 1
 

@@ -38,13 +38,13 @@ def test_other_refusals_name_the_service_and_the_status() -> None:
         "Druid",
     )
     assert type(error) is DruidError
-    assert error.message == "Druid answers 500 Internal Server Error: no such thing"
+    assert error.message == "Druid returned 500 Internal Server Error: no such thing"
 
 
 def test_the_class_says_more_than_unhandled() -> None:
     body = druid("Unknown exception", "Unhandled exception made it to the top", errorClass="a.b.InvalidTypeIdException")
     assert refusal(500, body, "Druid").message == (
-        "Druid answers 500 Internal Server Error: Unhandled exception made it to the top (InvalidTypeIdException)"
+        "Druid returned 500 Internal Server Error: Unhandled exception made it to the top (InvalidTypeIdException)"
     )
 
 
@@ -59,13 +59,13 @@ def test_a_query_that_takes_too_long() -> None:
 def test_html_is_its_status_and_title() -> None:
     page = b"<!DOCTYPE html><html><head><title>502 Bad\n Gateway &amp; more</title></head><body>" + b"x" * 9999
     error = refusal(502, page, "Druid's broker at http://b")
-    assert error.message == "Druid's broker at http://b answers 502 Bad Gateway: 502 Bad Gateway & more"
+    assert error.message == "Druid's broker at http://b returned 502 Bad Gateway: 502 Bad Gateway & more"
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_who_is_not_let_in(status: int) -> None:
     error = refusal(status, b"", "Druid")
-    assert error.message.startswith("Druid refuses")
+    assert error.message.startswith("Druid refused the request: ")
     assert "druid.auth" in (error.hint or "")
 
 
