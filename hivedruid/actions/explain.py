@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.build import build
@@ -16,11 +17,13 @@ from hivedruid.results import Result, text_result
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.parser.statements import Explain
+    from hivedruid.plan.split import QueryPlan
 
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) -> Result:
     """The plan of a statement; nothing is executed."""
-    built = build(statement.statement, replace(snapshot, plan_only=True), note)
+    snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo")
+    built = build(statement.statement, snapshot, note)
     settings = snapshot.settings
     if statement.mode == "formatted":
         return text_result("Explain", json.dumps(document(built, settings), indent=2, ensure_ascii=False))
@@ -83,7 +86,20 @@ def _cbo(built: StatementPlan) -> list[str]:
 
     if not built.plans:
         return ["CBO PLAN:", "no query"]
-    return [line for plan in built.plans for line in ["CBO PLAN:", *tree(plan.node)]]
+    lines = [line for plan in built.plans for line in ["", "CBO PLAN:", *tree(plan.node), *_after_rules(plan)]]
+    return lines[1:]
+
+
+def _after_rules(plan: QueryPlan) -> Iterator[str]:
+    """The plan after each rule that fired; of a rule that fired several times in a row, after the last time."""
+    from hivedruid.plan.show import tree
+
+    steps = [
+        (name, list(same)) for name, same in groupby(zip(plan.fired, plan.after_rules, strict=True), lambda s: s[0])
+    ]
+    for name, same in steps:
+        times = f" ({len(same)})" if len(same) > 1 else ""
+        yield from ("", f"After {name}{times}:", *(f"  {line}" for line in tree(same[-1][1])))
 
 
 # --- FORMATTED -------------------------------------------------------------------------------------------------

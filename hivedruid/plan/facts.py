@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class PlannerFacts:
     """Tables, settings and clock for one statement, and Druid's limits. `tables` contains what the statement names
     (views' tables too), by (database, name); `all_tables` holds every table of the databases that an error may name.
-    `limits` are the Druid's own. `scans_only` keeps everything but scans out of Druid. `statistics` are what is known
+    `limits` are the Druid's own. `scans_only` keeps everything but scans out of Druid.
+    `traces_rules`: the plan after each rule is kept. `statistics` are what is known
     of the rows of the tables that are read, by (database, name). `materialized_views` are those that matter to the
     statement. `answers` are the rows that native queries have answered for this statement, by their texts
     (`plan.ask_first`); None where none is to be asked.
@@ -33,6 +34,7 @@ class PlannerFacts:
     all_tables: tuple[Table, ...] = ()
     limits: DruidLimits = NO_LIMITS
     scans_only: bool = False
+    traces_rules: bool = False
     statistics: Statistics = field(default_factory=dict)
     materialized_views: tuple[ViewFacts, ...] = ()
     answers: Mapping[str, Sequence[Any]] | None = None

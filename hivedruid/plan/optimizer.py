@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivedruid.errors import PlanError
@@ -15,11 +15,20 @@ MAX_PASSES = 20
 MAX_STEPS = 2000
 
 
+Around = Callable[[Node], Node]
+"""From a node that takes the place of another one to the whole plan around it."""
+
+
 @dataclass
 class Trace:
-    """The rules that fired, in order."""
+    """The rules that fired, in order; with `keeps_plans` also the plan after each of them.
+
+    Of a rule that fired on the plan of a subquery expression, that plan alone is kept.
+    """
 
     fired: list[str] = field(default_factory=list)
+    keeps_plans: bool = False
+    plans: list[Node] = field(default_factory=list)
 
 
 def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, trace: Trace | None = None) -> Node:
@@ -52,25 +61,40 @@ class _Driver:
         self.settled: dict[int, Node] = {}
         """Nodes that no rule changes in this pass, by identity: a rule above them makes the driver come by again and again."""
 
-    def bottom_up(self, node: Node) -> Node:
+    def bottom_up(self, node: Node, around: Around | None = None) -> Node:
         """Inputs first, then the rules on the node itself until none applies."""
         while not isinstance(node, DruidQuery) and id(node) not in self.settled:
-            inputs = tuple([self.bottom_up(i) for i in node.inputs])
+            inputs = self._inputs(node, around)
             if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
                 node = node.with_inputs(inputs)
             node = self._subqueries(node)
-            changed = self._first_change(node)
+            changed = self._first_change(node, around)
             if changed is None:
                 self.settled[id(node)] = node
                 break
             node = changed
         return node
 
-    def _first_change(self, node: Node) -> Node | None:
+    def _inputs(self, node: Node, around: Around | None) -> tuple[Node, ...]:
+        if not self.trace.keeps_plans:
+            return tuple([self.bottom_up(i) for i in node.inputs])
+        done: tuple[Node, ...] = ()
+        for place, given in enumerate(node.inputs, start=1):
+
+            def whole(changed: Node, done: tuple[Node, ...] = done, place: int = place) -> Node:
+                above = node.with_inputs((*done, changed, *node.inputs[place:]))
+                return around(above) if around is not None else above
+
+            done = (*done, self.bottom_up(given, whole))
+        return done
+
+    def _first_change(self, node: Node, around: Around | None) -> Node | None:
         for rule in self.rules:
             changed = rule(node, self.context)
             if changed is not None:
                 self._check(rule, node, changed)
+                if self.trace.keeps_plans:
+                    self.trace.plans.append(around(changed) if around is not None else changed)
                 return changed
         return None
 

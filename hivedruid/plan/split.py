@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 class QueryPlan:
     """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and what they knew.
 
+    `after_rules` is the plan after each rule of `fired`, if the facts say `traces_rules`; else it is empty.
     `views` says which materialized views answer, and why others do not.
     `asks` are the native queries whose answers are to be known first; until then the plan has the clock in their place.
     """
@@ -42,6 +43,7 @@ class QueryPlan:
     context: RuleContext
     views: tuple[str, ...] = ()
     asks: tuple[Ask, ...] = ()
+    after_rules: tuple[Node, ...] = ()
 
     @property
     def limits(self) -> DruidLimits:
@@ -64,7 +66,7 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
     """The node after the rules: all of them, or what the snapshot leaves of them."""
     if rules is None:
         rules = SCANS if builder.snapshot.scans_only else RULES
-    trace = Trace()
+    trace = Trace(keeps_plans=builder.snapshot.traces_rules)
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
     facts = builder.snapshot
     context = RuleContext(builder.zone, builder.new_column, facts.limits, facts.statistics, facts.settings)
@@ -77,7 +79,17 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         node = _narrowed(node, context, tuple(r for r in rules if r in LOGICAL), trace)
     node, asks = _with_answers(node, facts, context, rules)
     node = optimize(node, context, rules, trace)
-    return QueryPlan(node, columns, builder.zone, tuple(trace.fired), builder.new_column, context, tuple(views), asks)
+    return QueryPlan(
+        node,
+        columns,
+        builder.zone,
+        tuple(trace.fired),
+        builder.new_column,
+        context,
+        tuple(views),
+        asks,
+        tuple(trace.plans),
+    )
 
 
 def _with_answers(

@@ -119,6 +119,16 @@ def test_the_trace_names_every_step_in_order() -> None:
     assert MAX_STEPS > 100
 
 
+def test_the_trace_keeps_the_whole_plan_after_every_step_if_asked() -> None:
+    built = plan(SQL, rules=())
+    trace = Trace(keeps_plans=True)
+    made = optimize(built.node, RuleContext("UTC", built.new_column), (starts, ping), trace)
+    assert [type(node) for node in trace.plans] == [type(made), type(made)]
+    assert trace.plans[-1] == made
+    first, last = (next(n for n in node.walk() if isinstance(n, Filter)) for node in trace.plans)
+    assert (_says(first, True), _says(last, False)) == (True, True)
+
+
 def test_no_rules_leave_the_plan_as_it_was_built_but_narrow() -> None:
     made = plan("SELECT pop FROM dim WHERE region = 'x'", rules=())
     assert made.fired == ()
