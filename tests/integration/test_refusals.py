@@ -54,7 +54,7 @@ def refused(session: Session, context: dict[str, Any], text: str) -> list[tuple[
         rows = run(session, text)
     finally:
         run(session, "RESET druid.query.context")
-    assert [note for note in notes if note.startswith("Druid refuses the query")], notes
+    assert [note for note in notes if note.startswith("Druid rejected the query")], notes
     return rows
 
 
