@@ -150,6 +150,8 @@ def _has_idled(files: Files, timeout: float) -> bool:
     """Whether no job has run for the timeout; if so, server.json has been removed on return, and no job can start."""
     if time() - files.jobs.stat().st_mtime < timeout:
         return False
+    if server.has_owner(files):
+        return False
     with Lock(files.starting) as starting, Lock(files.jobs) as jobs:
         if not starting.take() or not jobs.take() or time() - files.jobs.stat().st_mtime < timeout:
             return False

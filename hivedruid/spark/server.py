@@ -7,6 +7,7 @@ state is in the folder `spark` of the home, which only its owner can read:
     starting.lock held by whoever starts, replaces or ends a server: one at a time
     alive.lock    held by the keeper for as long as it lives; a crash lets go of it
     clients/      a file for each session, named by it and held by its process: one that nobody holds has lost its process
+    owners/       a file for each owner of sessions, held by its process for as long as it lives
     jobs.lock     held, shared, by every command while it runs a job; its time is that of the last job
 
 The locks go with the process that holds them (see `hivedruid.locks`): what a killed process leaves behind is never believed.
@@ -108,29 +109,66 @@ class Files:
         return self.folder / "clients"
 
     @property
+    def owners(self) -> Path:
+        return self.folder / "owners"
+
+    @property
     def log(self) -> Path:
         return self.home / LOG_FILE
 
 
 class ClientMark:
     """Marks a session's process as alive with a file lock. Spark does not detect the death of a process that waits for
-    a write, and would continue the write."""
+    a write, and would continue the write. A session with an owner outlives its process, see `owner`."""
 
-    def __init__(self, files: Files, session: str, user: str) -> None:
+    def __init__(self, files: Files, session: str, user: str, owner: str = "") -> None:
         files.clients.mkdir(mode=0o700, exist_ok=True)
         fresh = files.clients / f".{session}"
         self._lock = Lock(fresh)
         self._lock.take()
-        fresh.write_text(user, encoding="utf-8")
+        fresh.write_text(f"{user}\n{owner}", encoding="utf-8")
         self._path = fresh.rename(files.clients / session)
+
+    def leave(self) -> None:
+        """Leave the session to its owner."""
+        self._lock.close()
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)
         self._lock.close()
 
 
+@contextmanager
+def owner(home: Path, name: str) -> Iterator[None]:
+    """Marks this process as the owner `name` of sessions, which other processes may have opened for it.
+
+    Inside the block, and while the process is alive, the home's server is not idle, and the owner's sessions are not lost.
+    Raises SparkError if the owner is alive already, or the folder is not writable.
+    """
+    files = Files(shared_home(home))
+    _make_folder(files)
+    files.owners.mkdir(mode=0o700, exist_ok=True)
+    with Lock(files.owners / name) as lock:
+        if not lock.wait(patience=1.0):  # others look for a moment whether it is held
+            raise SparkError(f"the owner '{name}' of Spark sessions is already running")
+        yield
+
+
+def has_owner(files: Files, name: str | None = None) -> bool:
+    """Whether the owner with this name is alive, or any owner."""
+    if not files.owners.is_dir():
+        return False
+    return any(_is_held(path) for path in files.owners.iterdir() if name in (None, path.name))
+
+
+def _is_held(path: Path) -> bool:
+    with Lock(path, create=False) as lock:
+        return not lock.take(shared=True)
+
+
 def lost_clients(files: Files) -> Iterator[tuple[str, str]]:
-    """The session and user of each process that died without releasing its session; returned once."""
+    """The session and user of each process that died without releasing its session and without an owner that is alive;
+    returned once."""
     if not files.clients.is_dir():
         return
     for path in files.clients.iterdir():
@@ -138,7 +176,9 @@ def lost_clients(files: Files) -> Iterator[tuple[str, str]]:
             continue
         with suppress(FileNotFoundError), Lock(path, create=False) as lock:
             if lock.take() and path.exists():
-                user = path.read_text(encoding="utf-8")
+                user, _, name = path.read_text(encoding="utf-8").partition("\n")
+                if name and has_owner(files, name):
+                    continue
                 path.unlink(missing_ok=True)
                 yield path.name, user
 

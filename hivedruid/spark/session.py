@@ -57,6 +57,7 @@ class _Client:
     service: str
     used: float
     mark: server.ClientMark | None
+    owner: str
     applied: dict[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -88,17 +89,23 @@ _private: Path | None = None
 
 @contextmanager
 def job(
-    settings: Mapping[str, str], home: Path, *, iceberg: bool = False, progress: Progress = lambda _: None
+    settings: Mapping[str, str],
+    home: Path,
+    *,
+    iceberg: bool = False,
+    progress: Progress = lambda _: None,
+    owner: str = "",
 ) -> Iterator[Job]:
     """The session of a home folder for one job; `iceberg` when the job touches an Iceberg table.
 
     The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
+    With `owner`, the session belongs to that owner (`server.owner`), and outlives this process.
     Raises ConnectError if Java is missing or too old or `spark.remote` cannot be reached, SparkError if Spark fails to
     start.
     """
     with _service(settings, home, iceberg=iceberg, progress=progress) as (where, own):
         progress("")
-        client = _client(where, own, settings, home)
+        client = _client(where, own, settings, home, owner)
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:
@@ -137,9 +144,12 @@ def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server
 
 
 def release(home: Path) -> None:
-    """Close the session of a home folder, if there is one."""
+    """Close the session of a home folder, if there is one; a session with an owner stays open on the server."""
     client = _clients.pop(home, None)
-    if client is not None:
+    if client is not None and client.owner and client.mark is not None:
+        client.spark.stop()
+        client.mark.leave()
+    elif client is not None:
         client.spark.close()
         if client.mark is not None:
             client.mark.remove()
@@ -218,13 +228,13 @@ def stop_private() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: Path) -> _Client:
+def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: Path, owner: str) -> _Client:
     """The home's session on the service, with the current settings."""
     service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
     client = _clients.get(home)
     if client is not None and not (
-        client.service == service
+        (client.service, client.owner) == (service, owner)
         and time() - client.used < FORGOTTEN
         and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
         and _of_catalog(client.applied) == _of_catalog(needed)  # a Spark session keeps its first catalog
@@ -233,11 +243,11 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
         client = None
     if client is None:
         _silence()
-        spark, mark = _open(own, where, settings)
+        spark, mark = _open(own, where, settings, owner)
         if not _clients:
             atexit.unregister(release_all)
             atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order
-        client = _clients[home] = _Client(spark, service, time(), mark)
+        client = _clients[home] = _Client(spark, service, time(), mark, owner)
     try:
         _apply(client, needed)
     except Exception as error:
@@ -255,14 +265,17 @@ def _of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if key.startswith(CATALOG)}
 
 
-def _open(own: Server | None, where: Path, settings: Mapping[str, str]) -> tuple[Session, server.ClientMark | None]:
+def _open(
+    own: Server | None, where: Path, settings: Mapping[str, str], owner: str
+) -> tuple[Session, server.ClientMark | None]:
     """A new session; on hivedruid's own server with the lock by which the keeper detects the end of this process."""
     if own is None:
         return remote.open_session(settings), None
     from hivedruid.spark.client import open_session
 
     spark = open_session(own.port, own.token)
-    return spark, server.ClientMark(server.Files(where), spark.client._session_id, spark.client._user_id or "")
+    session, user = spark.client._session_id, spark.client._user_id or ""
+    return spark, server.ClientMark(server.Files(where), session, user, owner)
 
 
 def _silence() -> None:
