@@ -30,7 +30,7 @@ RESTORED = 120.0
 The coordinator may take a minute to notice (`druid.manager.segments.pollDuration` is PT1M unless configured).
 """
 ANNOUNCED = 0.5
-"""Seconds until the broker has received what a historical announced before the coordinator noticed the load."""
+"""Seconds until the broker has received the loads and drops that the coordinator has noticed."""
 
 
 @dataclass(frozen=True)
@@ -149,37 +149,35 @@ class Segments:
         It does not wait for segments that are hidden by newer segments of others.
         """
         self.mark_unused(new)
-        if not wait_until(lambda: not self._may_be_loaded(new), RESTORED):
-            return False
-        settled = monotonic() + ANNOUNCED
+        settled = Patience(ANNOUNCED)
 
         def is_as_before() -> bool:
             # the coordinator may still mark replaced segments as unused, by its previous poll
             used = self.used()
             known = set(used)
             self._mark_used([segment for segment in before if segment not in known])
+            others = written_by_others(used, before, new)
+            if not settled.is_over(not self._is_changing(not_hidden(before, others), new)):
+                return False
             current = self.seen([*before, *new])
             parts = parts_of(current)
-            again = not_hidden(seen, written_by_others(used, before, new))
-            is_restored = set(again) <= set(current) and not any(s.has_part_in(parts) for s in new)
-            return is_restored and (not new or monotonic() > settled)
+            return set(not_hidden(seen, others)) <= set(current) and not any(s.has_part_in(parts) for s in new)
 
         return wait_until(is_as_before, RESTORED)
 
-    def _may_be_loaded(self, unused: Sequence[Segment]) -> bool:
-        """Whether queries may still see segments that were marked as unused, because the coordinator still lets them load.
+    def _is_changing(self, used: Sequence[Segment], unused: Sequence[Segment]) -> bool:
+        """Whether the coordinator may still have segments dropped that are used, or loaded that are unused.
 
-        It works from a copy of the metadata (`druid.manager.segments.pollDuration`), and a historical finishes a load
-        that it was asked for.
+        It works from a copy of the metadata (`druid.manager.segments.pollDuration`), and a historical completes each
+        load and drop that it was asked for.
         """
-        ids = {segment.id for segment in unused}
-        if not ids:
-            return False
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments"
-        if ids & {*self._client.get("coordinator", path, list[str], missing=())}:
+        polled = {*self._client.get("coordinator", path, list[str], missing=())}
+        to_load, to_drop = {s.id for s in unused}, {s.id for s in used}
+        if to_load & polled or not to_drop <= polled:
             return True
         queues = self._client.get("coordinator", "/druid/coordinator/v1/loadqueue", dict[str, wire.LoadQueue])
-        return any(ids & {*queue.segments_to_load} for queue in queues.values())
+        return any(to_load & {*q.segments_to_load} or to_drop & {*q.segments_to_drop} for q in queues.values())
 
     def mark_unused(self, segments: Sequence[Segment]) -> None:
         if segments:

@@ -100,9 +100,10 @@ class Candidate(_Answer, frozen=True):
 
 
 class LoadQueue(_Answer, frozen=True):
-    """The ids of the segments that one historical was asked to load (LoadQueuePeon)."""
+    """The ids of the segments that one historical was asked to load and to drop (LoadQueuePeon)."""
 
     segments_to_load: list[str]
+    segments_to_drop: list[str]
 
 
 class ColumnAnalysis(_Answer, frozen=True):
