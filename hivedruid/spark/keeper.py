@@ -221,6 +221,7 @@ def _publish(files: Files, known: Server) -> None:
     fresh = files.folder / f"server.{os.getpid()}"
     _private_file(fresh, server.written(known))
     os.utime(files.jobs)
+    files.opened.unlink(missing_ok=True)
     fresh.replace(files.discovery)
 
 

@@ -42,6 +42,10 @@ GIVE_UP = 120.0
 """Seconds after which a server that neither becomes ready nor exits is killed."""
 POLL = 0.05
 
+MOST_SESSIONS = 1000
+"""Sessions after which a server is replaced. Iceberg's JdbcCatalog never closes the connections of a session's catalog,
+each of which has two files open."""
+
 Progress = Callable[[str], None]
 
 
@@ -109,6 +113,11 @@ class Files:
         return self.folder / "clients"
 
     @property
+    def opened(self) -> Path:
+        """As many bytes as sessions were opened since the server started."""
+        return self.folder / "opened"
+
+    @property
     def owners(self) -> Path:
         return self.folder / "owners"
 
@@ -128,6 +137,8 @@ class ClientMark:
         self._lock.take()
         fresh.write_text(f"{user}\n{owner}", encoding="utf-8")
         self._path = fresh.rename(files.clients / session)
+        with files.opened.open("ab") as opened:
+            opened.write(b".")
 
     def leave(self) -> None:
         """Leave the session to its owner."""
@@ -202,7 +213,7 @@ def leased(
         with exclusive(files, progress):
             server = _serving(files, progress)
             required = wanted()
-            if server is not None and not server.suits(required):
+            if server is not None and (not server.suits(required) or _is_worn(files)):
                 server = _replaced(files, server, lease, progress)
             server = server or start(required)
             lease.wait(shared=True)  # a keeper may be checking whether it is idle
@@ -328,6 +339,10 @@ def _make_folder(files: Files) -> None:
 
 def _is_alive(files: Files) -> bool:
     return is_held(files.alive)
+
+
+def _is_worn(files: Files) -> bool:
+    return files.opened.exists() and files.opened.stat().st_size >= MOST_SESSIONS
 
 
 def _read(files: Files) -> Server | None:

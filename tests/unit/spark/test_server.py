@@ -222,3 +222,14 @@ def test_log_begins_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session.start({}, place, lambda _: None)
     assert 0 < log.stat().st_size < 100_000
     assert log.with_name("spark.log.1").stat().st_size == server.LOG_LIMIT + 1
+
+
+def test_server_is_replaced_after_many_sessions(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_SESSIONS", 2)
+    home = Home(place, {})
+    servers = []
+    for _ in range(4):
+        assert home.query("SELECT 1") == [(1,)]
+        servers.append(serving(place).jvm)
+        session.release_all()
+    assert servers[0] == servers[1] != servers[2] == servers[3]
