@@ -14,7 +14,7 @@ from hivedruid.actions.reader import TableReader
 from hivedruid.catalog.materialized_views import REWRITING, Built, SourceState, ViewFacts, all_views
 from hivedruid.catalog.store import Catalog, to_json
 from hivedruid.catalog.table import Table
-from hivedruid.errors import ConnectError, DruidError
+from hivedruid.errors import ConnectError, DruidError, ExecutionError
 from hivedruid.iceberg.catalog import is_own
 from hivedruid.parser.statements import Query, Statement
 from hivedruid.parser.statements.ddl import CreateTable, DropDatabase, DropTable, RenameTable
@@ -123,7 +123,7 @@ def _with_states(views: list[tuple[Table, Built]], reader: TableReader, facts: F
             continue
         try:
             yield ViewFacts(table, built, _states(built.tables, facts, state), state(table))
-        except (ConnectError, DruidError) as error:
+        except ExecutionError as error:  # Druid, or an Iceberg catalog
             yield ViewFacts(table, built, problem=f"its sources cannot be queried: {error.message}")
 
 

@@ -17,7 +17,7 @@ PORTS = {port: 20000 + number for number, port in enumerate(p for s in SERVICES.
 def test_names_written_out_elsewhere() -> None:
     assert tuple(SERVICES) == local.NAMES
     assert tuple(HEAPS) == local.HEAPS
-    assert {service.part for service in SERVICES.values()} == set(GROUPS)
+    assert {service.part for service in SERVICES.values()} < set(GROUPS)
     for name, service in SERVICES.items():
         assert service.ports[0] == name
 

@@ -43,3 +43,15 @@ def test_lost_and_damaged_managed_tables(tmp_path: Path) -> None:
             assert str(folders["b"]) in raised.value.message
         run(session, "TRUNCATE TABLE b")
         assert run(session, "SELECT * FROM b") == []
+
+
+def test_view_over_a_damaged_catalog_is_listed(tmp_path: Path) -> None:
+    """SHOW MATERIALIZED VIEWS names the problem of the one view instead of failing."""
+    with Session(tmp_path) as session:
+        run(session, "CREATE TABLE a (x int); INSERT INTO a VALUES (1)")
+        run(session, "CREATE MATERIALIZED VIEW m AS SELECT x FROM a")
+        for file in tmp_path.glob("iceberg.sqlite*"):
+            file.unlink()
+        home_catalog.catalog_file(tmp_path).write_text("damaged " * 1000, encoding="utf-8")
+        ((*_, state),) = run(session, "SHOW MATERIALIZED VIEWS")
+        assert "cannot open the Iceberg catalog" in str(state)
