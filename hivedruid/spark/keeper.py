@@ -119,6 +119,7 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         _watch(files, configuration, jvm, known)
     finally:
         files.discovery.unlink(missing_ok=True)
+        files.opened.unlink(missing_ok=True)
         _end_jvm(jvm)
 
 
