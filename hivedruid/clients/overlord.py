@@ -25,6 +25,8 @@ from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 BASE = "/druid/indexer/v1"
 TASK = f"{BASE}/task"
+LOCKS = f"{BASE}/activeLocks"
+ACTION = f"{BASE}/action"
 MOST_TASKS = 1000
 """The maximum number of completed tasks per request."""
 
@@ -134,6 +136,18 @@ class Overlord:
     def submit(self, task: Mapping[str, Any], *, repeatable: bool = True) -> None:
         """Submit a task."""
         self.client.post("overlord", TASK, wire.TaskId, task, repeatable=repeatable)
+
+    def locks(self, data_source: str) -> list[wire.TaskLock]:
+        """The locks that tasks hold on a data source."""
+        policy = [{"datasource": data_source, "priority": 0}]
+        found = self.client.post("overlord", LOCKS, wire.ActiveLocks, policy)
+        return found.datasource_to_locks.get(data_source, [])
+
+    def release_lock(self, data_source: str, lock: wire.TaskLock) -> None:
+        """Release a lock for its task, as the task itself does before it ends (LockReleaseAction)."""
+        task = {"type": "noop", "id": lock.group_id, "groupId": lock.group_id, "dataSource": data_source}
+        action = {"type": "lockRelease", "interval": lock.interval.text}
+        self.client.post("overlord", ACTION, wire.Acknowledgement, {"task": task, "action": action})
 
     def kill(self, task_id: str) -> None:
         self.client.post("overlord", task_path(task_id, "shutdown"), wire.TaskId)

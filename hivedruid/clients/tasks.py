@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,6 +27,8 @@ OVERLORD_AWAY = 60.0
 """Seconds to wait for an overlord that restarts, or for the election of a leader."""
 LOCKED = 3.0
 """Seconds after which a waiting task is waiting for its locks, not for the overlord to schedule it."""
+TASK_PREFIX = "hivedruid_"
+"""How the ids of hivedruid's ingestion tasks begin; the id is also the group of their locks."""
 LOOK_AGAIN = 1.0
 """Seconds between two reads of the row counts of a running task."""
 
@@ -79,9 +82,8 @@ class IngestionTask:
     def shut_down(self) -> Task | None:
         """Stop it, and return its final status; None if the overlord does not know it."""
         found = self.status()
-        if found is None or found.is_complete:
-            return found
-        self._overlord.kill(self.id)
+        if found is not None and not found.is_complete:
+            self._overlord.kill(self.id)
         end = monotonic() + OVERLORD_AWAY
         while found is not None and not found.is_complete:
             if monotonic() >= end:
@@ -91,7 +93,20 @@ class IngestionTask:
                 )
             sleep(0.1)
             found = self.status()
+        self._release_locks()
         return found
+
+    def _release_locks(self) -> None:
+        """Release the locks that completed ingestion tasks of hivedruid still hold on the data source.
+
+        Druid 33 leaks a lock if a task is shut down while it allocates a segment: the lock is added after all locks of
+        the task were removed (SegmentAllocationQueue), and blocks other tasks until the overlord restarts.
+        """
+        with suppress(DruidError, ConnectError):
+            for lock in self._overlord.locks(self._data_source):
+                task = self._overlord.task(lock.group_id) if lock.group_id.startswith(TASK_PREFIX) else None
+                if task is not None and task.is_complete:
+                    self._overlord.release_lock(self._data_source, lock)
 
     # --- until it has ended ------------------------------------------------------------------------------------
 
@@ -99,6 +114,7 @@ class IngestionTask:
         """Wait for its completion or failure. Raises NoWorkerError if no worker runs it, or will in time."""
         begun = monotonic()
         pause, lost, slots = 0.05, Patience(LOST_WORKER), Patience(self._cluster.slot_patience)
+        locked = Patience(LOCKED)
         looked = 0.0
         while True:
             sleep(pause)
@@ -115,6 +131,8 @@ class IngestionTask:
                     f"no Druid worker is running ingestion task {self.id}",
                     hint="check that the indexer or middle manager is running: hivedruid doctor",
                 )
+            if locked.is_over(task.state == "WAITING"):
+                self._release_locks()
             if slots.is_over(not task.location):
                 self._raise_not_begun(task, workers)
             self._cluster.progress(f"Druid: {self._doing(task, workers, monotonic() - begun)}")

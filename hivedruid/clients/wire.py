@@ -99,6 +99,19 @@ class Candidate(_Answer, frozen=True):
         return [location.type for location in self.locations or ()]
 
 
+class TaskLock(_Answer, frozen=True):
+    """A lock of the tasks of one group."""
+
+    group_id: str
+    interval: Interval
+
+
+class ActiveLocks(_Answer, frozen=True):
+    """The locks of tasks (LockFilterPolicy), by data source."""
+
+    datasource_to_locks: dict[str, list[TaskLock]]
+
+
 class LoadQueue(_Answer, frozen=True):
     """The ids of the segments that one historical was asked to load and to drop (LoadQueuePeon)."""
 

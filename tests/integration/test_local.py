@@ -137,7 +137,7 @@ def test_second_up_does_nothing(local: LocalCluster) -> None:
 def test_another_heap_needs_a_down(local: LocalCluster) -> None:
     with pytest.raises(UsageError, match="is running with --heap small") as caught:
         LocalCluster(local.home, heap="default").up()
-    assert caught.value.hint == "hivedruid local down, then hivedruid local up --heap default"
+    assert caught.value.hint == "run hivedruid local down, then hivedruid local up --heap default"
 
 
 def test_status_and_logs(local: LocalCluster) -> None:
