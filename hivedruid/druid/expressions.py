@@ -120,9 +120,9 @@ class DruidExpressions:
             return self._bucket(kind, unit, rex.args[0])
         if kind == "extract" and unit in _EXTRACT:
             return self._extract(unit, rex.args[0])
-        from hivedruid.druid.functions import DRUID
+        from hivedruid.druid.functions import translation
 
-        translate = DRUID.get(op)
+        translate = translation(op)
         if translate is None:
             raise NotExact(f"Druid has no equivalent of Hive's {op}()")
         return translate(self, rex)

@@ -19,7 +19,6 @@ from hivedruid.druid.decimals import solved
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, check_order, druid_type
 from hivedruid.druid.filter_lists import merged
-from hivedruid.druid.string_functions import like_pattern, regex_of
 from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
 
@@ -122,10 +121,14 @@ class _Filters:
             null: Filter = {"type": "null", "column": made(column).name}
             return null if rex.op == "is_null" else {"type": "not", "field": null}
         if rex.op == "like" and column.type == "STRING":
+            from hivedruid.druid.string_functions import like_pattern
+
             pattern, escape = like_pattern(rex)
             like: Filter = {"type": "like", "dimension": made(column).name, "pattern": pattern}
             return {**like, "escape": escape} if escape else like
         if rex.op == "rlike" and column.type == "STRING":
+            from hivedruid.druid.string_functions import regex_of
+
             regex = regex_of(arguments[0])
             return {"type": "regex", "dimension": made(column).name, "pattern": regex}
         if rex.op == "in":

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivedruid.druid import arrays
-from hivedruid.druid.casts import cast
 from hivedruid.druid.decimals import decimal_units
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.math_functions import MATH
-from hivedruid.druid.string_functions import STRINGS
 from hivedruid.druid.syntax import may_be_nan
-from hivedruid.druid.time_functions import TIMES
 from hivedruid.plan.rex import Call, Literal
 
 if TYPE_CHECKING:
@@ -63,6 +59,12 @@ def _coalesce(d: DruidExpressions, rex: Call) -> str:
     return f"coalesce({','.join(d.text(a) for a in rex.args)})"
 
 
+def _cast(d: DruidExpressions, rex: Call) -> str:
+    from hivedruid.druid.casts import cast
+
+    return cast(d, rex)
+
+
 DRUID: dict[str, Translate] = {
     "not": lambda d, rex: f"!({d.text(rex.args[0])})",
     "is_null": _of_null("isnull"),
@@ -78,10 +80,18 @@ DRUID: dict[str, Translate] = {
     "coalesce": _coalesce,
     "size": arrays.size,
     "array_contains": arrays.contains,
-    "cast": cast,
+    "cast": _cast,
     "greatest": _any_null,
     "least": _any_null,
-    **STRINGS,
-    **MATH,
-    **TIMES,
 }
+
+
+def translation(op: str) -> Translate | None:
+    """How Druid writes an operator or a function; None if it does not compute it exactly."""
+    if op in DRUID:
+        return DRUID[op]
+    from hivedruid.druid.math_functions import MATH
+    from hivedruid.druid.string_functions import STRINGS
+    from hivedruid.druid.time_functions import TIMES
+
+    return STRINGS.get(op) or MATH.get(op) or TIMES.get(op)
