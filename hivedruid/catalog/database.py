@@ -105,7 +105,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
-    ("SELECT 'managed tables are in iceberg.sqlite'",),  # versions that do not know that file must not write
+    (),  # managed tables are in iceberg.sqlite: versions that do not know that file must not write
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -19,7 +19,7 @@ Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "re
 
 
 class Refusal(NamedTuple):
-    """Why a statement cannot use a kind of table; `{table}` in the message and the hint is its full name."""
+    """Why a statement cannot use a kind of table; `{table}` is its full name, `{noun}` that of its kind."""
 
     error: type[SemanticError | UnsupportedError]
     message: str
@@ -40,8 +40,8 @@ KAFKA_STORAGE_HANDLER = "org.apache.hadoop.hive.kafka.KafkaStorageHandler"
 _NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no tasks")
 
 
-def _no_segments(noun: str, hint: str) -> Refusal:
-    return Refusal(UnsupportedError, f"{{table}} is {noun}: it has no segments", hint)
+def _no_segments(hint: str) -> Refusal:
+    return Refusal(UnsupportedError, "{table} is {noun}: it has no segments", hint)
 
 
 KINDS: Mapping[TableKind, Kind] = {
@@ -55,12 +55,10 @@ KINDS: Mapping[TableKind, Kind] = {
                 "{table} is a Kafka topic: it has no fixed set of rows",
                 "ANALYZE the table that is fed from it",
             ),
-            "compact": _no_segments(
-                "a Kafka table", "Kafka retains records according to the configuration of the topic"
-            ),
+            "compact": _no_segments("Kafka retains records according to the configuration of the topic"),
             "insert": Refusal(
                 UnsupportedError,
-                "cannot insert into a Kafka table, {table}",
+                "cannot insert into {noun}, {table}",
                 "write to the topic with a Kafka producer",
             ),
             "list tasks": _NO_TASKS,
@@ -77,9 +75,7 @@ KINDS: Mapping[TableKind, Kind] = {
         "an external table of files",
         frozenset({"folder"}),
         {
-            "compact": _no_segments(
-                "an external table of files", "hivedruid does not rewrite the files of an external table"
-            ),
+            "compact": _no_segments("hivedruid does not rewrite the files of an external table"),
             "list tasks": _NO_TASKS,
         },
     ),
@@ -87,9 +83,7 @@ KINDS: Mapping[TableKind, Kind] = {
         "a managed table",
         frozenset({"folder", "snapshots"}),
         {
-            "compact": _no_segments(
-                "a managed table", "to rewrite its files, use INSERT OVERWRITE TABLE {table} SELECT * FROM {table}"
-            ),
+            "compact": _no_segments("to rewrite its files, use INSERT OVERWRITE TABLE {table} SELECT * FROM {table}"),
             "list tasks": _NO_TASKS,
         },
     ),
@@ -101,10 +95,10 @@ KINDS: Mapping[TableKind, Kind] = {
             "analyze": Refusal(
                 SemanticError, "{table} is a view and has no rows of its own", "ANALYZE the tables that it reads"
             ),
-            "compact": _no_segments("a view", "name the underlying table"),
+            "compact": _no_segments("name the underlying table"),
             "drop": Refusal(SemanticError, "Cannot drop a view with DROP TABLE", "use DROP VIEW"),
             "insert": Refusal(
-                UnsupportedError, "cannot insert into a view, {table}", "insert into the underlying table"
+                UnsupportedError, "cannot insert into {noun}, {table}", "insert into the underlying table"
             ),
             "list tasks": _NO_TASKS,
             "truncate": Refusal(SemanticError, "Cannot truncate a view {table}", "truncate the underlying table"),

@@ -87,9 +87,12 @@ class Table:
 
     def check(self, use: Use, span: Span | None) -> None:
         """Raise SemanticError or UnsupportedError where a statement cannot use this kind of table so."""
-        refusal = KINDS[self.kind].refused.get(use)
+        kind = KINDS[self.kind]
+        refusal = kind.refused.get(use)
         if refusal is not None:
-            message, hint = (text.format(table=self.full_name) for text in (refusal.message, refusal.hint))
+            message, hint = (
+                text.format(table=self.full_name, noun=kind.noun) for text in (refusal.message, refusal.hint)
+            )
             raise refusal.error(message, span=span, hint=hint or None)
 
     @property

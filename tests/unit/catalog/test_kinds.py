@@ -56,8 +56,8 @@ def test_a_statement_refuses_what_the_row_of_its_kind_refuses(session: Session, 
     refusal = KINDS[kind].refused[use]
     with pytest.raises(refusal.error) as raised:
         run(session, USE[use].format(f"a_{kind}"))
-    assert raised.value.message == refusal.message.format(table=f"default.a_{kind}")
-    assert raised.value.hint == refusal.hint.format(table=f"default.a_{kind}")
+    assert raised.value.message == refusal.message.format(table=f"default.a_{kind}", noun=KINDS[kind].noun)
+    assert raised.value.hint == refusal.hint.format(table=f"default.a_{kind}", noun=KINDS[kind].noun)
     assert raised.value.span is not None
 
 
@@ -67,4 +67,4 @@ def test_what_only_a_cluster_does_is_refused_by_the_table(session: Session, kind
     refusal = KINDS[kind].refused[use]
     with pytest.raises(HiveDruidError) as raised:
         session.catalog.get("default", f"a_{kind}").check(use, None)
-    assert raised.value.message == refusal.message.format(table=f"default.a_{kind}")
+    assert raised.value.message == refusal.message.format(table=f"default.a_{kind}", noun=KINDS[kind].noun)
