@@ -17,31 +17,33 @@ from hivedruid.plan.nodes import (
 from hivedruid.plan.rules.context import Rule, RuleContext
 from hivedruid.plan.rules.operand import OperandRule, has_case, has_decimals, has_distinct, has_filter, has_subquery
 
+DRUID_SCAN = OperandRule("project", "druid_scan", of=(TableScan,))
+
 RULES: tuple[OperandRule, ...] = (
     OperandRule("values", "scalar_of_constants", of=(Filter, Project), where=has_subquery, logical=True),
-    OperandRule("subquery", "filter_subquery", of=(Filter,), where=has_subquery, logical=True),  # subqueries as joins
+    # subqueries as joins
+    OperandRule("subquery", "filter_subquery", of=(Filter,), where=has_subquery, logical=True),
     OperandRule("subquery", "filter_scalar_subquery", of=(Filter,), where=has_subquery, logical=True),
     OperandRule("subquery", "project_scalar_subquery", of=(Project,), where=has_subquery, logical=True),
-    OperandRule(
-        "values", "values_merge", of=(LateralView, SetOp), logical=True
-    ),  # constants in the one form that the rules below know
+    # constants in the one form that the rules below know
+    OperandRule("values", "values_merge", of=(LateralView, SetOp), logical=True),
     OperandRule("values", "join_values", of=(Join,), logical=True),
     OperandRule("values", "join_one_row", of=(Join,), logical=True),
-    OperandRule(
-        "set_op", "set_op_distinct", of=(SetOp,), logical=True
-    ),  # set operations in the form that the rules below know
+    # set operations in the form that the rules below know
+    OperandRule("set_op", "set_op_distinct", of=(SetOp,), logical=True),
     OperandRule("set_op", "set_op_merge", of=(SetOp,), logical=True),
     OperandRule("set_op", "union_distinct", of=(SetOp,), logical=True),
-    OperandRule("project", "druid_scan", of=(TableScan,)),  # every other native query grows from it
-    OperandRule("empty", "sort_limit_zero", of=(Sort,)),  # nothing to ask for
+    # every other native query grows from it
+    DRUID_SCAN,
+    # nothing to ask for
+    OperandRule("empty", "sort_limit_zero", of=(Sort,)),
     OperandRule("empty", "empty_input", of=(Filter, Project, Sort, Aggregate), over=(Values,)),
-    OperandRule("filter", "filter_true", of=(Filter,), logical=True),  # constants, before they are carried around
-    OperandRule(
-        "filter", "filter_merge", of=(Filter,), over=(Filter,), logical=True
-    ),  # one Filter, so that its terms move at once
-    OperandRule(
-        "filter", "filter_project_transpose", of=(Filter,), over=(Project,), logical=True
-    ),  # filters towards the tables …
+    # constants, before they are carried around
+    OperandRule("filter", "filter_true", of=(Filter,), logical=True),
+    # one Filter, so that its terms move at once
+    OperandRule("filter", "filter_merge", of=(Filter,), over=(Filter,), logical=True),
+    # filters towards the tables …
+    OperandRule("filter", "filter_project_transpose", of=(Filter,), over=(Project,), logical=True),
     OperandRule("filter", "filter_aggregate_transpose", of=(Filter,), over=(Aggregate,), logical=True),
     OperandRule("filter", "filter_lateral_view_transpose", of=(Filter,), over=(LateralView,), logical=True),
     OperandRule("join_logical", "outer_join_reduce", of=(Filter,), over=(Join,), logical=True),
@@ -49,54 +51,54 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("join_logical", "filter_join_merge", of=(Filter,), over=(Join,), logical=True),
     OperandRule("filter", "filter_set_op_transpose", of=(Filter,), over=(SetOp,), logical=True),
     OperandRule("filter", "join_condition_push", of=(Join,), logical=True),
-    OperandRule(
-        "filter", "druid_filter", of=(Filter,), over=(DruidQuery,)
-    ),  # … and into Druid, before projections hide its columns
+    # … and into Druid, before projections hide its columns
+    OperandRule("filter", "druid_filter", of=(Filter,), over=(DruidQuery,)),
     OperandRule("project", "project_remove", of=(Project,), logical=True),
     OperandRule("project", "project_merge", of=(Project,), over=(Project,), logical=True),
-    OperandRule("project", "druid_project", of=(Project,), over=(DruidQuery,)),  # whole, else
-    OperandRule("project", "druid_project_part", of=(Project,), over=(DruidQuery,)),  # what of it is exact
+    # whole, else
+    OperandRule("project", "druid_project", of=(Project,), over=(DruidQuery,)),
+    # what of it is exact
+    OperandRule("project", "druid_project_part", of=(Project,), over=(DruidQuery,)),
     OperandRule("lateral_view", "druid_unnest", of=(LateralView,)),
     OperandRule("join", "druid_join", of=(Join,)),
     OperandRule("set_op", "project_union_transpose", of=(Project,), over=(SetOp,)),
-    OperandRule("one_table", "union_one_table", of=(SetOp,)),  # UNION ALL as one scan
+    # UNION ALL as one scan
+    OperandRule("one_table", "union_one_table", of=(SetOp,)),
     OperandRule("set_op", "druid_union", of=(SetOp,)),
     OperandRule("one_table", "intersect_one_table", of=(SetOp,)),
     OperandRule("set_op", "set_op_join", of=(SetOp,)),
     OperandRule("aggregate", "aggregate_sort_remove", of=(Aggregate,), over=(Sort,)),
-    OperandRule(
-        "aggregate", "aggregate_project_merge", of=(Aggregate,), over=(Project,)
-    ),  # aggregates see through projections that Druid could not take
+    # aggregates see through projections that Druid could not take
+    OperandRule("aggregate", "aggregate_project_merge", of=(Aggregate,), over=(Project,)),
     OperandRule("aggregate", "aggregate_constant_keys", of=(Aggregate,), over=(DruidQuery,)),
     OperandRule("condition", "aggregate_case_to_filter", of=(Aggregate,), over=(DruidQuery,), where=has_case),
     OperandRule("condition", "aggregate_filter_true", of=(Aggregate,), where=has_filter),
     OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,), where=has_filter),
     OperandRule("aggregate", "druid_aggregate", of=(Aggregate,), over=(DruidQuery,)),
-    OperandRule(
-        "decimals", "aggregate_decimal_units", of=(Aggregate,), over=(DruidQuery,), where=has_decimals
-    ),  # what Druid cannot add up as it is
-    OperandRule(
-        "distinct", "aggregate_expand_distinct", of=(Aggregate,), over=(DruidQuery,), where=has_distinct
-    ),  # only what the plain form could not do
+    # what Druid cannot add up as it is
+    OperandRule("decimals", "aggregate_decimal_units", of=(Aggregate,), over=(DruidQuery,), where=has_decimals),
+    # only what the plain form could not do
+    OperandRule("distinct", "aggregate_expand_distinct", of=(Aggregate,), over=(DruidQuery,), where=has_distinct),
     OperandRule("one_table", "aggregate_union_one_table", of=(Aggregate,), over=(SetOp,)),
-    OperandRule(
-        "partial", "aggregate_join_transpose", of=(Aggregate,), over=(Join,)
-    ),  # what is left of joins and set operations to Spark: little should travel
+    # what is left of joins and set operations to Spark: little should travel
+    OperandRule("partial", "aggregate_join_transpose", of=(Aggregate,), over=(Join,)),
     OperandRule("partial", "aggregate_union_transpose", of=(Aggregate,), over=(SetOp,)),
     OperandRule("set_op", "set_op_distinct_branches", of=(SetOp,)),
     OperandRule("join_logical", "join_keys_not_null", of=(Join,)),
     OperandRule("set_op", "sort_union_transpose", of=(Sort,), over=(SetOp,)),
     OperandRule("sort", "sort_merge", of=(Sort,), over=(Sort,)),
     OperandRule("sort", "sort_remove_keys", of=(Sort,)),
-    OperandRule("sort", "druid_sort", of=(Sort,), over=(DruidQuery,)),  # nothing but a projection may follow a limit
-    OperandRule("top_rows", "sort_first_keys", of=(Sort,), over=(DruidQuery,)),  # what Druid cannot sort as it is
+    # nothing but a projection may follow a limit
+    OperandRule("sort", "druid_sort", of=(Sort,), over=(DruidQuery,)),
+    # what Druid cannot sort as it is
+    OperandRule("top_rows", "sort_first_keys", of=(Sort,), over=(DruidQuery,)),
 )
 
 LOGICAL: frozenset[Rule] = frozenset(rule for rule in RULES if rule.logical)
 """What knows nothing of Druid. In a plan with more than one table these come first, by themselves, so that a native query
 is made of joins and set operations only when all that narrows their inputs is known."""
 
-SCANS: tuple[Rule, ...] = (OperandRule("project", "druid_scan", of=(TableScan,)),)
+SCANS: tuple[Rule, ...] = (DRUID_SCAN,)
 """Everything else on Spark: for what Druid refuses for lack of resources."""
 
 __all__ = ["LOGICAL", "RULES", "SCANS", "Rule", "RuleContext"]

@@ -76,5 +76,5 @@ def has_case(node: Node) -> bool:
     )
 
 
-def _calls(node: Node) -> list[Agg]:
-    return [call for call in node.calls if isinstance(call, Agg)] if isinstance(node, Aggregate) else []
+def _calls(node: Node) -> tuple[Agg, ...]:
+    return node.calls if isinstance(node, Aggregate) else ()
