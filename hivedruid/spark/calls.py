@@ -1,9 +1,12 @@
-"""Runs long Spark calls in their own thread, so that a waiting caller can cancel them."""
+"""Runs long Spark calls in their own thread, so that a waiting caller can cancel them, and removes what they wrote."""
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.2
 """Seconds between two attempts to cancel a call."""
+
+_SETTLED = 1.0
+"""Seconds without new files after which no task of a failed job writes any longer."""
+
+_MOST_SETTLING = 30.0
+"""Seconds after which `remove_output` returns even if tasks keep writing."""
 
 
 class SparkCall:
@@ -52,3 +61,16 @@ class SparkCall:
             with suppress(Exception):  # a stopped server runs no jobs
                 self._spark.interruptTag(self._tag)
             self._over.wait(_PAUSE)
+
+
+def remove_output(folder: Path) -> None:
+    """Delete the output folder of a failed or cancelled Spark job. Spark reports the failure of a job before all of its
+    tasks have been killed, and a task that opens its file after the deletion creates the folder again: the deletion is
+    repeated until the folder has been absent for a second.
+    """
+    start = absent_since = time.monotonic()
+    while (now := time.monotonic()) - absent_since < _SETTLED and now - start < _MOST_SETTLING:
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            absent_since = time.monotonic()
+        time.sleep(_PAUSE / 4)

@@ -12,6 +12,7 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.spark import failures, paths, writing
+from hivedruid.spark.calls import remove_output
 from hivedruid.spark.measures import TIME, Measures, number_of
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
@@ -53,7 +54,7 @@ def stage(
             intervals = _intervals_of(_staged(frame, measures, folder), measures)
     except BaseException as error:
         if local is not None:
-            shutil.rmtree(local, ignore_errors=True)
+            remove_output(local)
         if failures.is_full_disk(error):
             raise _no_room(folder, table) from error
         raise

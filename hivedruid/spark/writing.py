@@ -13,7 +13,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import inputs, paths
-from hivedruid.spark.calls import SparkCall
+from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
@@ -87,8 +87,10 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
             rows = _rows_in(frame.sparkSession, written, data_format)
         check_arrived(rows, any(written.glob("part-*")), path)
         (_swap if overwrite else _add)(written, path)
-    finally:
-        shutil.rmtree(written, ignore_errors=True)
+    except BaseException:
+        remove_output(written)
+        raise
+    shutil.rmtree(written, ignore_errors=True)
     return rows
 
 

@@ -1,0 +1,25 @@
+"""Deletion of what a failed Spark job wrote. A task that has not been killed yet may write on after the failure."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from threading import Thread
+
+from hivedruid.spark.calls import remove_output
+
+
+def test_folder_that_a_late_task_creates_again(tmp_path: Path) -> None:
+    folder = tmp_path / "written"
+
+    def late_task() -> None:
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            folder.mkdir(exist_ok=True)
+            time.sleep(0.3)
+
+    task = Thread(target=late_task)
+    task.start()
+    remove_output(folder)
+    task.join()
+    assert not folder.exists()
