@@ -159,40 +159,42 @@ def _uses(node: Node) -> Iterator[tuple[str, str, Rex]]:
                         yield "… FILTER", type_.name, part
 
 
-PREFACE = """# Equivalence: that no rewrite changes an answer
+PREFACE = """# Equivalence: no rewrite changes a result
 
-`tests/equivalence` asks the same query three times: planned with every rule, its native queries answered by the embedded
-store and what is left of it by Spark; its native queries once more, by a real Druid over the same rows; and with no rule
-at all, by Spark over the raw rows. All answers must be equal: as lists where ORDER BY leaves nothing open, else as
-multisets; doubles to nine digits.
+`tests/equivalence` runs each query three times: planned with all rules, with its native queries on the embedded store
+and the rest on Spark; with the same native queries on a Druid cluster that contains the same rows; and with no rules at
+all, on Spark over the raw rows. All results must be equal: as lists if ORDER BY determines the order completely, else
+as multisets; doubles to nine digits.
 
-- **Local evaluation** answers a fourth time, where its tables reach: what Druid leaves of the pushed plan, and the whole query over plain scans.
-- **The sweep** puts every column into every operator of `operators.py`, over tables that hold every edge value of every
-  type, in six session zones (clocks that change at midnight among them) and for both types of `__time`; and asks the queries of `shapes.py`: everything beyond one
-  SELECT over one table.
+- **Local evaluation** is a fourth way, for queries that it supports: the part of the pushed-down plan that runs outside
+  Druid, and the whole query over plain scans.
+- **The sweep** applies every operator of `operators.py` to every column, over tables that contain every edge value of
+  every type, in six session zones (including clocks that change at midnight) and for both types of `__time`. It also
+  runs the queries of `shapes.py`, which cover everything beyond one SELECT over one table.
 - **Random queries** (`queries.py`) nest those operators over random tables (`tables.py`): projections, conditions,
-  groups, HAVING, ORDER BY with every null order, LIMIT and OFFSET, DISTINCT, queries over queries; a third of them are the
-  shapes with random parts. At least 60 % of all must be pushed whole. In all zones but one the planner knows how many
-  rows the tables have, which lets Druid join them.
-- **The real Druid** (`real.py`) ingests every table with the task that the embedded store runs, in segments of a year,
-  and is asked every native query of both, also those that are only a part of a query. Of queries that it can vectorize
-  it is asked twice, with `vectorize` as it comes and `false`: its two engines are not one in everything (-0.0), and which
-  of them a query gets depends on all that is in it. What it refuses for lack of resources is no difference.
+  groups, HAVING, ORDER BY with every null order, LIMIT and OFFSET, DISTINCT, queries over queries; a third of them are
+  the shapes with random parts. At least 60 % of all must be fully pushed down. In all zones but one the planner knows
+  the numbers of rows of the tables, so that joins can be pushed down.
+- **The Druid cluster** (`real.py`) ingests every table with the task that the embedded store runs, in segments of a
+  year, and runs every native query of both, including those that are only a part of a query. Queries that it can
+  vectorize run twice, with the default `vectorize` and with `false`: its two engines differ in some results (-0.0), and
+  the whole query determines which of them is used. A query that Druid refuses for lack of resources is not a
+  difference.
 
-`make test` runs the sweep and 600 random queries from a fixed seed. `make equivalence N=5000` runs as many as it is told
-from a new seed, which it prints; `HIVEDRUID_EQUIVALENCE_SEED` runs that seed again. A query that differs is shrunk, then
-its rows are, and both plans are shown with it. With `HIVEDRUID_TEST_CLUSTER=<home>` the local cluster of that home is
-used and kept, instead of one that the tests start and stop.
+`make test` runs the sweep and 600 random queries from a fixed seed. `make equivalence N=5000` runs 5000 from a new
+seed, which it prints; `HIVEDRUID_EQUIVALENCE_SEED` repeats that seed. If the results of a query differ, the query and
+then its rows are shrunk, and both plans are printed. `HIVEDRUID_TEST_CLUSTER=<home>` uses the local cluster of that
+home and keeps it running, instead of one that the tests start and stop.
 
-Embedded store and real Druid agree where plans go, which is not everywhere: a plan never hangs on the sign of a zero, on
-bounds of LONGs that are no doubles, or on a constant division by zero, and the store has no such quirks but the bounds.
-All three sides share the lowering of Hive's expressions: the first two to Druid's, the third to Spark SQL's. Where that is
-wrong they cannot tell: `tests/q/hive_spark_differences.q` holds what Hive answers.
+The embedded store and Druid agree only on what plans use: plans never depend on the sign of a zero, on bounds of LONGs
+that are not doubles, or on a constant division by zero, and the store reproduces only the second of these. All three
+ways share the translation of Hive's expressions: the first two to Druid's, the third to Spark SQL's. Errors in that
+translation cannot be detected by comparing them: `tests/q/hive_spark_differences.q` contains Hive's results.
 
-## What is reached
+## Coverage
 
-On all three sides: ● the operator met the type of its first argument, with nulls where a column of the type can have them, and in all
-zones where the type is read in one · – does not apply.
+On all three ways: ● the operator was applied to the type of its first argument, with nulls if a column of the type can
+contain them, and in all zones if the type depends on one · – does not apply.
 `python -m pytest tests/equivalence --update-coverage` writes this page.
 
 """
@@ -201,7 +203,7 @@ zones where the type is read in one · – does not apply.
 SHAPES_PREFACE = """
 ## Shapes of queries
 
-What the sweep asked of each shape, and how much of it Druid answered alone; Spark computes the rest over native queries.
+The queries of each shape in the sweep, and how many of them become one native query; the others also use Spark.
 
 """
 
