@@ -22,7 +22,7 @@ from hivedruid.errors import HiveDruidError, ParseError, UsageError
 from hivedruid.run import Output, run_text
 from hivedruid.script import is_complete, split
 from hivedruid.secret_text import ranges
-from hivedruid.settings import SETTINGS
+from hivedruid.settings import FAMILIES, SETTINGS
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document
@@ -57,6 +57,8 @@ _AFTER_TABLE_WORD = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[\w.]+")
+_PATTERNS = {prefix: setting.key for prefix, setting in FAMILIES.items()}
+"""Prefixes of settings, with the pattern that a completion displays for each."""
 
 
 def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagnostics) -> int:
@@ -164,11 +166,11 @@ class SqlCompleter(Completer):
             for name in names:
                 if name.lower().startswith(prefix.lower()):
                     text = name.lower() if kind == "keyword" and prefix.islower() else name
-                    yield Completion(text, -len(prefix), display_meta=kind)
+                    yield Completion(text, -len(prefix), display=_PATTERNS.get(name, text), display_meta=kind)
 
     def _candidates(self, statement: str, text: str) -> Iterator[tuple[str, Iterable[str]]]:
         if _SET.search(statement):
-            yield "setting", SETTINGS
+            yield "setting", (*SETTINGS, *_PATTERNS)
             if not statement.lstrip().upper().startswith("SET"):
                 yield "keyword", ("INGESTION",)
             return

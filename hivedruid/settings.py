@@ -160,9 +160,9 @@ WITHOUT_EFFECT = "Accepted for compatibility; "
 ICEBERG_CATALOG = "hivedruid.iceberg.catalog."
 
 FAMILIES: dict[str, Setting] = {
-    ICEBERG_CATALOG: Setting(f"{ICEBERG_CATALOG}*", "property", "", "Any other property of the Iceberg catalog, by Iceberg's name; a secret (credential, token, jdbc.password …) as env:NAME or file:PATH."),
+    ICEBERG_CATALOG: Setting(f"{ICEBERG_CATALOG}<property>", "property", "", "Any other property of the Iceberg catalog, by Iceberg's name; a secret (credential, token, jdbc.password …) as env:NAME or file:PATH."),
 }  # fmt: skip
-"""Settings with keys that others name, by what the keys begin with."""
+"""Groups of settings by their prefix; the rest of a key is a name that is not defined here. The key of the setting is the pattern to display."""
 
 OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 
@@ -238,11 +238,11 @@ def check(key: str, value: str, span: Span | None = None) -> str:
 
 
 def _of_family(key: str) -> Setting | None:
-    """The setting that a key of FAMILIES stands for, under its own name."""
-    family = next((FAMILIES[prefix] for prefix in FAMILIES if key.startswith(prefix)), None)
-    if family is None or not re.fullmatch(r"[A-Za-z0-9_.-]+", key.removeprefix(family.key[:-1])):
+    """The setting of FAMILIES for a key that starts with one of the prefixes, under that key."""
+    prefix = next((prefix for prefix in FAMILIES if key.startswith(prefix)), None)
+    if prefix is None or not re.fullmatch(r"[A-Za-z0-9_.-]+", key.removeprefix(prefix)):
         return None
-    return replace(family, key=key)
+    return replace(FAMILIES[prefix], key=key)
 
 
 def seconds(period: str) -> float:
@@ -278,12 +278,17 @@ def span_seconds(text: str) -> float:
 
 
 def listing(settings: Mapping[str, str], *, verbose: bool = False) -> list[tuple[str, str]]:
-    """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked."""
-    return sorted(
+    """`SET` (what differs from the defaults) or `SET -v` (everything), sorted by key, secrets masked.
+
+    `SET -v` also contains the pattern of each of FAMILIES, without a value.
+    """
+    values = [
         (key, shown(key, value))
         for key, value in settings.items()
         if verbose or key not in SETTINGS or value != SETTINGS[key].default
-    )
+    ]
+    patterns = [(family.key, "") for family in FAMILIES.values()] if verbose else []
+    return sorted(values + patterns)
 
 
 def shown(key: str, value: str) -> str:

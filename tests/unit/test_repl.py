@@ -178,6 +178,12 @@ def test_completion(typed: str, completed: str, prompt: Prompt) -> None:
     prompt.wait(lambda lines: lines[-1].partition("> ")[2].split("  ")[0] == completed)
 
 
+def test_completion_shows_the_pattern_of_a_family_of_settings(prompt: Prompt) -> None:
+    prompt.ready()
+    prompt.send("SET hivedruid.iceberg.catalog.\t")
+    prompt.wait(lambda lines: any(line.strip().startswith("hivedruid.iceberg.catalog.<property>") for line in lines))
+
+
 def test_history_is_private_and_holds_no_secret(prompt: Prompt) -> None:
     prompt.run("SHOW DATABASES;")
     prompt.run("SET hive.druid.metadata.password=hunter2;")

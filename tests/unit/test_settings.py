@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from hivedruid.errors import SemanticError, Span
-from hivedruid.settings import OWN_PREFIXES, SETTINGS, Settings, check, listing, resolve_zone, seconds
+from hivedruid.settings import FAMILIES, OWN_PREFIXES, SETTINGS, Settings, check, listing, resolve_zone, seconds
 
 DEFAULTS = {
     "hive.local.time.zone": "LOCAL",
@@ -143,8 +146,26 @@ def test_listing() -> None:
     settings = Settings({"hive.druid.rollup": "false", "hive.druid.maxTries": "5", "my.password": "hunter2"})
     assert listing(settings) == [("hive.druid.rollup", "false"), ("my.password", "******")]
     everything = dict(listing(settings, verbose=True))
-    assert everything.keys() == {*SETTINGS, "my.password"}
+    assert everything.keys() == {*SETTINGS, "my.password", "hivedruid.iceberg.catalog.<property>"}
     assert "hunter2" not in everything.values()
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+TABLES = re.findall(
+    r"^\| setting \| default \| meaning \|\n\|---\|---\|---\|\n((?:\|.*\n)+)",
+    "\n".join((DOCS / page).read_text(encoding="utf-8") for page in ("iceberg.md", "writing.md")),
+    re.MULTILINE,
+)
+
+
+def test_the_pages_describe_the_settings_as_the_table_does() -> None:
+    described = {setting.key: setting for setting in (*SETTINGS.values(), *FAMILIES.values())}
+    rows = [row for table in TABLES for row in table.splitlines()]
+    assert len(rows) == 12
+    for row in rows:
+        setting = described[row.split("`")[1]]
+        default = f"`{setting.default}`" if setting.default else ""
+        assert row == f"| `{setting.key}` | {default} | {setting.doc} |"
 
 
 def test_zone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,9 @@ def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
         line = f"{key}={shown(name, values[name]) if values is snapshot.settings else masked(name, values[name])}"
     elif key.startswith(("hive.druid.", "druid.", "hivedruid.")):
         hint = did_you_mean(key, values)
-        raise SemanticError(f"unknown setting '{key}'", span=statement.span, hint=hint or "SET -v lists every key")
+        raise SemanticError(
+            f"unknown setting '{key}'", span=statement.span, hint=hint or "run SET -v to list all settings"
+        )
     else:
         line = f"{key} is undefined"
     return _show(("set",), [(line,)], is_text=True)
