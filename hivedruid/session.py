@@ -216,11 +216,11 @@ class Session:
             self._note(f"Druid rejected the query ({refused.message}); running it on Spark over plain scans")
             return build(parsed, replace(snapshot, scans_only=True)).actions
 
-        def again(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
+        def replan(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
             return build(parsed, replace(snapshot, answers=answers)).actions
 
         origin = job_origin(parsed, snapshot)
-        return execute(built.actions, self._get_services(), query_id, instead, origin, again)
+        return execute(built.actions, self._get_services(), query_id, instead, origin, replan)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""

@@ -13,7 +13,7 @@ from hivedruid.parser.statements import Explain, Statement
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
-    from hivedruid.jobs.job import Job
+    from hivedruid.operations.loads import LoadJob
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -26,17 +26,17 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     build_family = builder(family_of(statement))
     if not snapshot.jobs or "jobs" not in statement.needs:
         return build_family(statement, snapshot, note)
-    from hivedruid.actions.writing.jobs import continued_table, origin, with_earlier, without_unfinished
+    from hivedruid.actions.writing.jobs import origin, resumed_table, with_earlier, without_unfinished
 
     found = origin(statement.source, snapshot.settings, snapshot.database)
-    continued = continued_table(found, snapshot)
+    continued = resumed_table(found, snapshot)
     if continued is not None:
         return StatementPlan((continued, *_compaction(continued.job, snapshot)))
     built = build_family(statement, without_unfinished(snapshot), note)
     return replace(built, actions=with_earlier(built.actions, found, snapshot))
 
 
-def _compaction(job: Job, snapshot: Snapshot) -> tuple[Action, ...]:
+def _compaction(job: LoadJob, snapshot: Snapshot) -> tuple[Action, ...]:
     """The additional actions of CREATE TABLE … AS that configure automatic compaction."""
     from hivedruid.actions.compacting.build import changed
     from hivedruid.catalog.store import from_json

@@ -17,12 +17,12 @@ from hivedruid.results import Result
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
-    from hivedruid.jobs.job import Job
+    from hivedruid.operations.loads import LoadJob
 
 
 Instead = Callable[[ResourceError], Sequence[Action]]
 """Fallback actions of the same statement, in the same order, that need fewer resources of Druid."""
-Again = Callable[[Mapping[str, Sequence[Any]]], Sequence[Action]]
+Replan = Callable[[Mapping[str, Sequence[Any]]], Sequence[Action]]
 """The actions of the same statement, planned again with the results of native queries."""
 
 
@@ -32,16 +32,16 @@ def execute(
     query_id: str,
     instead: Instead,
     origin: Origin | None = None,
-    again: Again | None = None,
+    replan: Replan | None = None,
 ) -> Result:
     """Run the actions in order and return the result of the one that has a result.
 
     Native queries carry `query_id` and the session's query context. If Druid refuses an action for lack of resources,
     the actions of `instead` run from there on: a refusal comes before the first row and before anything is written.
-    `origin` is the statement that the jobs belong to. `again` returns the actions that follow `AskValues`.
+    `origin` is the statement that the jobs belong to. `replan` returns the actions that follow `AskValues`.
     """
-    if again is not None:
-        actions = _with_values(actions, services, query_id, instead, again)
+    if replan is not None:
+        actions = _with_values(actions, services, query_id, instead, replan)
     if origin is None:
         return _execute_all(actions, services, query_id, instead, [])
     from hivedruid.actions.writing.run import statement_jobs
@@ -51,7 +51,7 @@ def execute(
 
 
 def _with_values(
-    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, again: Again
+    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, replan: Replan
 ) -> Sequence[Action]:
     """The actions, planned with all values that they need; a value may depend on the results of earlier queries."""
     answers: dict[str, Sequence[Any]] = {}
@@ -64,12 +64,12 @@ def _with_values(
             answers |= {ask.key: one_row(ask.read, first.zone, services) for ask in first.asks}
         except ResourceError as refused:
             return instead(refused)
-        actions = again(answers)
+        actions = replan(answers)
     return actions
 
 
 def _execute_all(
-    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, jobs: Sequence[Job]
+    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, jobs: Sequence[LoadJob]
 ) -> Result:
     result = Result()
     actions = _with_context(_with_ids(actions, jobs), query_id, services.query_context())
@@ -119,7 +119,7 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
     return [action.with_reads(single if isinstance(action, RunDruidQuery) else numbered) for action in actions]
 
 
-def _with_ids(actions: Sequence[Action], jobs: Sequence[Job]) -> list[Action]:
+def _with_ids(actions: Sequence[Action], jobs: Sequence[LoadJob]) -> list[Action]:
     """Assign the jobs to the actions that write to Druid; the job adds the table of CREATE TABLE … AS itself.
 
     A Hive-side table is written before it is in the catalog: both actions get the same new `table_id`.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.catalog.job_records import JobRecords
+from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.ingestion.lifecycle import IngestionFacts
-    from hivedruid.jobs.job import KnownJob
+    from hivedruid.operations.operation import KnownOperation, Operation
 
 
 def gather(statement: Statement, facts: Facts) -> Snapshot:
@@ -59,11 +59,11 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
     )  # fmt: skip
 
 
-def _jobs(statement: Statement, facts: Facts) -> tuple[KnownJob, ...]:
+def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation], ...]:
     listing = "all jobs" in statement.needs
     if not listing and "jobs" not in statement.needs:
         return ()
-    if not JobRecords(facts.catalog).exist(ended=listing):
+    if not OperationRecords(facts.catalog).exist(ended=listing):
         return ()
     from hivedruid.actions.writing.gather import gather_jobs
 

@@ -12,7 +12,7 @@ from hivedruid.plan.facts import PlannerFacts
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.ingestion.lifecycle import IngestionFacts
-    from hivedruid.jobs.job import KnownJob
+    from hivedruid.operations.operation import KnownOperation, Operation
 
 
 @dataclass(frozen=True)
@@ -40,4 +40,4 @@ class Snapshot(PlannerFacts):
     ingestions: Mapping[tuple[str, str], IngestionFacts] = field(default_factory=dict)
     fresh_id: str = ""
     source_states: Mapping[str, SourceState] = field(default_factory=dict)
-    jobs: tuple[KnownJob, ...] = ()
+    jobs: tuple[KnownOperation[Operation], ...] = ()

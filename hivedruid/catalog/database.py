@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from hivedruid.catalog.carried_over import add_functions
 from hivedruid.errors import ExecutionError
 from hivedruid.private import private_file, private_home
 
@@ -106,6 +107,44 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
     ),
     (),  # managed tables are in iceberg.sqlite: versions that do not know that file must not write
+    (
+        """
+        CREATE TABLE operations (
+            number INTEGER PRIMARY KEY,        -- in the order in which they began
+            id TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL,                -- see operations/kinds.py
+            statement_id TEXT NOT NULL,        -- shared by the operations of one statement
+            statement TEXT NOT NULL,           -- its name in SHOW JOBS
+            "database" TEXT NOT NULL,
+            "table" TEXT NOT NULL,
+            table_id TEXT NOT NULL,
+            druid TEXT NOT NULL,               -- the druid.url
+            text TEXT NOT NULL,
+            state TEXT NOT NULL,
+            version INTEGER NOT NULL,          -- counts the changes of this row
+            ended INTEGER NOT NULL,
+            notes TEXT NOT NULL,               -- the fields of the kind, as JSON
+            error TEXT NOT NULL,
+            created TEXT NOT NULL,             -- ISO 8601 in UTC
+            changed TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX operations_by_end ON operations (ended)",
+        """
+        INSERT INTO operations (
+            id, kind, statement_id, statement, "database", "table", table_id, druid, text, state, version, ended, notes,
+            error, created, changed
+        )
+        SELECT
+            job_id, CASE job_field(definition, 'kind') WHEN 'MATERIALIZED VIEW' THEN 'view' ELSE 'load' END,
+            statement_id, job_field(definition, 'kind'), job_field(definition, 'database'),
+            job_field(definition, 'table'), job_field(definition, 'table_id'), job_field(definition, 'druid'),
+            job_field(definition, 'text'), job_field(definition, 'state'), 1, ended, load_notes(definition),
+            job_field(definition, 'error'), job_field(definition, 'created'), job_field(definition, 'changed')
+        FROM jobs ORDER BY rowid
+        """,
+        "DROP TABLE jobs",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 
@@ -166,6 +205,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 def _migrate(connection: sqlite3.Connection) -> None:
     """Bring the schema to the newest version; a second process that waited for the lock finds it migrated."""
+    add_functions(connection)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:

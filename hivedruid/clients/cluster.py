@@ -297,13 +297,13 @@ class DruidCluster:
         finally:
             self.progress("")
 
-    def withdraw(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
-        """Roll back a load; see `DruidEngine.withdraw`."""
+    def roll_back(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
+        """Roll back a load; see `DruidEngine.roll_back`."""
         from hivedruid.clients.ingest import Ingestion
 
         self._check()
         try:
-            Ingestion(self, load, journal).withdraw(reason)
+            Ingestion(self, load, journal).roll_back(reason)
         finally:
             self.progress("")
 

@@ -15,7 +15,7 @@ from requests.auth import AuthBase, HTTPBasicAuth
 from urllib3.exceptions import HTTPError
 
 from hivedruid.clients.address import DruidAddress, Service
-from hivedruid.clients.failures import AnswerError, AwayError, is_busy, is_page, refusal, unexpected
+from hivedruid.clients.failures import AnswerError, UnavailableError, is_busy, is_page, refusal, unexpected
 from hivedruid.clients.wire import Acknowledgement, JsonObject, fitted
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 from hivedruid.references import readable, secret
@@ -183,7 +183,9 @@ class DruidClient:
             if service in LEADERS:
                 self._leaders[service] = _origin(target)
             url = target
-        raise AwayError(f"{self._where(service)} redirects in a loop: no leader is elected", hint="try again later")
+        raise UnavailableError(
+            f"{self._where(service)} redirects in a loop: no leader is elected", hint="try again later"
+        )
 
     def _is_known(self, service: Service, target: str) -> bool:
         """Whether a redirect leads to an address that may receive credentials: a configured one, or the leader's."""

@@ -36,7 +36,7 @@ class MissingError(DruidError):
     """The requested object does not exist (404)."""
 
 
-class AwayError(DruidError):
+class UnavailableError(DruidError):
     """The service is temporarily unavailable: it is starting, or a leader is being elected."""
 
 
@@ -61,7 +61,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
         )
     text = f"{where} returned {name}{f': {message}' if message else ''}"
     if not found:
-        kind = AwayError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
+        kind = UnavailableError if status in (502, 503) else _not_found(body) if status == 404 else DruidError
         return kind(text, hint=_hint(status))
     return (MissingError if status == 404 else DruidError)(text, hint=_hint(status))
 

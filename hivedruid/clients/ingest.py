@@ -1,14 +1,14 @@
 """The load of staged rows on a cluster, resumable from any state: every step can be repeated.
 
     staged ── submit ──► submitted ── the task ends ──► published ── loaded, checked, settled ──► verified
-       ▲                     └────────── withdrawn ◄─────────┘
+       ▲                     └───────── rolled back ◄────────┘
 
 It handles these pitfalls of Druid 33: a task without a readable file succeeds, and with dropExisting empties its intervals;
 a successful task silently skips rows without a valid time; dropExisting is refused without intervals; unbounded intervals
 make the overlord count their days endlessly; SUCCESS of a task does not mean that its rows can be queried, and FAILED of a
 task that was shut down does not mean that it published nothing.
 
-The notes of a load: `used` and `seen`, the earlier segments if any are replaced, and `withdraws`, the reason of a rollback
+The notes of a load: `used` and `seen`, the earlier segments if any are replaced, and `rolls_back`, the reason of a rollback
 that has started.
 """
 
@@ -74,8 +74,8 @@ class Ingestion:
 
     def run(self) -> LoadReport:
         """Complete the load from its current state. Ctrl-C rolls it back."""
-        if reason := self._load.notes.get("withdraws"):
-            self.withdraw(str(reason))
+        if reason := self._load.notes.get("rolls_back"):
+            self.roll_back(str(reason))
             raise DruidError(f"the rows were rolled back: {reason}")
         try:
             report = self._write() if self._load.staged.rows else self._write_nothing()
@@ -85,7 +85,7 @@ class Ingestion:
         try:
             self._journal.verified(report)
         except Exception as error:  # but not for Ctrl-C, which may come after the commit
-            self.withdraw(str(error))
+            self.roll_back(str(error))
             raise
         return report
 
@@ -132,7 +132,7 @@ class Ingestion:
         try:
             self._task.submit(task)
         except DruidError as error:  # refused: the task does not exist
-            self._journal.withdrawn(error.message)
+            self._journal.rolled_back(error.message)
             raise
 
     def _there(self) -> list[Segment]:
@@ -188,7 +188,7 @@ class Ingestion:
         If they were replaced by a later write they cannot be rolled back: the error is noted, and the job completes.
         """
         try:
-            self.withdraw(error.message)
+            self.roll_back(error.message)
         except OverwrittenError as kept:
             self._cluster.note(f"{error.message}; {kept.message}")
         else:
@@ -210,7 +210,7 @@ class Ingestion:
 
     def _interrupt(self) -> None:
         try:
-            self.withdraw("interrupted")
+            self.roll_back("interrupted")
         except OverwrittenError as kept:
             self._cluster.note(kept.message)
         except ExecutionError as error:
@@ -219,19 +219,19 @@ class Ingestion:
             ended = f"the ingestion task {self._load.task} was shut down; " if self._load.staged.rows else ""
             self._cluster.note(f"{ended}nothing was changed")
 
-    def withdraw(self, reason: str) -> None:
-        """Shut the task down and roll back its segments, if any; finally the journal records `withdrawn`.
+    def roll_back(self, reason: str) -> None:
+        """Shut the task down and roll back its segments, if any; finally the journal records `rolled_back`.
 
         Raises OverwrittenError, without a record, if its segments were replaced by a later write.
         """
         self._task.shut_down()
-        was_begun = "withdraws" in self._load.notes  # some may be marked as unused, but still be loaded
+        was_begun = "rolls_back" in self._load.notes  # some may be marked as unused, but still be loaded
         if not was_begun:
             self._published.check_not_overwritten()
         segments = self._published.ever(None) if was_begun else self._published.used()
         if segments or was_begun or (self._before.used and not self._load.staged.rows):
-            notes = {**self._notes(), "withdraws": reason}
+            notes = {**self._notes(), "rolls_back": reason}
             self._load = replace(self._load, notes=notes)
             self._journal.published(notes)
             self._published.take_back(segments)
-        self._journal.withdrawn(reason)
+        self._journal.rolled_back(reason)

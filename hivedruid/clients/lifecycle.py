@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients import wire
-from hivedruid.clients.failures import AwayError, MissingError
+from hivedruid.clients.failures import MissingError, UnavailableError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
 from hivedruid.errors import ConnectError, DruidError, KafkaError
@@ -247,7 +247,7 @@ class IngestionRunner:
         while True:
             try:
                 return ask()
-            except (ConnectError, AwayError):
+            except (ConnectError, UnavailableError):
                 if monotonic() >= end:
                     raise
                 self.cluster.progress("Druid: waiting for the overlord to respond")

@@ -162,9 +162,9 @@ class EmbeddedStore:
         self._reconcile()
         return ingest(load, self._storage, self._manifest, journal)
 
-    def withdraw(self, load: Load, journal: Journal) -> None:  # noqa: ARG002 - no task runs, and none is half done
+    def roll_back(self, load: Load, journal: Journal) -> None:  # noqa: ARG002 - no task runs, and none is half done
         """There is nothing to roll back: an uncommitted load has no effect."""
-        journal.withdrawn("cancelled")
+        journal.rolled_back("cancelled")
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:  # noqa: ARG002 - nothing is kept
         """Drop all segments of a data source."""

@@ -71,7 +71,7 @@ class DruidEngine(Protocol):
         only the replacement requested by "all" is done. Ctrl-C shuts the task down.
         """
 
-    def withdraw(self, load: Load, journal: Journal) -> None:
+    def roll_back(self, load: Load, journal: Journal) -> None:
         """Roll back a load: shut its task down, drop the segments that it published, and restore those that it replaced."""
 
     def drop(self, data_source: str, *, purge: bool = False) -> None:

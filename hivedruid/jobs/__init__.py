@@ -1,1 +1,1 @@
-"""Jobs that write to Druid: staged rows, loads, and their records. Pure except for the catalog."""
+"""Loads of staged rows into Druid, as values for the engines. Pure."""

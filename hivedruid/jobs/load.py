@@ -54,7 +54,7 @@ class Journal(Protocol):
     def verified(self, report: LoadReport) -> None:
         """The rows can be queried and match the staged rows. The statement's catalog changes are committed now."""
 
-    def withdrawn(self, reason: str) -> None:
+    def rolled_back(self, reason: str) -> None:
         """No rows of the task are in Druid, or will be: it failed, was shut down, or was rolled back."""
 
 
@@ -70,5 +70,5 @@ class NoJournal:
     def verified(self, report: LoadReport) -> None:
         pass
 
-    def withdrawn(self, reason: str) -> None:
+    def rolled_back(self, reason: str) -> None:
         pass

@@ -100,8 +100,8 @@ def test_what_was_submitted_is_withdrawn(
         druid.ingest(new, book)
     druid.progress = dies_at("rolling back")
     with pytest.raises(Killed):
-        druid.withdraw(book.resumed(new), book)
-    assert json.loads(book.notes)["withdraws"] == "cancelled"
+        druid.roll_back(book.resumed(new), book)
+    assert json.loads(book.notes)["rolls_back"] == "cancelled"
     with pytest.raises(DruidError, match="were rolled back: cancelled"):
         druid.ingest(book.resumed(new), book)
     assert (book.state, book.reason) == ("staged", "cancelled")
@@ -120,7 +120,7 @@ def test_no_rows_in_place_of_all_are_withdrawn(
     assert values(druid, name) == []
     druid.progress = dies_at("rolling back")
     with pytest.raises(Killed):
-        druid.withdraw(book.resumed(new), book)
+        druid.roll_back(book.resumed(new), book)
     with pytest.raises(DruidError, match="were rolled back: cancelled"):
         druid.ingest(book.resumed(new), book)
     assert book.state == "staged"
@@ -151,7 +151,7 @@ def test_what_others_have_written_over_is_not_withdrawn(
     known = Segments(druid.client, name)
     known.mark_unused([s for s in known.used() if s.task == ours.task][:1])
     with pytest.raises(DruidError, match="replaced by a later write") as found:
-        druid.withdraw(book.resumed(ours), again)
+        druid.roll_back(book.resumed(ours), again)
     assert (again.state, found.value.hint) == ("", "complete the job with RESUME JOB")
     druid.note = notes.append
     druid.ingest(book.resumed(ours), again)
@@ -169,7 +169,7 @@ def test_what_others_have_written_over_since_need_not_come_back(
     with pytest.raises(Killed):
         druid.ingest(new, book)
     other.ingest(load_of(name, {40: 5}, "intervals"), NoJournal())
-    druid.withdraw(book.resumed(new), again)
+    druid.roll_back(book.resumed(new), again)
     assert again.state == "staged"
     assert values(druid, name) == [1, 5]
 
@@ -278,7 +278,7 @@ def test_a_druid_that_does_not_answer_says_nothing_to_the_journal(
         druid.ingest(given, book)
     address = replace(druid.address, overlord="http://127.0.0.1:9", tries=1)
     with closing(DruidCluster(address, progress=lambda _: None, note=lambda _: None)) as lost:
-        for do in (lost.ingest, lost.withdraw):
+        for do in (lost.ingest, lost.roll_back):
             with pytest.raises(ConnectError):
                 do(book.resumed(given), book)
     assert book.state == "submitted"

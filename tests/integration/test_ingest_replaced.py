@@ -137,7 +137,7 @@ def test_what_another_session_takes_back_is_no_success(
     name, book = new_data_source("t"), Notebook()
     druid.ingest(load_of(name, {0: 1, 1: 2}), NoJournal())
     new = load_of(name, {0: 3}, "all")
-    druid.progress = does_at("verifying the rows", lambda: other.withdraw(book.resumed(new), NoJournal()))
+    druid.progress = does_at("verifying the rows", lambda: other.roll_back(book.resumed(new), NoJournal()))
     with pytest.raises(DruidError, match="were dropped"):
         druid.ingest(new, book)
     assert book.state == "staged"

@@ -15,8 +15,10 @@ import pytest
 
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.jobs.job import STATES, Job, Jobs
 from hivedruid.local.samples import wikiticker
+from hivedruid.operations.loads import LoadJob
+from hivedruid.operations.operation import Operation
+from hivedruid.operations.store import Operations
 from tests.integration.test_goldens import ROOT, SQL
 
 if TYPE_CHECKING:
@@ -73,12 +75,13 @@ class Command:
 
     def has_reached(self, state: str) -> bool:
         """Whether its job is in that state, or further."""
-        return any(STATES.index(job.state) >= STATES.index(state) for job in self.jobs())
+        states = list(LoadJob.transitions)
+        return any(states.index(job.state) >= states.index(state) for job in self.jobs())
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[Operation]:
         connection = open_database(self.home)
         try:
-            return [job for job in Jobs(Catalog(connection)).all() if job.table == self.wiki]
+            return [job for job in Operations(Catalog(connection)).all() if job.table == self.wiki]
         finally:
             connection.close()
 

@@ -60,7 +60,7 @@ def clone(home: Path, to: Path, *, rename: tuple[str, str] | None = None) -> Pat
     shutil.copytree(home, to, ignore=shutil.ignore_patterns(f"{FILE_NAME}*", "locks", "logs"))
     with closing(sqlite3.connect(home / FILE_NAME)) as source, closing(sqlite3.connect(to / FILE_NAME)) as copy:
         source.backup(copy)
-        for table, columns in (("jobs", ("job_id", "definition")), ("tables", ("name", "definition"))):
+        for table, columns in (("operations", ("id", '"table"', "text", "notes")), ("tables", ("name", "definition"))):
             for column in columns:
                 for old, new in renames.items():
                     copy.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (old, new))

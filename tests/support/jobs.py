@@ -1,19 +1,19 @@
-"""Jobs as values."""
+"""Loads as values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from hivedruid.jobs.job import Job
+from hivedruid.operations.loads import LoadJob
 
 SPEC: Mapping[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": {"dataSource": "default.t"}}}
 
 
-def a_job(job_id: str, **fields: Any) -> Job:
+def a_job(job_id: str, **fields: Any) -> LoadJob:
     """One that writes to default.t on the embedded store, the only target of a statement of its own."""
     given: dict[str, Any] = {
-        "statement_id": f"statement_of_{job_id}", "number": 0, "kind": "INSERT INTO", "database": "default", "table": "t",
+        "statement_id": f"statement_of_{job_id}", "statement": "INSERT INTO", "database": "default", "table": "t",
         "table_id": "id_of_t", "druid": "embedded:", "fingerprint": "f", "text": "INSERT INTO t SELECT 1", "spec": SPEC,
     }  # fmt: skip
-    return Job(job_id, **{**given, **fields})
+    return LoadJob(id=job_id, **{**given, **fields})

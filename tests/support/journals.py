@@ -34,7 +34,7 @@ class Notebook(NoJournal):
         self.report = report
         self._moved("verified", {})
 
-    def withdrawn(self, reason: str) -> None:
+    def rolled_back(self, reason: str) -> None:
         self.reason = reason
         self._moved("staged", {})
 

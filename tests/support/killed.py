@@ -27,7 +27,8 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
 from hivedruid.errors import HiveDruidError
-from hivedruid.jobs.job import STATES, Jobs
+from hivedruid.operations.kinds import STATES
+from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from hivedruid.spark.jobs import SparkRunner
 
@@ -203,7 +204,7 @@ def _watch(moments: Moments) -> None:
     for owner, names in (
         (Ingestions, ("begin", "finish", "sending", "worked", "roll_back")),
         (Catalog, ("add", "replace", "remove")),
-        (Jobs, ("begin", "move")),
+        (Operations, ("begin", "move")),
         (SparkRunner, ("stage",)),
         (staging, ("remove",)),
     ):

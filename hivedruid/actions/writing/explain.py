@@ -9,10 +9,10 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, job_document, json_lines, spark_lines
 from hivedruid.actions.writing.model import (
-    ContinueJob,
     IngestDruid,
-    LeaveTarget,
-    WithdrawJob,
+    ResumeLoad,
+    RollBackLoad,
+    SkipTarget,
     WriteTable,
     WritingAction,
 )
@@ -36,7 +36,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             kind = "Replace" if action.overwrite else "Append"
             head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
-        case ContinueJob() | WithdrawJob() | LeaveTarget():
+        case ResumeLoad() | RollBackLoad() | SkipTarget():
             return lines_of(*_job(action))
         case _:
             assert_never(action)
@@ -52,7 +52,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
         case WriteTable():
             table = {"table": action.table.full_name, "overwrite": action.overwrite}
             return {**table, **job_document(action.job)}
-        case ContinueJob() | WithdrawJob() | LeaveTarget():
+        case ResumeLoad() | RollBackLoad() | SkipTarget():
             return document_of(*_job(action))
         case _:
             assert_never(action)
@@ -73,14 +73,14 @@ def _staging(action: IngestDruid) -> list[str]:
     return [f"    staged {found}"] if found.clustered else []
 
 
-def _job(action: ContinueJob | WithdrawJob | LeaveTarget) -> tuple[str, Fields]:
+def _job(action: ResumeLoad | RollBackLoad | SkipTarget) -> tuple[str, Fields]:
     match action:
-        case ContinueJob():
+        case ResumeLoad():
             operator, effect = "Resume Job Operator", _NEXT.get(action.job.state, "")
-        case WithdrawJob():
+        case RollBackLoad():
             operator = "Cancel Job Operator"
             effect = "its rows in Druid are rolled back, and its staged rows are deleted"
-        case LeaveTarget():
+        case SkipTarget():
             operator, effect = "Skip Target Operator", "it has already ended"
         case _:
             assert_never(action)

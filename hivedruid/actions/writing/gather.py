@@ -1,4 +1,4 @@
-"""Read the jobs that write to Druid."""
+"""Read the operations that SHOW JOBS lists, or that matter to a statement."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hivedruid.actions.writing.run import is_running, lock_path
 from hivedruid.catalog.store import Catalog
-from hivedruid.jobs.job import Job, Jobs, KnownJob
+from hivedruid.operations.operation import KnownOperation, Operation
+from hivedruid.operations.owner import is_running, lock_path
+from hivedruid.operations.store import Operations
 from hivedruid.settings import seconds
 
 
-def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, every: bool) -> tuple[KnownJob, ...]:
+def gather_jobs(
+    catalog: Catalog, home: Path, settings: Mapping[str, str], *, every: bool
+) -> tuple[KnownOperation[Operation], ...]:
     """Newest first: `every` job, or the unfinished ones and the other jobs of their statements."""
-    store = Jobs(catalog)
+    store = Operations(catalog)
     if every:
-        jobs: tuple[Job, ...] = store.all()
+        jobs: tuple[Operation, ...] = store.all()
     else:
         statements = dict.fromkeys(job.statement_id for job in store.unfinished())
         jobs = tuple(job for statement in statements for job in store.of_statement(statement))
@@ -26,7 +29,7 @@ def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, ev
     latest = {statement: _latest(home, statement, jobs) for statement in unfinished}
     now = datetime.now(UTC).timestamp()
     return tuple(
-        KnownJob(
+        KnownOperation(
             job,
             is_running=running.get(job.statement_id, False),
             is_recent=now - latest.get(job.statement_id, 0.0) <= window,
@@ -35,7 +38,7 @@ def gather_jobs(catalog: Catalog, home: Path, settings: Mapping[str, str], *, ev
     )
 
 
-def _latest(home: Path, statement: str, jobs: Iterable[Job]) -> float:
+def _latest(home: Path, statement: str, jobs: Iterable[Operation]) -> float:
     """When a process last worked on the jobs of a statement, in seconds since the epoch."""
     changed = max(datetime.fromisoformat(job.changed).timestamp() for job in jobs if job.statement_id == statement)
     try:

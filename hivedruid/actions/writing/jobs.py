@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.actions.writing.model import VIEW, ContinueJob, LeaveTarget, WithdrawJob
+from hivedruid.actions.writing.model import ResumeLoad, RollBackLoad, SkipTarget
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import can
 from hivedruid.errors import ExecutionError
-from hivedruid.jobs.job import IN_DRUID, Job, KnownJob
+from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob, known_loads
+from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text
 
@@ -60,21 +61,21 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
     earlier = _interrupted(found, snapshot.jobs) if written else {}
     own = {job.id for job in earlier.values()}
     before: list[Action] = []
-    for known in reversed(snapshot.jobs):
-        job = known.job
+    for known in reversed(known_loads(snapshot.jobs)):
+        job = known.operation
         if job.has_ended or job.id in own or job.druid != found.druid:
             continue
         creates_the_same = job.definition != "" and job.data_source in created
         if known.is_running:
             _refuse_conflict(job, creates_the_same or job.data_source in removed, written.get(job.data_source))
         elif job.data_source in removed:
-            before.append(WithdrawJob(job, with_table=True))
+            before.append(RollBackLoad(job, with_table=True))
         elif job.data_source in written:
-            before.append(ContinueJob(job) if _is_resumable(job) and not creates_the_same else WithdrawJob(job))
+            before.append(ResumeLoad(job) if _is_resumable(job) and not creates_the_same else RollBackLoad(job))
     return (*before, *_replaced(actions, earlier))
 
 
-def _refuse_conflict(job: Job, is_exclusive: bool, replaces: Replaces | None) -> None:
+def _refuse_conflict(job: LoadJob, is_exclusive: bool, replaces: Replaces | None) -> None:
     """Raise ExecutionError if a statement must not run concurrently with the job of another process.
 
     `is_exclusive`: it creates, empties or drops the job's table. Of two concurrent
@@ -87,19 +88,20 @@ def _refuse_conflict(job: Job, is_exclusive: bool, replaces: Replaces | None) ->
         )
 
 
-def continued_table(found: Origin, snapshot: Snapshot) -> ContinueJob | None:
+def resumed_table(found: Origin, snapshot: Snapshot) -> ResumeLoad | None:
     """The job of an interrupted CREATE TABLE … AS to resume: its table or data source may already exist, which is no error.
 
     It is resumed however long ago it was interrupted: a table can be created only once.
     """
     job = _interrupted(found, snapshot.jobs, however_long_ago=True).get(0)
-    return ContinueJob(job, is_rerun=True) if job is not None and job.definition and _is_resumable(job) else None
+    return ResumeLoad(job, is_rerun=True) if job is not None and job.definition and _is_resumable(job) else None
 
 
 def without_unfinished(snapshot: Snapshot) -> Snapshot:
     """The snapshot without the data sources that belong to an unfinished CREATE TABLE … AS: `with_earlier` cancels that job
     before another statement creates the table."""
-    jobs = (known.job for known in snapshot.jobs if known.job.definition and not known.job.has_ended)
+    loads = (known.operation for known in known_loads(snapshot.jobs))
+    jobs = (job for job in loads if job.definition and not job.has_ended)
     unfinished = {job.data_source for job in jobs if job.druid == snapshot.settings["druid.url"]}
     if unfinished.isdisjoint(snapshot.discovered):
         return snapshot
@@ -107,8 +109,8 @@ def without_unfinished(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, discovered=found)
 
 
-def _is_resumable(job: Job) -> bool:
-    return job.kind != VIEW and job.state in (*IN_DRUID, "verified")
+def _is_resumable(job: LoadJob) -> bool:
+    return not isinstance(job, ViewJob) and job.state in (*IN_DRUID, "verified")
 
 
 def _removed(actions: Iterable[Action]) -> Iterator[Table]:
@@ -116,18 +118,25 @@ def _removed(actions: Iterable[Action]) -> Iterator[Table]:
         yield from (table for table in action.empties if table.has_data_source)
 
 
-def _interrupted(found: Origin, jobs: Sequence[KnownJob], *, however_long_ago: bool = False) -> dict[int, Job]:
+def _interrupted(
+    found: Origin, jobs: Sequence[KnownOperation[Operation]], *, however_long_ago: bool = False
+) -> dict[int, LoadJob]:
     """The jobs of the last run of the same statement, by target, if that run was interrupted, and not long ago."""
-    same = [known for known in jobs if known.job.fingerprint == found.fingerprint and known.job.kind != VIEW]
-    last = [known for known in same if known.job.statement_id == same[0].job.statement_id]
+    loads = [known for known in known_loads(jobs) if not isinstance(known.operation, ViewJob)]
+    same = [known for known in loads if known.operation.fingerprint == found.fingerprint]
+    last = [known for known in same if known.operation.statement_id == same[0].operation.statement_id]
     if not last or any(known.is_running for known in last):
         return {}
     if not however_long_ago and not all(known.is_recent for known in last):
         return {}
-    return {} if all(known.job.has_ended for known in last) else {known.job.number: known.job for known in last}
+    return (
+        {}
+        if all(known.operation.has_ended for known in last)
+        else {known.operation.number: known.operation for known in last}
+    )
 
 
-def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator[Action]:
+def _replaced(actions: Sequence[Action], earlier: Mapping[int, LoadJob]) -> Iterator[Action]:
     """Replace actions by resumed jobs. All targets are staged before one is submitted; after that, no target is recomputed."""
     resumes = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
     number = 0
@@ -138,8 +147,8 @@ def _replaced(actions: Sequence[Action], earlier: Mapping[int, Job]) -> Iterator
         job = earlier.get(number)
         number += 1
         if job is not None and resumes:
-            yield LeaveTarget(job) if job.has_ended else ContinueJob(job, is_rerun=True)
+            yield SkipTarget(job) if job.has_ended else ResumeLoad(job, is_rerun=True)
             continue
         if job is not None and not job.has_ended:
-            yield WithdrawJob(job)
+            yield RollBackLoad(job)
         yield action

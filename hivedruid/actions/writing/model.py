@@ -11,7 +11,7 @@ from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
     from hivedruid.druid.ingestion import Replaces
-    from hivedruid.jobs.job import Job
+    from hivedruid.operations.loads import LoadJob
 
 
 @dataclass(frozen=True)
@@ -52,35 +52,31 @@ class WriteTable(OverJob, Action):
 
 
 @dataclass(frozen=True)
-class ContinueJob(Action):
+class ResumeLoad(Action):
     """Resume a job and complete it. `is_rerun`: because its own statement was rerun."""
 
-    job: Job
+    job: LoadJob
     is_rerun: bool = False
 
 
 @dataclass(frozen=True)
-class WithdrawJob(Action):
+class RollBackLoad(Action):
     """Roll back a job: remove its rows from Druid, and delete its staged rows.
 
     `asked`: by CANCEL JOB, which reports a job that has already ended. `with_table`: all rows of the table are removed
     anyway, so that a failed rollback does not matter.
     """
 
-    job: Job
+    job: LoadJob
     asked: bool = False
     with_table: bool = False
 
 
 @dataclass(frozen=True)
-class LeaveTarget(Action):
+class SkipTarget(Action):
     """Skip a target of a rerun multi-insert whose job has already ended."""
 
-    job: Job
+    job: LoadJob
 
 
-VIEW = "MATERIALIZED VIEW"
-"""The kind of a job that builds one. Only its own statement has all the facts to record, so it cannot be resumed."""
-
-
-WritingAction = IngestDruid | WriteTable | ContinueJob | WithdrawJob | LeaveTarget
+WritingAction = IngestDruid | WriteTable | ResumeLoad | RollBackLoad | SkipTarget

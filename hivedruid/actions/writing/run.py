@@ -1,7 +1,6 @@
 """Run the jobs that write to Druid: stage, submit, record each step, clean up. Another process can resume an interrupted job.
 
-The jobs of a statement share a lock file, which the operating system releases when the process dies: a job that is
-neither ended nor locked was interrupted.
+The jobs of a statement have one owner; see `operations.owner`.
 """
 
 from __future__ import annotations
@@ -9,22 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, assert_never
 
-from hivedruid import locks
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.model import Action
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
 from hivedruid.actions.writing import staging
 from hivedruid.actions.writing.model import (
-    VIEW,
-    ContinueJob,
     IngestDruid,
-    LeaveTarget,
-    WithdrawJob,
+    ResumeLoad,
+    RollBackLoad,
+    SkipTarget,
     WriteTable,
     WritingAction,
 )
@@ -32,13 +28,17 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import from_json, to_json
 from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
-from hivedruid.jobs.job import IN_DRUID, Job, Jobs
+from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
+from hivedruid.operations.owner import is_running, owned
+from hivedruid.operations.store import Operations
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
     from hivedruid.jobs.load import LoadReport
     from hivedruid.jobs.staged import StagedRows
 
+VIEW = "MATERIALIZED VIEW"
+"""The name in SHOW JOBS of a job that builds one."""
 Commit = Callable[[], object]
 """The catalog change that is committed together with the verified load."""
 PATIENCE = 60.0
@@ -52,12 +52,12 @@ def run(action: Action, services: Services) -> None:
             complete_job(action, services)
         case WriteTable():
             _write_table(action, services)
-        case ContinueJob():
-            continue_job(action, services)
-        case WithdrawJob():
-            withdraw_job(action, services)
-        case LeaveTarget():
-            leave_target(action, services)
+        case ResumeLoad():
+            resume_load(action, services)
+        case RollBackLoad():
+            roll_back_load(action, services)
+        case SkipTarget():
+            skip_target(action, services)
         case _:
             assert_never(action)
 
@@ -72,15 +72,17 @@ def _write_table(action: WriteTable, services: Services) -> None:
 
 
 @contextmanager
-def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin, query_id: str) -> Iterator[list[Job]]:
+def statement_jobs(
+    actions: Sequence[Action], services: Services, origin: Origin, query_id: str
+) -> Iterator[list[LoadJob]]:
     """The jobs of the statement's targets, in order: recorded together, and locked inside the context."""
     jobs = list(_planned(actions, origin, query_id))
     if not jobs:
         yield jobs
         return
-    store = Jobs(services.catalog)
+    store = Operations(services.catalog)
     staging.clean(services, store)
-    with _locked(services, jobs[0]):
+    with owned(services.home, jobs[0], store):
         store.begin(jobs)
         try:
             yield jobs
@@ -89,7 +91,7 @@ def statement_jobs(actions: Sequence[Action], services: Services, origin: Origin
             raise
 
 
-def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterator[Job]:
+def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterator[LoadJob]:
     from uuid import uuid4
 
     number = 0
@@ -99,25 +101,27 @@ def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterat
             continue
         following = actions[place] if place < len(actions) else None
         added = following.table if isinstance(following, AddTable) else None
-        kind = VIEW if ingest is not action else "CREATE TABLE AS" if added else _KINDS[ingest.replaces]
+        is_view = ingest is not action
         table = ingest.table
-        yield Job(
-            f"{table.name}_{uuid4().hex[:12]}", query_id, number, kind, table.database, table.name, table.table_id,
-            origin.druid, origin.fingerprint, origin.text, ingest.spec, ingest.replaces,
+        yield (ViewJob if is_view else LoadJob)(
+            id=f"{table.name}_{uuid4().hex[:12]}", statement_id=query_id, number=number,
+            statement=VIEW if is_view else "CREATE TABLE AS" if added else _STATEMENTS[ingest.replaces],
+            database=table.database, table=table.name, table_id=table.table_id, druid=origin.druid,
+            fingerprint=origin.fingerprint, text=origin.text, spec=ingest.spec, replaces=ingest.replaces,
             definition=to_json(added) if added else "",
         )  # fmt: skip
         number += 1
 
 
-_KINDS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
+_STATEMENTS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
 
 
-def _handle_failure(error: BaseException, store: Jobs, services: Services, statement_id: str) -> None:
+def _handle_failure(error: BaseException, store: Operations, services: Services, statement_id: str) -> None:
     """Handle a failed statement. Submitted loads stay recorded, so that a rerun does not submit them twice.
 
     If nothing was submitted, because staging failed or the user interrupted it, the jobs are cancelled.
     """
-    jobs = store.of_statement(statement_id)
+    jobs = [job for job in store.of_statement(statement_id) if isinstance(job, LoadJob)]
     if any(job.state in (*IN_DRUID, "verified", "cleaned") for job in jobs):
         return
     if isinstance(error, KeyboardInterrupt) or any(job.state == "planned" for job in jobs):
@@ -130,39 +134,12 @@ def _error_text(error: BaseException) -> str:
     return error.message if isinstance(error, HiveDruidError) else type(error).__name__
 
 
-@contextmanager
-def _locked(services: Services, job: Job) -> Iterator[None]:
-    """Hold the lock that the jobs of a statement share. Raises ExecutionError if another session holds it."""
-    path = lock_path(services.home, job.statement_id)
-    with locks.exclusive(path, patience=1.0) as alone:  # longer than `is_running` holds it to probe
-        if not alone:
-            raise ExecutionError(
-                f"job {job.id} is already running in another session", hint="SHOW JOBS shows its state"
-            )
-        try:
-            with locks.touched(path):
-                yield
-        finally:
-            if all(other.has_ended for other in Jobs(services.catalog).of_statement(job.statement_id)):
-                path.unlink(missing_ok=True)
-
-
-def lock_path(home: Path, statement_id: str) -> Path:
-    """The file that is locked, and touched, while a process runs the jobs of a statement."""
-    return home / "locks" / f"statement-{statement_id}"
-
-
-def is_running(home: Path, statement_id: str) -> bool:
-    """Whether a process runs the jobs of a statement."""
-    return locks.is_held(lock_path(home, statement_id))
-
-
 # --- one job -----------------------------------------------------------------------------------------------------
 
 
 def stage(action: IngestDruid, services: Services) -> StagedRows:
     """Stage the rows of a planned job; returns the existing ones if they are already staged."""
-    store = Jobs(services.catalog)
+    store = Operations(services.catalog)
     job = _job(action, services)
     if job.staged is not None:
         return job.staged
@@ -201,18 +178,18 @@ def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows
     _complete(job, services, commit, _start_time(job))
 
 
-def _job(action: IngestDruid, services: Services) -> Job:
-    job = Jobs(services.catalog).find(action.job_id)
-    assert job is not None
+def _job(action: IngestDruid, services: Services) -> LoadJob:
+    job = Operations(services.catalog).find(action.job_id)
+    assert isinstance(job, LoadJob)
     return job
 
 
-def _start_time(job: Job) -> float:
+def _start_time(job: LoadJob) -> float:
     """When a job of this process was started, on the monotonic clock."""
     return monotonic() - (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds()
 
 
-def _complete(job: Job, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
+def _complete(job: LoadJob, services: Services, commit: Commit | None = None, begun: float | None = None) -> None:
     """Complete a job with staged rows from its current state."""
     begun = monotonic() if begun is None else begun
     if job.state != "verified":
@@ -230,11 +207,11 @@ def _complete(job: Job, services: Services, commit: Commit | None = None, begun:
 class _Journal:
     """Records the progress of a job in the catalog; see `jobs.load.Journal`."""
 
-    def __init__(self, next_: Job, stored: Job, services: Services, commit: Commit | None) -> None:
+    def __init__(self, next_: LoadJob, stored: LoadJob, services: Services, commit: Commit | None) -> None:
         self.job = stored
         self._next = next_
         self._services = services
-        self._store = Jobs(services.catalog)
+        self._store = Operations(services.catalog)
         self._commit = commit
 
     def load(self) -> Any:
@@ -242,10 +219,10 @@ class _Journal:
 
     def submitted(self, notes: Mapping[str, Any]) -> None:
         attempt = self._next.attempt
-        self.job = self._store.move(self.job, "submitted", attempt=attempt, notes=dict(notes), error="")
+        self.job = self._store.move(self.job, "submitted", attempt=attempt, journal=dict(notes), error="")
 
     def published(self, notes: Mapping[str, Any]) -> None:
-        self.job = self._store.move(self.job, "published", notes=dict(notes))
+        self.job = self._store.move(self.job, "published", journal=dict(notes))
 
     def verified(self, report: LoadReport) -> None:
         published = self.job
@@ -260,7 +237,7 @@ class _Journal:
         job, catalog = self.job, self._services.catalog
         if job.table_id and not Ingestions(catalog).is_known(job.table_id):
             raise ExecutionError(f"{job.full_name} was concurrently dropped by another session")
-        self.job = self._store.move(job, "verified", report=report, notes={}, error="")
+        self.job = self._store.move(job, "verified", report=report, journal={}, error="")
         if place := self._services.place():
             Places(catalog).remember(job.data_source, place)
         if job.definition:
@@ -268,15 +245,13 @@ class _Journal:
         if self._commit is not None:
             self._commit()
 
-    def withdrawn(self, reason: str) -> None:
+    def rolled_back(self, reason: str) -> None:
         if self.job.state in IN_DRUID:
-            self.job = self._store.move(self.job, "staged", notes={}, error=reason)
+            self.job = self._store.move(self.job, "staged", journal={}, error=reason)
 
     def failed(self, error: BaseException) -> None:
         """After an error: Ctrl-C cancels the job; otherwise its staged rows are kept for RESUME JOB."""
-        self.job = (
-            self._store.find(self.job.id) or self.job
-        )  # on the embedded store all steps may have been rolled back at once
+        self.job = self._store.current(self.job)  # on the embedded store all steps may have been rolled back at once
         if self.job.state == "staged" and isinstance(error, KeyboardInterrupt):
             _end(self.job, self._services, "interrupted")
         elif not self.job.has_ended:
@@ -300,13 +275,13 @@ def _new_id() -> str:
 # --- resume and roll back ----------------------------------------------------------------------------------------
 
 
-def continue_job(action: ContinueJob, services: Services) -> None:
+def resume_load(action: ResumeLoad, services: Services) -> None:
     """Resume the job of another process. Raises ExecutionError if that is not possible."""
-    with _locked(services, action.job):
+    with owned(services.home, action.job, Operations(services.catalog)):
         job = _current(action.job, services)
         if job.has_ended:
             return
-        if job.state == "planned" or job.kind == VIEW:
+        if job.state == "planned" or isinstance(job, ViewJob):
             _roll_back(job, services)
             raise ExecutionError(
                 f"not all rows of job {job.id} were staged: nothing was changed",
@@ -320,11 +295,11 @@ def continue_job(action: ContinueJob, services: Services) -> None:
         _complete(job, services)
 
 
-def withdraw_job(action: WithdrawJob, services: Services) -> None:
+def roll_back_load(action: RollBackLoad, services: Services) -> None:
     """Roll back a job. If another process runs it, that process is stopped first."""
     if action.asked and is_running(services.home, action.job.statement_id):
         _stop_other_process(action.job, services)
-    with _locked(services, action.job):
+    with owned(services.home, action.job, Operations(services.catalog)):
         job = _current(action.job, services)
         if not job.has_ended:
             _roll_back(job, services, with_table=action.with_table)
@@ -332,7 +307,7 @@ def withdraw_job(action: WithdrawJob, services: Services) -> None:
             raise ExecutionError(f"job {job.id} has already ended", hint=f"DESCRIBE JOB '{job.id}'")
 
 
-def _stop_other_process(job: Job, services: Services) -> None:
+def _stop_other_process(job: LoadJob, services: Services) -> None:
     """Stop another process that runs a job, and return when it has released the lock.
 
     The job is changed first, so that the other process fails before it records the rows as verified.
@@ -345,8 +320,8 @@ def _stop_other_process(job: Job, services: Services) -> None:
         )
     from hivedruid.jobs.load import NoJournal
 
-    job = Jobs(services.catalog).move(job, "published", notes={**job.notes, "withdraws": "cancelled"})
-    services.druid().withdraw(job.load(), NoJournal())
+    job = Operations(services.catalog).move(job, "published", journal={**job.journal, "rolls_back": "cancelled"})
+    services.druid().roll_back(job.load(), NoJournal())
     end = monotonic() + PATIENCE
     while is_running(services.home, job.statement_id):
         if monotonic() >= end:
@@ -357,30 +332,28 @@ def _stop_other_process(job: Job, services: Services) -> None:
         sleep(0.1)
 
 
-def leave_target(action: LeaveTarget, services: Services) -> None:
+def skip_target(action: SkipTarget, services: Services) -> None:
     job = action.job
     done = "already loaded by" if job.state == "cleaned" else "cancelled in"
     services.note(f"{job.full_name} skipped: {done} job {job.id}")
 
 
-def _current(job: Job, services: Services) -> Job:
+def _current(job: LoadJob, services: Services) -> LoadJob:
     """The current state of the job, which must belong to the session's Druid."""
-    stored = Jobs(services.catalog).find(job.id)
-    if stored is None:
-        raise ExecutionError(f"job {job.id} no longer exists", hint="SHOW JOBS lists the jobs")
+    stored = Operations(services.catalog).current(job)
     if stored.druid != services.setting("druid.url"):
         raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
     return stored
 
 
-def _roll_back(job: Job, services: Services, *, with_table: bool = False) -> None:
+def _roll_back(job: LoadJob, services: Services, *, with_table: bool = False) -> None:
     if job.state == "verified":
         _clean(job, services)
         return
     if job.state in IN_DRUID:
         journal = _Journal(job, job, services, None)
         try:
-            services.druid().withdraw(job.load(), journal)
+            services.druid().roll_back(job.load(), journal)
         except DruidError:  # the task is shut down, and remaining rows are dropped with the table
             if not with_table:
                 raise
@@ -390,21 +363,21 @@ def _roll_back(job: Job, services: Services, *, with_table: bool = False) -> Non
     _end(job, services, job.error or "cancelled")
 
 
-def _end(job: Job, services: Services, why: str) -> None:
+def _end(job: LoadJob, services: Services, why: str) -> None:
     staging.remove(staging.folder_of(job, services))
-    Jobs(services.catalog).move(job, "cancelled", error=why)
+    Operations(services.catalog).move(job, "cancelled", error=why)
 
 
-def _clean(job: Job, services: Services) -> None:
+def _clean(job: LoadJob, services: Services) -> None:
     if services.setting("hivedruid.staging.keep") != "true":
         staging.remove(staging.folder_of(job, services))
-    Jobs(services.catalog).move(job, "cleaned")
+    Operations(services.catalog).move(job, "cleaned")
 
 
 # --- messages ----------------------------------------------------------------------------------------------------
 
 
-def summary(job: Job, seconds: float) -> str:
+def summary(job: LoadJob, seconds: float) -> str:
     """`default.t: 5,000,000 rows, 120.4 MB, 30 segments in 40.2 s (124,378 rows/s)`."""
     rows = job.staged.rows if job.staged is not None else 0
     segments = job.report.segments if job.report is not None else 0

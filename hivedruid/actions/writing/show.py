@@ -1,24 +1,24 @@
-"""SHOW JOBS, DESCRIBE JOB, CANCEL JOB and RESUME JOB: rows and actions from the jobs of a snapshot. Pure."""
+"""SHOW JOBS, DESCRIBE JOB, CANCEL JOB and RESUME JOB: rows and actions from the operations of a snapshot. Pure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from hivedruid.actions.model import Action
+from hivedruid.actions.recovery import Refusal, handler, recovery
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.model import Show
-from hivedruid.actions.writing.model import VIEW, ContinueJob, WithdrawJob
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
-from hivedruid.cells import double_text, hive_text
-from hivedruid.embedded.intervals import format_instant
+from hivedruid.cells import hive_text
 from hivedruid.errors import SemanticError, Span, did_you_mean
 from hivedruid.ingestion.problems import Problem
-from hivedruid.jobs.job import STATES, Job, KnownJob
+from hivedruid.operations.kinds import STATES
+from hivedruid.operations.loads import LoadJob
+from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.parser.statements import writing as s
 from hivedruid.plan.literals import zone_of
-from hivedruid.redaction import redact_spec
 from hivedruid.results import ResultColumn
 from hivedruid.secrets import masked
 
@@ -29,10 +29,10 @@ COLUMNS = tuple(
         "bytes": BIGINT, "segments": BIGINT, "created": TIMESTAMP_LTZ, "changed": TIMESTAMP_LTZ, "error": STRING,
     }.items()
 )  # fmt: skip
-"""`rows` are the staged rows; `bytes` and `segments` those of the published segments, once known."""
+"""`rows` are the staged rows; `bytes` and `segments` those of the published segments, once known. Only loads have them."""
 DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
-MOST_INTERVALS = 10
-"""The maximum number of intervals that DESCRIBE JOB lists."""
+
+Known = KnownOperation[Operation]
 
 
 def show_jobs(statement: s.ShowJobs, snapshot: Snapshot) -> Show:
@@ -43,31 +43,43 @@ def show_jobs(statement: s.ShowJobs, snapshot: Snapshot) -> Show:
                 f"'{statement.state}' is not a valid job state", span=statement.state_span,
                 hint=did_you_mean(statement.state, STATES) or f"the states are {', '.join(STATES)}",
             )  # fmt: skip
-        chosen = tuple(known for known in chosen if known.job.state == statement.state)
+        chosen = tuple(known for known in chosen if known.operation.state == statement.state)
     if statement.name is not None:
         key = (statement.name.database or snapshot.database, statement.name.name)
-        if not any((known.job.database, known.job.table) == key for known in snapshot.jobs):
+        if not any(_table(known) == key for known in snapshot.jobs):
             from hivedruid.actions.lookup import find_table
 
             find_table(statement.name, snapshot)  # a table that was dropped, or not created yet, may have jobs
-        chosen = tuple(known for known in chosen if (known.job.database, known.job.table) == key)
+        chosen = tuple(known for known in chosen if _table(known) == key)
     return Show(COLUMNS, tuple(_row(known, snapshot.zone) for known in chosen))
 
 
-def _row(known: KnownJob, zone: str) -> tuple[Any, ...]:
-    job, report = known.job, known.job.report
+def _table(known: Known) -> tuple[str, str]:
+    return known.operation.database, known.operation.table
+
+
+def _row(known: Known, zone: str) -> tuple[Any, ...]:
+    job = known.operation
     return (
-        job.id, job.kind, job.full_name, job.state, _running(known), job.staged.rows if job.staged else None,
-        report.size or None if report else None, report.segments if report else None,
+        job.id, job.statement, job.full_name, job.state, _running(known), *_figures(job),
         _moment(job.created, zone), _moment(job.changed, zone), job.error or None,
     )  # fmt: skip
 
 
-def _running(known: KnownJob) -> str:
+def _figures(job: Operation) -> tuple[int | None, int | None, int | None]:
+    """The number of rows, bytes and segments."""
+    if not isinstance(job, LoadJob):
+        return None, None, None
+    report = job.report
+    rows = job.staged.rows if job.staged else None
+    return rows, (report.size or None) if report else None, report.segments if report else None
+
+
+def _running(known: Known) -> str:
     """`interrupted`: its process died without recording an error. A failed job has not ended either."""
     if known.is_running:
         return "yes"
-    return "no" if known.job.has_ended or known.job.error else "interrupted"
+    return "no" if known.operation.has_ended or known.operation.error else "interrupted"
 
 
 def _moment(text: str, zone: str) -> datetime:
@@ -82,118 +94,65 @@ def describe_job(statement: s.DescribeJob, snapshot: Snapshot) -> Show:
     return Show(DETAIL_COLUMNS, tuple((name, text) for name, text in _details(known, snapshot) if text))
 
 
-def _details(known: KnownJob, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    job = known.job
-    targets = sum(other.job.statement_id == job.statement_id for other in snapshot.jobs)
+def _details(known: Known, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    job = known.operation
     yield "id", job.id
-    yield "statement", job.kind
+    yield "statement", job.statement
     yield "text", job.text
     yield "table", job.full_name
-    yield "target", f"{job.number + 1} of {targets}" if targets > 1 else ""
     yield "druid.url", masked("druid.url", job.druid)
-    yield "data source", job.data_source
-    yield "replaces", {"nothing": "", "all": "all rows", "intervals": "the intervals of new rows"}[job.replaces]
     yield "state", job.state
     yield "running", _running(known)
     for name, moment in (("created", job.created), ("changed", job.changed)):
         yield name, hive_text(TIMESTAMP_LTZ)(_moment(moment, snapshot.zone))
     yield "error", job.error
-    yield from _staged(job)
-    for attempt in range(1, job.attempt + 1):
-        yield "task", job.task_of(attempt)
-    if job.report is not None:
-        yield "rows in Druid", str(job.report.rows)
-        yield "segments", str(job.report.segments)
-        yield "bytes of segments", str(job.report.size or "")
-    yield "next", _next(known)
-    for line in json.dumps(redact_spec(job.spec), indent=2, ensure_ascii=False).splitlines():
-        yield "spec", line
+    yield "next", recovery(known).next
+    yield from handler(job.kind).details(job, snapshot)
 
 
-def _staged(job: Job) -> Iterator[tuple[str, str]]:
-    staged = job.staged
-    if staged is None:
-        return
-    yield "staging folder", masked("folder", staged.folder)
-    yield "rows staged", str(staged.rows)
-    yield "rows without a time skipped", str(staged.skipped or "")
-    yield "bytes staged", str(staged.size)
-    for start, end in staged.intervals[:MOST_INTERVALS]:
-        yield "interval", f"{format_instant(start)}/{format_instant(end)}"
-    left = len(staged.intervals) - MOST_INTERVALS
-    yield "interval", f"and {left} more" if left > 0 else ""
-    for name, total in sorted(staged.sums.items()):
-        yield f"sum of {name}", str(total.total) if isinstance(total.total, int) else double_text(total.total)
-
-
-def _next(known: KnownJob) -> str:
-    """What the user can do with a job that has not ended."""
-    job = known.job
-    if job.has_ended:
-        return ""
-    if known.is_running:
-        return f"wait for it to finish, or CANCEL JOB '{job.id}'"
-    if not can_resume(job):
-        return f"rerun the statement, or CANCEL JOB '{job.id}'"
-    if job.state == "verified":
-        return f"RESUME JOB '{job.id}' deletes its staged rows"
-    return f"RESUME JOB '{job.id}', or CANCEL JOB '{job.id}'"
-
-
-def can_resume(job: Job) -> bool:
-    """Whether its rows are staged, and nothing else is needed to complete it."""
-    return job.staged is not None and job.kind != VIEW and not job.has_ended
-
-
-def cancel_job(statement: s.CancelJob, snapshot: Snapshot) -> WithdrawJob:
-    job = _find(statement.job, statement.span, snapshot).job
-    if job.has_ended or job.state == "verified":
-        rows = "" if job.state == "cancelled" else f": its rows are in {job.full_name}"
-        raise SemanticError(
-            f"job {job.id} is {job.state}{rows}", span=statement.span,
-            hint=f"RESUME JOB '{job.id}' deletes its staged rows" if job.state == "verified" else "nothing to cancel",
-        )  # fmt: skip
-    return WithdrawJob(job, asked=True)
-
-
-def resume_job(statement: s.ResumeJob, snapshot: Snapshot) -> ContinueJob:
+def cancel_job(statement: s.CancelJob, snapshot: Snapshot) -> Action:
     known = _find(statement.job, statement.span, snapshot)
-    job = known.job
+    return _action(recovery(known).cancel, statement.span)
+
+
+def resume_job(statement: s.ResumeJob, snapshot: Snapshot) -> Action:
+    known = _find(statement.job, statement.span, snapshot)
+    job = known.operation
     if known.is_running:
         raise SemanticError(
             f"job {job.id} is running in another session", span=statement.span, hint="SHOW JOBS shows its state"
         )
     if job.has_ended:
         raise SemanticError(
-            f"job {job.id} is {job.state}",
-            span=statement.span,
-            hint=f"it has ended; see DESCRIBE JOB '{job.id}'",
+            f"job {job.id} is {job.state}", span=statement.span, hint=f"it has ended; see DESCRIBE JOB '{job.id}'"
         )
-    if not can_resume(job):
-        why = "it builds a materialized view" if job.staged else "not all of its rows were staged"
-        raise SemanticError(f"job {job.id} cannot be resumed: {why}", span=statement.span, hint=_next(known))
-    return ContinueJob(job)
+    return _action(recovery(known).resume, statement.span)
 
 
-def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> KnownJob:
+def _action(found: Action | Refusal, span: Span | None) -> Action:
+    if isinstance(found, Refusal):
+        raise SemanticError(found.message, span=span, hint=found.hint)
+    return found
+
+
+def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> Known:
     for known in snapshot.jobs:
-        if known.job.id == job_id:
+        if known.operation.id == job_id:
             return known
-    hint = did_you_mean(job_id, [known.job.id for known in snapshot.jobs])
+    hint = did_you_mean(job_id, [known.operation.id for known in snapshot.jobs])
     raise SemanticError(f"job '{job_id}' does not exist", span=span, hint=hint or "SHOW JOBS lists the ids")
 
 
 # --- SHOW PROBLEMS -----------------------------------------------------------------------------------------------------
 
 
-def problems(jobs: Sequence[KnownJob]) -> tuple[Problem, ...]:
+def problems(jobs: Sequence[Known]) -> tuple[Problem, ...]:
     """The jobs that have not ended and do not run."""
-    return tuple(_problem(known) for known in jobs if not known.job.has_ended and not known.is_running)
+    return tuple(_problem(known) for known in jobs if not known.operation.has_ended and not known.is_running)
 
 
-def _problem(known: KnownJob) -> Problem:
-    job = known.job
+def _problem(known: Known) -> Problem:
+    job = known.operation
     name = "job failed" if job.error else "job interrupted"
     cause = job.error or f"its process has ended; the job is {job.state}"
-    verb = "RESUME" if can_resume(job) else "CANCEL"
-    return Problem(job.full_name, name, cause, f"{job.kind}, job {job.id}", f"{verb} JOB '{job.id}'")
+    return Problem(job.full_name, name, cause, f"{job.statement}, job {job.id}", recovery(known).repair)

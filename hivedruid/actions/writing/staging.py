@@ -11,10 +11,11 @@ from hivedruid.druid.ingestion import STAGING, folder_in_druid
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
-    from hivedruid.jobs.job import Job, Jobs
+    from hivedruid.operations.loads import LoadJob
+    from hivedruid.operations.store import Operations
 
 
-def folder_of(job: Job, services: Services) -> str:
+def folder_of(job: LoadJob, services: Services) -> str:
     """The job's own folder: an absolute path, or the URI of remote storage."""
     if job.staged is not None:
         return job.staged.folder
@@ -37,7 +38,7 @@ def remove(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def clean(services: Services, store: Jobs) -> None:
+def clean(services: Services, store: Operations) -> None:
     """Delete folders that the Spark server wrote for processes that had already ended."""
     root = _root(services)
     if not isinstance(root, Path) or not root.is_dir():

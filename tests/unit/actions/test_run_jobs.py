@@ -13,9 +13,10 @@ from hivedruid.actions.writing.run import _Journal
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
-from hivedruid.jobs.job import Jobs
 from hivedruid.jobs.load import LoadReport
 from hivedruid.jobs.staged import StagedRows
+from hivedruid.operations.loads import LoadJob
+from hivedruid.operations.store import Operations
 from tests.support.jobs import a_job
 
 
@@ -27,10 +28,10 @@ def services(tmp_path: Path) -> Iterator[Any]:
 
 
 def journal(services: Any, table_id: str, commit: Any = None) -> _Journal:
-    store = Jobs(services.catalog)
+    store = Operations(services.catalog)
     store.begin([a_job("a", table_id=table_id)])
     job = store.find("a")
-    assert job is not None
+    assert isinstance(job, LoadJob)
     job = store.move(job, "staged", staged=StagedRows("/x", 1))
     made = _Journal(job.next_attempt(), job, services, commit)
     made.submitted({"before": 1})
@@ -39,8 +40,8 @@ def journal(services: Any, table_id: str, commit: Any = None) -> _Journal:
 
 
 def stored(services: Any) -> tuple[str, int, str]:
-    job = Jobs(services.catalog).find("a")
-    assert job is not None
+    job = Operations(services.catalog).find("a")
+    assert isinstance(job, LoadJob)
     return job.state, job.attempt, job.error
 
 
@@ -58,7 +59,7 @@ def test_what_is_taken_back_after_a_commit_that_failed_is_staged_again(services:
     made = journal(services, "", commit)
     with pytest.raises(ExecutionError, match="no room"):
         made.verified(LoadReport("t", 1, 1))
-    made.withdrawn("no room")
+    made.rolled_back("no room")
     error = ExecutionError("no room")
     made.failed(error)
     assert stored(services) == ("staged", 1, "no room")

@@ -13,16 +13,18 @@ from hivedruid.actions import build as b
 from hivedruid.actions.families import explainer, family_of
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.model import Show
-from hivedruid.actions.writing.model import VIEW, ContinueJob, WithdrawJob
+from hivedruid.actions.writing.model import ResumeLoad, RollBackLoad
 from hivedruid.actions.writing.show import problems
 from hivedruid.errors import SemanticError
-from hivedruid.jobs.job import Job, KnownJob
 from hivedruid.jobs.load import LoadReport
 from hivedruid.jobs.staged import StagedRows, Sum
+from hivedruid.operations.loads import LoadJob, ViewJob
+from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.parser import parse
 from hivedruid.script import SourceStatement
 from hivedruid.settings import Settings
 
+Known = KnownOperation[Operation]
 DAY = 86_400_000
 SPEC = {
     "type": "index_parallel",
@@ -35,34 +37,37 @@ STAGED = StagedRows(
     "/staging/t_1", 300, 4000, ((0, DAY), (2 * DAY, 3 * DAY)),
     {"added": Sum(55), "delta": Sum(0.5, 10.0)}, skipped=3,
 )  # fmt: skip
-PLANNED = Job(
-    "t_1", "query_1", 0, "INSERT INTO", "default", "t", "id", "http://me:canary@druid:8888", "f",
-    "INSERT INTO t SELECT 1", SPEC, created="2026-01-01T00:00:00.000Z", changed="2026-01-01T00:01:00.250Z",
+PLANNED = LoadJob(
+    id="t_1", statement_id="query_1", statement="INSERT INTO", database="default", table="t", table_id="id",
+    druid="http://me:canary@druid:8888", fingerprint="f", text="INSERT INTO t SELECT 1", spec=SPEC, created="2026-01-01T00:00:00.000Z", changed="2026-01-01T00:01:00.250Z",
 )  # fmt: skip
 IN_DRUID = replace(PLANNED, id="t_2", state="submitted", staged=STAGED, attempt=2)
-FAILED = replace(IN_DRUID, id="t_3", state="staged", error="the task failed", replaces="all", kind="INSERT OVERWRITE")
+FAILED = replace(
+    IN_DRUID, id="t_3", state="staged", error="the task failed", replaces="all", statement="INSERT OVERWRITE"
+)
+VIEW = ViewJob(**vars(FAILED))
 DONE = replace(
     IN_DRUID, id="u_4", database="d", table="u", state="cleaned", report=LoadReport("hivedruid_u_4_2", 300, 2, 5000)
 )
 JOBS = (
-    KnownJob(DONE, is_running=False),
-    KnownJob(FAILED, is_running=False),
-    KnownJob(IN_DRUID, is_running=True),
-    KnownJob(PLANNED, is_running=False),
+    KnownOperation(DONE, is_running=False),
+    KnownOperation(FAILED, is_running=False),
+    KnownOperation(IN_DRUID, is_running=True),
+    KnownOperation(PLANNED, is_running=False),
 )
 
 
-def snapshot(jobs: tuple[KnownJob, ...] = JOBS, zone: str = "UTC") -> Snapshot:
+def snapshot(jobs: tuple[Known, ...] = JOBS, zone: str = "UTC") -> Snapshot:
     settings = Settings({"hive.local.time.zone": zone})
     return Snapshot(settings, datetime(2026, 1, 1, tzinfo=UTC), "default", ("default", "d"), {}, jobs=jobs)
 
 
-def action(text: str, jobs: tuple[KnownJob, ...] = JOBS, zone: str = "UTC") -> Any:
+def action(text: str, jobs: tuple[Known, ...] = JOBS, zone: str = "UTC") -> Any:
     (built,) = b.build(parse(SourceStatement(text)), snapshot(jobs, zone)).actions
     return built
 
 
-def refusal(text: str, jobs: tuple[KnownJob, ...] = JOBS) -> tuple[str, str]:
+def refusal(text: str, jobs: tuple[Known, ...] = JOBS) -> tuple[str, str]:
     """What is said, and what to do; the place is what stands in quotes last."""
     with pytest.raises(SemanticError) as error:
         action(text, jobs)
@@ -72,7 +77,7 @@ def refusal(text: str, jobs: tuple[KnownJob, ...] = JOBS) -> tuple[str, str]:
     return error.value.message, error.value.hint or ""
 
 
-def shown(text: str, jobs: tuple[KnownJob, ...] = JOBS, zone: str = "UTC") -> list[dict[str, Any]]:
+def shown(text: str, jobs: tuple[Known, ...] = JOBS, zone: str = "UTC") -> list[dict[str, Any]]:
     show = action(text, jobs, zone)
     assert isinstance(show, Show)
     return [dict(zip((c.name for c in show.columns), row, strict=True)) for row in show.rows]
@@ -130,7 +135,7 @@ def test_a_job_in_detail() -> None:
 
 def test_many_intervals_are_counted() -> None:
     many = replace(STAGED, intervals=tuple((day * 2 * DAY, (day * 2 + 1) * DAY) for day in range(25)))
-    rows = action("DESCRIBE JOB 't_3'", (KnownJob(replace(FAILED, staged=many), is_running=False),)).rows
+    rows = action("DESCRIBE JOB 't_3'", (KnownOperation(replace(FAILED, staged=many), is_running=False),)).rows
     assert [value for name, value in rows if name == "interval"][10:] == ["and 15 more"]
     assert "target" not in dict(rows)
 
@@ -139,15 +144,15 @@ def test_many_intervals_are_counted() -> None:
     ("job", "is_running", "told"),
     [
         (PLANNED, False, "rerun the statement, or CANCEL JOB 't_1'"),
-        (replace(FAILED, kind=VIEW), False, "rerun the statement, or CANCEL JOB 't_3'"),
+        (VIEW, False, "rerun the statement, or CANCEL JOB 't_3'"),
         (IN_DRUID, True, "wait for it to finish, or CANCEL JOB 't_2'"),
         (IN_DRUID, False, "RESUME JOB 't_2', or CANCEL JOB 't_2'"),
         (replace(IN_DRUID, state="verified"), False, "RESUME JOB 't_2' deletes its staged rows"),
         (DONE, False, None),
     ],
 )
-def test_what_to_do_next(job: Job, is_running: bool, told: str | None) -> None:
-    rows = action(f"DESCRIBE JOB '{job.id}'", (KnownJob(job, is_running=is_running),)).rows
+def test_what_to_do_next(job: LoadJob, is_running: bool, told: str | None) -> None:
+    rows = action(f"DESCRIBE JOB '{job.id}'", (KnownOperation(job, is_running=is_running),)).rows
     assert dict(rows).get("next") == told
 
 
@@ -165,25 +170,25 @@ def test_a_job_that_there_is_not() -> None:
 
 
 def test_cancel() -> None:
-    assert action("CANCEL JOB 't_2'") == WithdrawJob(IN_DRUID, asked=True)
+    assert action("CANCEL JOB 't_2'") == RollBackLoad(IN_DRUID, asked=True)
     assert refusal("CANCEL JOB 'u_4'") == ("job u_4 is cleaned: its rows are in d.u", "nothing to cancel")
-    verified = (KnownJob(replace(IN_DRUID, state="verified"), is_running=False),)
+    verified = (KnownOperation(replace(IN_DRUID, state="verified"), is_running=False),)
     assert refusal("CANCEL JOB 't_2'", verified) == (
         "job t_2 is verified: its rows are in default.t",
         "RESUME JOB 't_2' deletes its staged rows",
     )
-    cancelled = (KnownJob(replace(IN_DRUID, state="cancelled"), is_running=False),)
+    cancelled = (KnownOperation(replace(IN_DRUID, state="cancelled"), is_running=False),)
     assert refusal("CANCEL JOB 't_2'", cancelled)[0] == "job t_2 is cancelled"
 
 
 def test_resume() -> None:
-    assert action("RESUME JOB 't_3'") == ContinueJob(FAILED)
+    assert action("RESUME JOB 't_3'") == ResumeLoad(FAILED)
     assert refusal("RESUME JOB 't_2'")[0] == "job t_2 is running in another session"
     assert refusal("RESUME JOB 'u_4'") == ("job u_4 is cleaned", "it has ended; see DESCRIBE JOB 'u_4'")
     message, hint = refusal("RESUME JOB 't_1'")
     assert message == "job t_1 cannot be resumed: not all of its rows were staged"
     assert hint == "rerun the statement, or CANCEL JOB 't_1'"
-    view = (KnownJob(replace(FAILED, kind=VIEW), is_running=False),)
+    view = (KnownOperation(VIEW, is_running=False),)
     assert "builds a materialized view" in refusal("RESUME JOB 't_3'", view)[0]
 
 

@@ -11,7 +11,8 @@ from hivedruid.catalog.database import open_database
 from hivedruid.catalog.store import Catalog
 from hivedruid.cli import main
 from hivedruid.commands.doctor import CHECKS
-from hivedruid.jobs.job import Job, Jobs
+from hivedruid.operations.store import Operations
+from tests.support.jobs import a_job
 
 if TYPE_CHECKING:
     import pytest
@@ -96,10 +97,10 @@ def test_tables_fed_from_kafka(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_job_that_nobody_goes_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert checked(capsys, "--home", str(tmp_path))[1]["jobs"]["state"] == "ok"
-    job = Job("t_1", "query_1", 0, "INSERT INTO", "default", "t", "id", "embedded:", "f", "INSERT INTO t SELECT 1")
+    job = a_job("t_1")
     connection = open_database(tmp_path)
     try:
-        Jobs(Catalog(connection)).begin([job])
+        Operations(Catalog(connection)).begin([job])
     finally:
         connection.close()
     code, found = checked(capsys, "--home", str(tmp_path))

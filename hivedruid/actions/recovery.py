@@ -1,0 +1,54 @@
+"""What becomes of an interrupted operation: for each kind the actions of RESUME JOB and CANCEL JOB, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.operations.operation import KnownOperation, Operation
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an operation cannot be resumed or cancelled, and what to do instead."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What RESUME JOB and CANCEL JOB do. `repair` is the statement that ends the operation, `next` all that the user can do;
+    both empty for an operation that has ended."""
+
+    resume: Action | Refusal
+    cancel: Action | Refusal
+    repair: str = ""
+    next: str = ""
+
+
+class Handler(Protocol):
+    """The module of a kind of operations."""
+
+    def recovery(self, known: KnownOperation[Operation]) -> Recovery: ...
+
+    def details(self, operation: Operation, snapshot: Snapshot) -> Iterable[tuple[str, str]]:
+        """The rows of DESCRIBE JOB that only this kind has, and empty ones, which are left out."""
+
+
+def handler(kind: str) -> Handler:
+    """The module of a kind, loaded on first use. A new kind is a row here."""
+    match kind:
+        case "load" | "view":
+            from hivedruid.actions.writing import recovery as loads
+
+            return loads
+        case _:
+            raise AssertionError(f"no recovery for operations of kind {kind}")
+
+
+def recovery(known: KnownOperation[Operation]) -> Recovery:
+    return handler(known.operation.kind).recovery(known)

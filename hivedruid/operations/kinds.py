@@ -1,0 +1,13 @@
+"""The kinds of operations. A new kind is a subclass of `Operation`, a row here, and a row in `actions/recovery.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hivedruid.operations.loads import LoadJob, ViewJob
+from hivedruid.operations.operation import Operation
+
+KINDS: Mapping[str, type[Operation]] = {kind.kind: kind for kind in (LoadJob, ViewJob)}
+"""By the name that the catalog stores."""
+STATES: tuple[str, ...] = tuple(dict.fromkeys(state for kind in KINDS.values() for state in kind.transitions))
+"""The states of all kinds."""
