@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from hivedruid.local import health
 from hivedruid.local.health import ready, serves_all
 
 NAMES = ("zookeeper", "coordinator", "historical", "indexer", "broker", "kafka")
@@ -40,13 +41,20 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def web() -> Iterator[Web]:
     with Web(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server
         server.shutdown()
         thread.join()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ZooKeeper and Kafka clients wait for the rest of an HTTP response until the timeout."""
+    monkeypatch.setattr(health, "TIMEOUT", 0.1)
+
+
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("body", WRONG, ids=range(len(WRONG)))
 def test_another_answer_is_not_ready(web: Web, body: bytes) -> None:
     web.body = body
@@ -55,6 +63,7 @@ def test_another_answer_is_not_ready(web: Web, body: bytes) -> None:
     assert not serves_all(ports)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_refusal_is_not_ready(web: Web) -> None:
     web.status = 503
     ports = dict.fromkeys(NAMES, web.server_address[1])
