@@ -21,9 +21,10 @@ class Terminal:
     def __init__(self, home: Path, *arguments: str, width: int = 100, height: int = 20) -> None:
         self.screen = pyte.Screen(width, height)
         self._stream = pyte.Stream(self.screen)
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = pexpect.spawn(
             sys.executable, ["-m", "hivedruid", "top", "--home", str(home), *arguments], dimensions=(height, width),
-            encoding="utf-8", env={**os.environ, "TERM": "xterm-256color"}, timeout=PATIENCE,
+            encoding="utf-8", env={**inherited, "TERM": "xterm-256color"}, timeout=PATIENCE,
         )  # fmt: skip
 
     def wait(self, text: str) -> None:
