@@ -1,4 +1,6 @@
-"""The planner's rules, in the order they are tried on a node. Each is one function with its rewrite drawn above it."""
+"""The planner's rules, in the order in which they are tried on a node. Each is one function with its rewrite drawn
+above it.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,22 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("subquery", "filter_subquery", of=(Filter,), where=has_subquery, logical=True),
     OperandRule("subquery", "filter_scalar_subquery", of=(Filter,), where=has_subquery, logical=True),
     OperandRule("subquery", "project_scalar_subquery", of=(Project,), where=has_subquery, logical=True),
-    # constants in the one form that the rules below know
+    # constants in the form that the rules below match
     OperandRule("values", "values_merge", of=(LateralView, SetOp), logical=True),
     OperandRule("values", "join_values", of=(Join,), logical=True),
     OperandRule("values", "join_one_row", of=(Join,), logical=True),
-    # set operations in the form that the rules below know
+    # set operations in the form that the rules below match
     OperandRule("set_op", "set_op_distinct", of=(SetOp,), logical=True),
     OperandRule("set_op", "set_op_merge", of=(SetOp,), logical=True),
     OperandRule("set_op", "union_distinct", of=(SetOp,), logical=True),
-    # every other native query grows from it
+    # the start of every other native query
     DRUID_SCAN,
-    # nothing to ask for
+    # empty results
     OperandRule("empty", "sort_limit_zero", of=(Sort,)),
     OperandRule("empty", "empty_input", of=(Filter, Project, Sort, Aggregate), over=(Values,)),
-    # constants, before they are carried around
+    # constant conditions, before they are moved
     OperandRule("filter", "filter_true", of=(Filter,), logical=True),
-    # one Filter, so that its terms move at once
+    # one Filter, so that its terms move together
     OperandRule("filter", "filter_merge", of=(Filter,), over=(Filter,), logical=True),
     # filters towards the tables …
     OperandRule("filter", "filter_project_transpose", of=(Filter,), over=(Project,), logical=True),
@@ -55,9 +57,9 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("filter", "druid_filter", of=(Filter,), over=(DruidQuery,)),
     OperandRule("project", "project_remove", of=(Project,), logical=True),
     OperandRule("project", "project_merge", of=(Project,), over=(Project,), logical=True),
-    # whole, else
+    # as a whole, or else …
     OperandRule("project", "druid_project", of=(Project,), over=(DruidQuery,)),
-    # what of it is exact
+    # … the expressions that are exact
     OperandRule("project", "druid_project_part", of=(Project,), over=(DruidQuery,)),
     OperandRule("lateral_view", "druid_unnest", of=(LateralView,)),
     OperandRule("join", "druid_join", of=(Join,)),
@@ -68,19 +70,19 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("one_table", "intersect_one_table", of=(SetOp,)),
     OperandRule("set_op", "set_op_join", of=(SetOp,)),
     OperandRule("aggregate", "aggregate_sort_remove", of=(Aggregate,), over=(Sort,)),
-    # aggregates see through projections that Druid could not take
+    # aggregates over projections that Druid could not compute
     OperandRule("aggregate", "aggregate_project_merge", of=(Aggregate,), over=(Project,)),
     OperandRule("aggregate", "aggregate_constant_keys", of=(Aggregate,), over=(DruidQuery,)),
     OperandRule("condition", "aggregate_case_to_filter", of=(Aggregate,), over=(DruidQuery,), where=has_case),
     OperandRule("condition", "aggregate_filter_true", of=(Aggregate,), where=has_filter),
     OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,), where=has_filter),
     OperandRule("aggregate", "druid_aggregate", of=(Aggregate,), over=(DruidQuery,)),
-    # what Druid cannot add up as it is
+    # aggregates that Druid cannot compute directly
     OperandRule("decimals", "aggregate_decimal_units", of=(Aggregate,), over=(DruidQuery,), where=has_decimals),
-    # only what the plain form could not do
+    # only where the plain form was not possible
     OperandRule("distinct", "aggregate_expand_distinct", of=(Aggregate,), over=(DruidQuery,), where=has_distinct),
     OperandRule("one_table", "aggregate_union_one_table", of=(Aggregate,), over=(SetOp,)),
-    # what is left of joins and set operations to Spark: little should travel
+    # joins and set operations that stay on Spark: reduce the transferred rows
     OperandRule("partial", "aggregate_join_transpose", of=(Aggregate,), over=(Join,)),
     OperandRule("partial", "aggregate_union_transpose", of=(Aggregate,), over=(SetOp,)),
     OperandRule("set_op", "set_op_distinct_branches", of=(SetOp,)),
@@ -88,17 +90,17 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("set_op", "sort_union_transpose", of=(Sort,), over=(SetOp,)),
     OperandRule("sort", "sort_merge", of=(Sort,), over=(Sort,)),
     OperandRule("sort", "sort_remove_keys", of=(Sort,)),
-    # nothing but a projection may follow a limit
+    # only a projection may follow a limit
     OperandRule("sort", "druid_sort", of=(Sort,), over=(DruidQuery,)),
-    # what Druid cannot sort as it is
+    # orders that Druid cannot sort by directly
     OperandRule("top_rows", "sort_first_keys", of=(Sort,), over=(DruidQuery,)),
 )
 
 LOGICAL: frozenset[Rule] = frozenset(rule for rule in RULES if rule.logical)
-"""What knows nothing of Druid. In a plan with more than one table these come first, by themselves, so that a native query
-is made of joins and set operations only when all that narrows their inputs is known."""
+"""Rules that do not depend on Druid. In a plan with more than one table these run first, on their own, so that joins
+and set operations become native queries only after all conditions on their inputs are known."""
 
 SCANS: tuple[Rule, ...] = (DRUID_SCAN,)
-"""Everything else on Spark: for what Druid refuses for lack of resources."""
+"""The rules that run everything except scans on Spark, for queries that Druid refuses for lack of resources."""
 
 __all__ = ["LOGICAL", "RULES", "SCANS", "Rule", "RuleContext"]

@@ -27,7 +27,7 @@ def aggregate_project_merge(node: Node, _context: RuleContext) -> Node | None:
 
 
 def substituted(call: Agg, mapping: dict[str, Rex]) -> Agg:
-    """The call over the expressions that its columns stand for."""
+    """The call with its columns replaced by the expressions that compute them."""
     changed = substitute(call, mapping)
     assert isinstance(changed, Agg)
     return changed
@@ -42,7 +42,7 @@ def aggregate_sort_remove(node: Node, _context: RuleContext) -> Node | None:
 
 
 ONE_GROUP = Literal(INT, 0)
-"""The key that all rows share, where there is no other: a group where there are rows, and none where there are none."""
+"""The constant key that all rows share, if there is no other key: a group if there are rows, none otherwise."""
 
 
 def aggregate_constant_keys(node: Node, context: RuleContext) -> Node | None:
@@ -61,7 +61,7 @@ def aggregate_constant_keys(node: Node, context: RuleContext) -> Node | None:
 
 
 def push_aggregate(query: DruidQuery, node: Aggregate, context: RuleContext) -> DruidQuery:
-    """The aggregate as one native query: over the table, or over the query that is below."""
+    """The aggregate as one native query: over the table, or over the query below."""
     if query.grouped is not None or query.is_limited:
         if query.is_limited:
             check_materialised(query, context)
@@ -76,7 +76,7 @@ def push_aggregate(query: DruidQuery, node: Aggregate, context: RuleContext) -> 
 
 
 def _outputs(node: Aggregate, keys: tuple[Rex, ...]) -> tuple[Rex, ...]:
-    """What the output columns are over the groups: a constant key is itself, where no set leaves it out."""
+    """The output columns in terms of the groups: a constant key is the constant, unless a grouping set omits it."""
     found: list[Rex] = [c.ref for c in node.columns]
     if node.grouping_sets is None:
         found[: len(keys)] = [k if isinstance(k, Literal) else c.ref for k, c in zip(keys, node.columns, strict=False)]

@@ -24,14 +24,14 @@ from hivedruid.plan.rules.context import RuleContext
 from hivedruid.plan.rules.filter import decisive_terms
 
 _NULL_BLIND = frozenset({"count", "sum", "avg", "min", "max"})
-"""Aggregates that do not see nulls."""
+"""Aggregates that ignore nulls."""
 
 
 def aggregate_case_to_filter(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[sum(CASE WHEN c THEN x END)](q) => Aggregate[sum(x) FILTER (WHERE c)](q)
 
-    Also count, avg, min and max, and sum(CASE WHEN c THEN 1 ELSE 0 END), which is count(*) FILTER (WHERE c) where there
-    are rows at all.
+    Also count, avg, min and max, and sum(CASE WHEN c THEN 1 ELSE 0 END), which is count(*) FILTER (WHERE c) if there
+    are any rows.
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
         return None
@@ -56,7 +56,7 @@ def aggregate_case_to_filter(node: Node, context: RuleContext) -> Node | None:
 
 
 def inlined(node: Aggregate, query: DruidQuery) -> Aggregate:
-    """The aggregate over the columns of the query's source, so that what its arguments are made of is seen."""
+    """The aggregate over the columns of the query's source, so that the expressions in its arguments are visible."""
     if query.grouped is not None or query.is_limited or all(isinstance(e, Ref) for e in query.exprs):
         return node
     mapping = query.mapping
@@ -70,7 +70,7 @@ def inlined(node: Aggregate, query: DruidQuery) -> Aggregate:
 
 
 def _filtered(call: Agg) -> Agg:
-    """The call with a CASE that gives one value or NULL as its condition."""
+    """The call whose argument is a CASE of one value or NULL, with the CASE's condition as a FILTER."""
     if call.op not in _NULL_BLIND or len(call.args) != 1 or call.distinct:
         return call
     case = call.args[0]
@@ -103,7 +103,7 @@ def _counted(call: Agg) -> Agg | None:
 def _unless_empty(
     column: PlanColumn, calls: list[Agg], columns: list[PlanColumn], node: Aggregate, context: RuleContext
 ) -> Rex:
-    """The count, NULL where there are no rows: a sum of nothing."""
+    """The count; NULL if there are no rows, like the sum."""
     rows = Agg(BIGINT, "count", ())
     width = len(node.keys)
     if rows in calls:
@@ -146,7 +146,7 @@ def aggregate_filter_true(node: Node, _context: RuleContext) -> Node | None:
 def aggregate_common_filter(node: Node, _context: RuleContext) -> Node | None:
     """Aggregate[a FILTER (p AND q), b FILTER (p)](x) => Aggregate[a FILTER (q), b](Filter[p](x))      no keys
 
-    A grand total has its row also where no row is left.
+    A grand total has its row even if no row remains.
     """
     if not isinstance(node, Aggregate) or node.keys or node.grouping_sets is not None or not node.calls:
         return None

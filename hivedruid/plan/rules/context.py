@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleContext:
-    """The session zone, a source of fresh columns, and what the Druid at hand refuses beyond.
+    """The session's time zone, a source of column ids, and the limits of the engine.
 
-    `statistics` are what is known of the tables' rows, by database and name; `settings` the session's.
+    `statistics` describes the rows of tables, by database and name; `settings` are the session's.
     """
 
     zone: str
@@ -37,7 +37,7 @@ class RuleContext:
         return estimate_rows(node, self.statistics, self.zone)
 
     def most(self, key: str) -> int:
-        """A setting that is a number, of the session or its default."""
+        """A numeric setting, of the session or its default."""
         from hivedruid.settings import SETTINGS
 
         return int(self.settings.get(key) or SETTINGS[key].default)
@@ -67,17 +67,19 @@ def _has_sketches(query: Mapping[str, Any]) -> bool:
 
 
 def merge_buffers(query: Mapping[str, Any]) -> int:
-    """The merge buffers that a broker holds for a query (GroupByQueryResources).
+    """The number of merge buffers that a broker needs for a query (GroupByQueryResources).
 
-    One for each groupBy over another one, two at most. For grouping sets one more, or two where one of
-    them is no prefix of the dimensions.
+    One for each groupBy over another one, at most two. Grouping sets need one more, or two if one of them is not a
+    prefix of the dimensions.
     """
     nested, subtotals = _group_bys(query)
     return min(2, max(0, nested - 1)) + subtotals
 
 
 def _group_bys(query: Mapping[str, Any]) -> tuple[int, int]:
-    """How many groupBys are nested in a query, itself included, and the most that grouping sets in them need."""
+    """The nesting depth of groupBys in a query, including itself, and the largest number that their grouping sets
+    need.
+    """
     source = query["dataSource"]
     is_nested = isinstance(source, Mapping) and source.get("type") == "query"
     nested, subtotals = _group_bys(source["query"]) if is_nested else (0, 0)
@@ -95,7 +97,7 @@ Rule = Callable[[Node, RuleContext], "Node | None"]
 
 
 def pushed(push: Callable[[], DruidQuery]) -> DruidQuery | None:
-    """The result of a pushdown, None if it is not exact."""
+    """The result of a pushdown; None if it is not exact."""
     try:
         return push()
     except NotExact:

@@ -1,7 +1,7 @@
-"""Aggregates of decimals as aggregates of the whole numbers that the decimals are made of, which is exact.
+"""Aggregates of decimals as aggregates of the integers that the decimals are computed from, which is exact.
 
-`sum(x * 1.5)` is `1.5 * sum(x)`: Druid adds up whole numbers, and the decimals are computed of the few sums. An argument
-may be a sum of columns with constant factors, and a different one for each branch of a CASE.
+`sum(x * 1.5)` is `1.5 * sum(x)`: Druid adds integers, and the decimals are computed from the few sums. An argument may
+be a sum of columns with constant factors, and a different one for each branch of a CASE.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from hivedruid.plan.rules.distinct import aggregate_expand_distinct
 
 MAX_PIECES = 8
 _ROWS = 10
-"""Digits of a number of rows."""
+"""The digits of a number of rows."""
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 _HALF = 1 << 32
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What an argument is in the rows that meet the terms: `constant` plus each whole number times its factor."""
+    """The value of an argument in the rows that satisfy the terms: `constant` plus each integer times its factor."""
 
     terms: tuple[Rex, ...] = ()
     factors: tuple[tuple[Rex, Fraction], ...] = ()
@@ -50,9 +50,9 @@ class Piece:
 
 
 def aggregate_decimal_units(node: Node, context: RuleContext) -> Node | None:
-    """Aggregate[k, sum(x * 1.5)](q) => Project[k, s * 15 * 0.1](Aggregate[k, s := sum(x)](q))      x a whole number
+    """Aggregate[k, sum(x * 1.5)](q) => Project[k, s * 15 * 0.1](Aggregate[k, s := sum(x)](q))      x an integer
 
-    Also avg, min, max and count. The sum of a BIGINT, which may be beyond one, is taken of its two halves.
+    Also avg, min, max and count. A BIGINT is summed in two halves, since the sum may exceed its range.
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
         return None
@@ -88,7 +88,9 @@ def _is_decimal(call: Agg) -> bool:
 
 
 def pieces(rex: Rex) -> list[Piece] | None:
-    """The pieces of an argument, rows in which it is null left out; None where it is not made of whole numbers so."""
+    """The pieces of an argument, without rows in which it is null; None if it is not computed from integers in this
+    way.
+    """
     if isinstance(rex, Literal):
         if rex.value is None:
             return []
@@ -104,13 +106,13 @@ def pieces(rex: Rex) -> list[Piece] | None:
 
 
 def _units(rex: Call) -> list[Piece]:
-    """What Druid computes in units for each row, a quotient say, or a cast of a double."""
+    """A value that Druid computes in units for each row, such as a quotient or a cast of a double."""
     units = Call(BIGINT, "decimal_units", (rex,))
     return [Piece(factors=((units, Fraction(1, 10 ** precision_scale(rex.type)[1])),))]
 
 
 def _of_cast(rex: Call) -> list[Piece] | None:
-    """NULL where the number has more digits than the decimal."""
+    """NULL if the number has more digits than the decimal."""
     value = rex.args[0]
     if value.type.name not in (*_DIGITS, "decimal"):
         return None
@@ -126,7 +128,7 @@ def _of_cast(rex: Call) -> list[Piece] | None:
 
 
 def _of_arithmetic(rex: Call) -> list[Piece] | None:
-    if precision_scale(rex.type)[0] >= 38:  # where Hive may cut digits
+    if precision_scale(rex.type)[0] >= 38:  # where Hive may drop digits
         return None
     a, b = (pieces(arg) for arg in rex.args)
     if a is None or b is None:
@@ -188,7 +190,7 @@ def _never_null(rex: Rex) -> bool:
         return False
     if rex.op == "case":
         return len(rex.args) % 2 == 1 and all(_never_null(v) for v in (*rex.args[1::2], rex.args[-1]))
-    if rex.op == "cast":  # of a constant: others may be too long
+    if rex.op == "cast":  # only a constant: other texts may be too long
         return False
     return (any if rex.op == "coalesce" else all)(_never_null(a) for a in rex.args)
 
@@ -198,7 +200,7 @@ def _never_null(rex: Rex) -> bool:
 
 @dataclass
 class _Parts:
-    """The aggregates of whole numbers that the calls are computed of, each once."""
+    """The aggregates of integers that the calls are computed from, without duplicates."""
 
     aggregate: Aggregate
     context: RuleContext
@@ -210,7 +212,7 @@ class _Parts:
         return self.calls[call].ref
 
     def value(self, call: Agg) -> Rex | None:
-        """The call over its parts; None where it is not made of such."""
+        """The call computed from its parts; None if that is not possible."""
         argument = call.args[0]
         scale = precision_scale(argument.type)[1]
         found = pieces(argument)
@@ -234,7 +236,7 @@ class _Parts:
         return _in_units(_rounded(numerator, self._rows(argument, found, given)), target, call.type)
 
     def _sum(self, argument: Rex, found: list[Piece], given: tuple[Rex, ...]) -> Rex:
-        """The sum in units; NULL where no row has a value."""
+        """The sum in units; NULL if no row has a value."""
         sums: list[Rex] = []
         for piece in found:
             parts = [_arithmetic("*", self._whole(x, piece), _number(int(f))) for x, f in piece.factors if f]
@@ -259,7 +261,7 @@ class _Parts:
         return Call(total.type, "case", (is_empty, Literal(total.type, None), total))
 
     def _rows(self, argument: Rex, found: list[Piece], given: tuple[Rex, ...]) -> Rex:
-        """How many rows have a value."""
+        """The number of rows that have a value."""
         if _never_null(argument):
             return self._count(Piece(given))
         counts = [self._count(piece) for piece in found]
@@ -276,14 +278,14 @@ class _Parts:
         return self.total(Agg(BIGINT, "count", (), condition=conjunction(terms)))
 
     def _whole(self, number: Rex, piece: Piece) -> Rex:
-        """The sum of a whole number over the rows of a piece in which nothing is null, as a decimal."""
+        """The sum of an integer over the rows of a piece without nulls, as a decimal."""
         others = [_is_there(x) for x, _ in piece.factors if x != number]
         condition = conjunction([*piece.terms, *others])
 
         def total(rex: Rex) -> Rex:
             return _decimal(self.total(Agg(BIGINT, "sum", (rex,), condition=condition)))
 
-        if number.type.name != "bigint":  # so many rows that it leaves a BIGINT are more than there can be
+        if number.type.name != "bigint":  # a table cannot have so many rows that this exceeds a BIGINT
             return total(number)
         low = Call(BIGINT, "&", (number, Literal(BIGINT, _HALF - 1)))
         high = Call(BIGINT, "div", (Call(BIGINT, "-", (number, low)), Literal(BIGINT, _HALF)))
@@ -306,7 +308,7 @@ def _is_there(rex: Rex) -> Rex:
 
 
 def _fits(found: list[Piece], rows: int, scale: int) -> bool:
-    """Whether a number of `scale`, of as many digits as the values in units and `rows` more, keeps all of them on the way."""
+    """Whether intermediate numbers of this scale, with the digits of the values in units plus `rows`, keep all digits."""
     most = max(len(str(abs(int(f)))) + digits for p in found for f, digits in _sizes(p))
     return most + rows + len(str(len(found))) <= 37 - scale
 
@@ -316,7 +318,7 @@ def _sizes(piece: Piece) -> list[tuple[Fraction, int]]:
 
 
 def _digits(number: Rex) -> int:
-    """How many digits a whole number may have."""
+    """The maximum number of digits of an integer."""
     in_units = isinstance(number, Call) and number.op == "decimal_units"
     return precision_scale(number.args[0].type)[0] if in_units else _DIGITS[number.type.name]  # type: ignore[attr-defined]
 
@@ -334,7 +336,9 @@ def _arithmetic(op: str, a: Rex, b: Rex) -> Rex:
 
 
 def _in_units(units: Rex, scale: int, to: HiveType) -> Rex:
-    """The decimal that is so many units of its scale; in a type that has room for both, so that no digit is cut."""
+    """The decimal with this number of units of its scale, computed in a type with room for both, so that no digit is
+    dropped.
+    """
     if not scale:
         return Call(to, "cast", (units,)) if units.type != to else units
     room = Call(decimal(37 - scale, 0), "cast", (units,))
@@ -343,7 +347,7 @@ def _in_units(units: Rex, scale: int, to: HiveType) -> Rex:
 
 
 def _rounded(numerator: Rex, rows: Rex) -> Rex:
-    """The quotient to the nearest whole number, halves away from zero, in steps that are all exact."""
+    """The quotient rounded to an integer, halves away from zero, in exact steps."""
     by = _arithmetic("*", _decimal(rows), _number(2))
     size = Call(numerator.type, "abs", (numerator,))
     above = _arithmetic("+", _arithmetic("*", size, _number(2)), _decimal(rows))

@@ -13,7 +13,7 @@ from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
 
 PARTIAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-"""Aggregates that can be taken of parts, and what puts the parts together."""
+"""Aggregates that can be computed from partial results, and the aggregate that combines them."""
 
 Arguments = tuple[Rex, ...]
 
@@ -21,18 +21,21 @@ Arguments = tuple[Rex, ...]
 def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[k, count(DISTINCT d), sum(x)](q) => Aggregate[k, count(d), sum(s)](Aggregate[k, d, s := sum(x)](q))
 
-    With several lists of distinct arguments the inner one has a set for each, and one for what is not distinct:
+    With several lists of distinct arguments the inner aggregate has a grouping set for each, and one for the other
+    aggregates:
 
     Aggregate[k, count(DISTINCT d), count(DISTINCT e), sum(x)](q) =>
         Aggregate[k, count(d) FILTER (g = d), count(e) FILTER (g = e), sum(s) FILTER (g = none)](
             Aggregate[k, d, e, s := sum(x), g := grouping__id, GROUPING SETS ((k, d), (k, e), (k))](q))
 
-    So it is, too, beside an aggregate that cannot be put together from parts, and for each set of grouping sets, which the outer one tells apart by the key `g DIV 2`:
+    The same applies beside an aggregate that cannot be combined from partial results, and to grouping sets, which the
+    outer aggregate distinguishes by the key `g DIV 2`:
 
     Aggregate[k, l, count(DISTINCT d), ROLLUP](q) =>
-        Aggregate[k, l, g DIV 2, count(d)](Aggregate[k, l, d, g := grouping__id, GROUPING SETS ((k, l, d), (k, d), (d))](q))
+        Aggregate[k, l, g DIV 2, count(d)](
+            Aggregate[k, l, d, g := grouping__id, GROUPING SETS ((k, l, d), (k, d), (d))](q))
 
-    The inner one is a native query, or nothing is done (Calcite's AggregateExpandDistinctAggregatesRule).
+    The rewrite applies only if the inner aggregate is a native query (Calcite's AggregateExpandDistinctAggregatesRule).
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
         return None
@@ -46,13 +49,13 @@ def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
 
 
 def _tells_sets_apart(node: Aggregate, distinct: list[Arguments]) -> bool:
-    """No set comes twice, and no key is counted itself: it would be null where a set leaves it out."""
+    """Whether no grouping set occurs twice and no key is itself counted: it would be null in sets that omit it."""
     sets = node.grouping_sets or ()
     return len(set(sets)) == len(sets) and not any(a in node.keys for args in distinct for a in args)
 
 
 def _without_condition(call: Agg) -> Agg:
-    """count(DISTINCT d) FILTER (WHERE c) is count(DISTINCT CASE WHEN c THEN d END): no null counts."""
+    """count(DISTINCT d) FILTER (WHERE c) is count(DISTINCT CASE WHEN c THEN d END), since nulls are not counted."""
     if call.condition is None:
         return call
     condition = call.condition
@@ -61,7 +64,7 @@ def _without_condition(call: Agg) -> Agg:
 
 
 class _Expansion:
-    """One such rewrite: the columns of the inner aggregation, and the calls of the outer one as they are asked for."""
+    """One such rewrite: the columns of the inner aggregation, and the calls of the outer one, added on demand."""
 
     def __init__(
         self, node: Aggregate, query: DruidQuery, calls: list[Agg], distinct: list[Arguments], context: RuleContext
@@ -83,7 +86,7 @@ class _Expansion:
         self.totals: list[tuple[Agg, PlanColumn]] = []
 
     def _sets(self, arguments: Arguments) -> tuple[tuple[int, ...], ...]:
-        """The inner sets for a list of arguments: one for each set of keys."""
+        """The inner grouping sets for a list of arguments: one for each set of keys."""
         added = {i for i, k in enumerate(self.keys) if k in arguments}
         every = (tuple(range(len(self.aggregate.keys))),)
         return tuple(tuple(sorted({*kept, *added})) for kept in self.aggregate.grouping_sets or every)
@@ -99,7 +102,7 @@ class _Expansion:
         return self._outer(native) if self.aggregate.grouping_sets is None else self._outer_sets(native)
 
     def _outer(self, inner: DruidQuery) -> Node:
-        """The second aggregation, and the projection that gives the calls their names and finishes the averages."""
+        """The second aggregation, and the projection that names the calls and completes the averages."""
         node = self.aggregate
         width = len(node.keys)
         outputs = [self._distinct(c) if c.distinct else _whole(c, self._part) for c in self.calls]
@@ -109,7 +112,7 @@ class _Expansion:
         return Project(node.columns, outer, (*(c.ref for c in names), *outputs))
 
     def _outer_sets(self, inner: DruidQuery) -> Node | None:
-        """The same for grouping sets: what is left of the grouping id tells them apart. It is a native query, or nothing is done."""
+        """The same for grouping sets, distinguished by the rest of the grouping id. None unless it is a native query."""
         node = self.aggregate
         width = len(node.keys)
         assert self.grouping_id is not None
@@ -130,7 +133,7 @@ class _Expansion:
         return None if query is None else Project(node.columns, query, exprs)
 
     def _distinct(self, call: Agg) -> Rex:
-        """A row counts where all its arguments are not null."""
+        """Whether a row counts: all its arguments are not null."""
         columns = [self.key_columns[self.keys.index(a)] for a in call.args]
         terms = self._of_set(call.args)
         if call.op == "count" and len(columns) > 1:
@@ -140,11 +143,11 @@ class _Expansion:
 
     def _part(self, part: Agg) -> Rex:
         column = self.part_columns[self.parts.index(part)]
-        op = PARTIAL.get(part.op, "max")  # of the one row that the set of the keys alone has
+        op = PARTIAL.get(part.op, "max")  # of the single row of the set of the keys alone
         return self._total(Agg(part.type, op, (column.ref,), condition=conjunction(self._of_set(()))))
 
     def _of_set(self, arguments: Arguments) -> list[Rex]:
-        """What the rows of the sets of one list meet, nothing where there is one list only."""
+        """The condition for rows of the grouping sets of one list; none if there is one list only."""
         if self.grouping_id is None or len(self.lists) == 1:
             return []
         ids = [Literal(BIGINT, self._id(kept)) for kept in self._sets(arguments)]
@@ -154,7 +157,7 @@ class _Expansion:
         return sum(1 << (len(self.keys) - 1 - i) for i in range(len(self.keys)) if i not in kept)
 
     def _total(self, call: Agg) -> Rex:
-        """The column of a call of the outer aggregation, which has each call once."""
+        """The column of a call of the outer aggregation, which contains each call once."""
         for known, column in self.totals:
             if known == call:
                 return column.ref
@@ -171,7 +174,7 @@ def _parts(call: Agg) -> list[Agg]:
 
 
 def _whole(call: Agg, total: Callable[[Agg], Rex]) -> Rex:
-    """An aggregate put together from its parts; a count over no groups at all is 0, not NULL."""
+    """An aggregate combined from its partial results; a count over no groups is 0, not NULL."""
     sums = [total(part) for part in _parts(call)]
     if call.op == "avg":
         return Call(call.type, "/", (sums[0], sums[1]))

@@ -1,4 +1,4 @@
-"""Rules about what certainly has no rows: it is not asked for (Calcite's PruneEmptyRules)."""
+"""Rules about nodes that have no rows: they are not queried (Calcite's PruneEmptyRules)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def sort_limit_zero(node: Node, _context: RuleContext) -> Node | None:
 
 
 def empty_input(node: Node, _context: RuleContext) -> Node | None:
-    """Project(no rows) => no rows; Filter, Sort and Aggregate with keys alike, without it is the row of a grand total"""
+    """Project(no rows) => no rows; also Filter, Sort, and Aggregate with keys. Without keys: the row of a grand total"""
     if (
         not isinstance(node, Filter | Project | Sort | Aggregate)
         or not isinstance(node.input, Values)
@@ -35,4 +35,4 @@ _OF_NOTHING = {
     "count": 0,
     **dict.fromkeys(("sum", "avg", "min", "max", "stddev_pop", "stddev_samp", "var_pop", "var_samp"), None),
 }
-"""Aggregates over no rows; of others it is not always NULL: collect_set() is an empty array."""
+"""Aggregates that are NULL over no rows; others may not be: collect_set() is an empty array."""

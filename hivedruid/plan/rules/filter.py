@@ -28,7 +28,7 @@ from hivedruid.plan.rules.nested import rows_of
 
 
 def filtered(node: Node, terms: list[Rex]) -> Node:
-    """The rows of the node that meet all the terms."""
+    """The rows of the node that satisfy all terms."""
     condition = conjunction(terms)
     return node if condition is None else Filter(node.columns, node, condition)
 
@@ -41,7 +41,7 @@ def filter_merge(node: Node, _context: RuleContext) -> Node | None:
 
 
 def decisive(term: Rex) -> Rex:
-    """The term where all that matters is whether it is TRUE: NULL is FALSE, and `x IN (a, NULL)` is `x IN (a)`."""
+    """The term in a context where only TRUE matters: NULL is FALSE, and `x IN (a, NULL)` is `x IN (a)`."""
     if isinstance(term, Literal):
         return Literal(BOOLEAN, term.value is True)
     if not isinstance(term, Call):
@@ -67,7 +67,7 @@ def _has_null_item(rex: Rex) -> bool:
 
 
 def filter_true(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[TRUE](x) => x; a condition that is NULL is FALSE where rows are chosen."""
+    """Filter[TRUE](x) => x; a condition that is NULL is FALSE in a filter."""
     if not isinstance(node, Filter):
         return None
     terms = conjuncts(node.condition)
@@ -76,7 +76,7 @@ def filter_true(node: Node, _context: RuleContext) -> Node | None:
 
 
 def decisive_terms(terms: list[Rex]) -> list[Rex]:
-    """The terms of a condition of which all that matters is whether it is TRUE; none where it always is."""
+    """The terms of a condition in a context where only TRUE matters; none if it is always TRUE."""
     kept = [term for t in terms for term in conjuncts(decisive(t))]
     kept = [t for t in kept if not (isinstance(t, Literal) and t.value is True)]
     return [Literal(BOOLEAN, False)] if any(isinstance(t, Literal) for t in kept) else kept
@@ -85,7 +85,8 @@ def decisive_terms(terms: list[Rex]) -> list[Rex]:
 def filter_project_transpose(node: Node, context: RuleContext) -> Node | None:
     """Filter[p](Project[e](x)) => Project[e](Filter[p over e](x))      e deterministic, no window function
 
-    Past window functions only what is the same for all rows of a window: conditions on columns that all partition by.
+    A condition moves below window functions only if it is the same for all rows of a window: it reads columns that all
+    of them partition by.
     """
     if not isinstance(node, Filter) or not isinstance(node.input, Project):
         return None
@@ -108,13 +109,13 @@ def filter_project_transpose(node: Node, context: RuleContext) -> Node | None:
 
 
 def _over(term: Rex, mapping: dict[str, Rex], zone: str) -> Rex:
-    """The term over what its columns stand for, computed where that is constant."""
+    """The term with its columns replaced by their expressions; computed if that is constant."""
     over = substitute(term, mapping)
     return refold(over, zone) if any(isinstance(mapping.get(i), Literal) for i in refs(term)) else over
 
 
 def _partition(project: Project) -> set[str] | None:
-    """The columns by which all window functions partition; None where there is no window function."""
+    """The columns by which all window functions partition; None if there is no window function."""
     windows = [n for e in project.exprs for n in walk(e) if isinstance(n, Over)]
     if not windows:
         return None
@@ -123,7 +124,7 @@ def _partition(project: Project) -> set[str] | None:
 
 
 def filter_lateral_view_transpose(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p AND q](LateralView(x)) => Filter[q](LateralView(Filter[p](x)))      p reads x alone"""
+    """Filter[p AND q](LateralView(x)) => Filter[q](LateralView(Filter[p](x)))      p reads only x"""
     if not isinstance(node, Filter) or not isinstance(node.input, LateralView):
         return None
     view = node.input
@@ -140,7 +141,7 @@ def _subqueries(rex: Rex) -> list[Subquery]:
 
 
 def filter_aggregate_transpose(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p AND q](Aggregate[k](x)) => Filter[q](Aggregate[k](Filter[p over k](x)))      p reads keys only"""
+    """Filter[p AND q](Aggregate[k](x)) => Filter[q](Aggregate[k](Filter[p over k](x)))      p reads only keys"""
     if not isinstance(node, Filter) or not isinstance(node.input, Aggregate) or node.input.grouping_sets is not None:
         return None
     aggregate = node.input
@@ -156,7 +157,9 @@ def filter_aggregate_transpose(node: Node, _context: RuleContext) -> Node | None
 
 
 def filter_into_join(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p AND q](Join(l, r)) => Filter[q](Join(Filter[p](l), r))      p reads one side, whose rows the join may drop"""
+    """Filter[p AND q](Join(l, r)) => Filter[q](Join(Filter[p](l), r))      p reads one side, which the join does not
+    null-extend
+    """
     if not isinstance(node, Filter) or not isinstance(node.input, Join):
         return None
     join = node.input
@@ -195,7 +198,7 @@ def _by_side(terms: list[Rex], join: Join, left_ok: bool, right_ok: bool) -> tup
 
 
 def filter_set_op_transpose(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p](Union(a, b)) => Union(Filter[p](a), Filter[p](b)); INTERSECT and EXCEPT alike"""
+    """Filter[p](Union(a, b)) => Union(Filter[p](a), Filter[p](b)); also INTERSECT and EXCEPT"""
     if not isinstance(node, Filter) or not isinstance(node.input, SetOp):
         return None
     if not is_deterministic(node.condition) or has(node.condition, Subquery):
@@ -208,7 +211,7 @@ def filter_set_op_transpose(node: Node, _context: RuleContext) -> Node | None:
 
 
 def push_filter(query: DruidQuery, term: Rex, context: RuleContext) -> DruidQuery:
-    """The query with one more condition on its rows; NotExact where it must be checked above."""
+    """The query with one more condition on its rows; NotExact if it must be checked outside Druid."""
     if query.is_limited:
         query = rows_of(query, context)
     rex = substitute(term, query.mapping)
@@ -237,14 +240,14 @@ def _is_exact(query: DruidQuery, terms: list[Rex], context: RuleContext) -> bool
 
 
 def _pushed_terms(query: DruidQuery, terms: list[Rex], context: RuleContext) -> DruidQuery:
-    """The query with all these conditions at once: terms of keys alone below the aggregate, the others as they go."""
+    """The query with all these conditions: terms of keys only below the aggregate, the others where they are."""
     for part in _by_reach(query, terms):
         query = push_filter(query, part, context)
     return query
 
 
 def _by_reach(query: DruidQuery, terms: list[Rex]) -> list[Rex]:
-    """The terms as at most two conditions: those on grouping keys alone, and the rest."""
+    """The terms as at most two conditions: those on grouping keys only, and the rest."""
     if query.grouped is None or query.grouping_sets is not None:
         condition = conjunction(terms)
         return [condition] if condition is not None else []

@@ -1,4 +1,4 @@
-"""Rules about Join: as a native `join` data source where the right side is small, and what makes joins small."""
+"""Rules about Join: as a native `join` data source if the right side is small, and rewrites that make joins small."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _is_better_swapped(node: Join, context: RuleContext) -> bool:
 
 
 def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQuery:
-    """The rows of `big` with those of `small` that meet the condition."""
+    """The rows of `big` joined with the rows of `small` that satisfy the condition."""
     if not isinstance(big, DruidQuery):
         raise NotExact("one side is not a Druid query")
     if not isinstance(small, DruidQuery | Values):
@@ -97,7 +97,7 @@ def _terms(node: Join) -> list[Rex]:
 
 
 def _as_source(query: DruidQuery, context: RuleContext) -> DruidQuery:
-    """The query as rows that can be joined: a scan as it is, another one as what is read."""
+    """The query as a side of a join: a scan unchanged, any other query as the source of a scan."""
     if query.grouped is None and not query.is_limited and not query.sort:
         return query
     if query.sort and not query.is_limited:
@@ -107,11 +107,11 @@ def _as_source(query: DruidQuery, context: RuleContext) -> DruidQuery:
 
 
 Equality = tuple[str, Rex, Rex]
-"""The operator, the side over the big input, and that over the small one."""
+"""The operator, the side over the big input, and the side over the small one."""
 
 
 def _equalities(node: Join, big: Node, small: Node) -> tuple[list[Equality], list[Rex]]:
-    """The condition's equalities between both sides, and the rest of it."""
+    """The equalities between both sides in the condition, and the rest of it."""
     big_ids, small_ids = {c.id for c in big.columns}, {c.id for c in small.columns}
     equalities: list[Equality] = []
     rest: list[Rex] = []
@@ -128,7 +128,9 @@ def _equalities(node: Join, big: Node, small: Node) -> tuple[list[Equality], lis
 
 
 def _guarded(equalities: list[Equality], rest: list[Rex], big: Node) -> tuple[list[Equality], list[Rex]]:
-    """[l.k = r.k AND p(l)] => [CASE WHEN p(l) THEN l.k END = r.k]      a row of `l` that fails p meets none, and stays"""
+    """[l.k = r.k AND p(l)] => [CASE WHEN p(l) THEN l.k END = r.k]      a row of `l` with p false matches none, and is
+    kept
+    """
     mine = {c.id for c in big.columns}
     guards = [t for t in rest if refs(t) and refs(t) <= mine and is_deterministic(t)]
     place = next((i for i, (op, _, _) in enumerate(equalities) if op == "="), None)
@@ -146,7 +148,7 @@ def _key(rex: Rex) -> Rex:
 
 
 def _with_keys(query: DruidQuery, equalities: list[Equality], context: RuleContext) -> DruidQuery:
-    """The query with a column for every key that is an expression; `equalities` name it then."""
+    """The query with a column for every key that is an expression, and the equalities in terms of these columns."""
     columns: list[PlanColumn] = list(query.columns)
     exprs: list[Rex] = [c.ref for c in columns]
     for place, (op, mine, key) in enumerate(equalities):
@@ -163,7 +165,9 @@ def _with_keys(query: DruidQuery, equalities: list[Equality], context: RuleConte
 def _distinct(
     small: DruidQuery | Values, equalities: list[Equality], kind: str, context: RuleContext
 ) -> tuple[DruidQuery, Rex | None]:
-    """Each combination of keys once, so that no row is found twice; for an anti join what is null where none is found."""
+    """Each combination of keys once, so that no row is matched twice; for an anti-join, a column that is null without a
+    match.
+    """
     if isinstance(small, Values) or not equalities:
         raise NotExact(f"a {kind} join with constant rows or without keys")
     keys = tuple(dict.fromkeys(key for _, _, key in equalities))
@@ -183,7 +187,7 @@ def _distinct(
 
 
 def _is_unique(query: DruidQuery, keys: tuple[Rex, ...]) -> bool:
-    """Whether no two rows of the query have the same keys: it groups by them."""
+    """Whether the keys are unique in the query: it groups by them."""
     if query.grouped is None or not query.keys or query.grouping_sets is not None:
         return False
     mapping = query.mapping
@@ -200,7 +204,9 @@ def _check_single(small: Node) -> None:
 
 
 def _check_size(side: DruidQuery | Values, context: RuleContext) -> None:
-    """NotExact where the side may be more than Druid should hold; what is not known must be grouped or limited."""
+    """NotExact if the side may have more rows than Druid should hold; a side of unknown size must be grouped or
+    limited.
+    """
     most = context.most(MAX_ROWS)
     if context.limits.subquery_rows is not None:
         most = min(most, context.limits.subquery_rows)

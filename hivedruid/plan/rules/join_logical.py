@@ -1,4 +1,4 @@
-"""Rules about Join that know nothing of Druid: what a condition says of one side is also known of the other."""
+"""Rules about Join that do not depend on Druid: conditions on one side also apply to the other."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def filter_join_merge(node: Node, _context: RuleContext) -> Node | None:
 
 
 def outer_join_reduce(node: Node, _context: RuleContext) -> Node | None:
-    """Filter[p](l LEFT JOIN r) => Filter[p](l JOIN r)      p holds for no row that is filled up with nulls"""
+    """Filter[p](l LEFT JOIN r) => Filter[p](l JOIN r)      p is false for null-extended rows"""
     if not isinstance(node, Filter) or not isinstance(node.input, Join):
         return None
     join = node.input
@@ -66,13 +66,15 @@ def outer_join_reduce(node: Node, _context: RuleContext) -> Node | None:
     return replace(node, input=replace(join, kind=kind))
 
 
-# --- what follows ---------------------------------------------------------------------------------------------------------
+# --- derived conditions
+# ---------------------------------------------------------------------------------------------------
 
 
 def with_inferred(node: Node) -> Node:
-    """Every join with what is known of a key on one side said on the other, too: a.k = b.k AND a.k = 5 => b.k = 5.
+    """Adds to every join the conditions on a key of one side that follow for the other side: a.k = b.k AND a.k = 5 =>
+    b.k = 5.
 
-    To be asked once, after the conditions have moved to their tables; what it adds it would add again.
+    Must run once, after the conditions have moved to their tables; a second run would add the same conditions again.
     """
     inputs = tuple(with_inferred(i) for i in node.inputs)
     if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
@@ -110,7 +112,7 @@ _COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "in", "<>", "like"})
 
 
 def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
-    """The comparisons of a column with constants, as they hold for the one that equals it."""
+    """The comparisons of a column with constants, rewritten for the column that equals it."""
     found = []
     for term in terms:
         if not isinstance(term, Call) or term.op not in _COMPARISONS or refs(term) != {of.id}:
@@ -124,7 +126,7 @@ def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
 
 
 def known(node: Node) -> list[Rex]:
-    """Conditions that hold in every row of the node, over its columns."""
+    """Conditions that hold in every row of the node, on its columns."""
     if isinstance(node, Filter):
         return [*conjuncts(node.condition), *known(node.input)]
     if isinstance(node, Project):
@@ -148,7 +150,8 @@ def known(node: Node) -> list[Rex]:
 def join_keys_not_null(node: Node, context: RuleContext) -> Node | None:
     """Join[l.a = r.b](l, r) => Join[l.a = r.b](DruidQuery l with a IS NOT NULL, r)      a null equals nothing
 
-    For joins that stay on Spark, of the side that the join does not preserve: rows that meet no other need not travel.
+    For joins that stay on Spark, on the side that the join does not preserve: rows without a match need not be
+    transferred.
     """
     if not isinstance(node, Join) or node.condition is None:
         return None

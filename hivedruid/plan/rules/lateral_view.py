@@ -16,7 +16,7 @@ def druid_unnest(node: Node, context: RuleContext) -> Node | None:
 
 
 def push_lateral_view(node: LateralView, context: RuleContext) -> DruidQuery:
-    """The rows of the view as one native query; NotExact with the reason where Spark makes them."""
+    """The rows of the view as one native query; NotExact with the reason if Spark must compute them."""
     query, generator = node.input, node.generator
     if not isinstance(generator, Call) or generator.op != "explode":
         raise NotExact(

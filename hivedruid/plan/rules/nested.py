@@ -1,4 +1,4 @@
-"""A native query over another one's rows: for what Druid cannot do in the same query."""
+"""A native query over the rows of another one, for operations that Druid cannot perform in the same query."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hivedruid.plan.rex import Agg, Ref, conjuncts, walk
 from hivedruid.plan.rules.context import RuleContext
 
 SUBQUERY_ROWS = 100_000
-"""Druid's own default of the rows that a broker holds of an inner query (druid.server.http.maxSubqueryRows)."""
+"""Druid's default limit of rows of an inner query that a broker holds (druid.server.http.maxSubqueryRows)."""
 
 
 def rows_of(query: DruidQuery, context: RuleContext) -> DruidQuery:
-    """A query over the rows of another one, ready for a condition or an order of its own.
+    """A query over the rows of another one, to which a condition or an order can be added.
 
-    The rows of groups are groups again, which Druid can sort: each has a key of its own. Others are scanned.
+    The rows of groups become groups again, which Druid can sort: each has a unique key. Other rows are scanned.
     """
     groups = groups_of(query)
     if groups is None:
@@ -24,9 +24,9 @@ def rows_of(query: DruidQuery, context: RuleContext) -> DruidQuery:
 
 
 def groups_of(query: DruidQuery) -> DruidQuery | None:
-    """The rows of groups as groups by all that tells them apart; None where the keys are not all among the columns.
+    """The rows of groups as groups by a unique key; None if not all keys are among the columns.
 
-    Doubles are no keys there, as -0.0 would become 0.0: they are the greatest of the one that there is.
+    Doubles cannot be keys there, since -0.0 would become 0.0: they are the maximum over their only value.
     """
     if query.grouped is None or not query.keys or query.grouping_sets is not None:
         return None
@@ -44,9 +44,10 @@ def groups_of(query: DruidQuery) -> DruidQuery | None:
 
 
 def joined_groups(query: DruidQuery) -> DruidQuery | None:
-    """The rows of a join of groups as groups, which Druid can sort; None where two of its rows may be the same.
+    """The rows of a join of groups as groups, which Druid can sort; None if two of its rows can be equal.
 
-    DruidQuery[a.k, a.s, b.s](a JOIN b) => DruidQuery[groups a.k, a.s, b.s](a JOIN b)      one row of `b` for each of `a`
+    DruidQuery[a.k, a.s, b.s](a JOIN b) => DruidQuery[groups a.k, a.s, b.s](a JOIN b)      one row of `b` for each of
+    `a`
     """
     unique = _unique_ids(query.source) if query.grouped is None else None
     if unique is None or not unique <= {e.id for e in query.exprs if isinstance(e, Ref)}:
@@ -64,7 +65,7 @@ def joined_groups(query: DruidQuery) -> DruidQuery | None:
 
 
 def _unique_ids(source: Node) -> set[str] | None:
-    """Columns by which no two rows of a source are the same."""
+    """Columns that are unique in a source."""
     if isinstance(source, DruidJoin):
         given = {r.id for t in conjuncts(source.condition) for r in walk(t) if isinstance(r, Ref)}
         right = _unique_ids(source.right)
@@ -77,7 +78,7 @@ def _unique_ids(source: Node) -> set[str] | None:
 
 
 def check_materialised(query: DruidQuery, context: RuleContext) -> None:
-    """NotExact where the rows of an inner query, which a broker has to hold, may be too many."""
+    """NotExact if the rows of an inner query, which a broker has to hold, may be too many."""
     most = context.limits.subquery_rows or SUBQUERY_ROWS
     if query.grouped is None and (query.fetch is None or query.fetch > most):
         raise NotExact(f"a subquery with more than {most} rows")

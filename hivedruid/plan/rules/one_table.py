@@ -20,9 +20,9 @@ from hivedruid.plan.rules.set_op import is_union_all
 
 @dataclass(frozen=True)
 class _Parts:
-    """Queries over the same table, their expressions over the columns of one scan of it.
+    """Queries over the same table, with their expressions over the columns of one scan of it.
 
-    `filter` holds for the rows of any of them, `own[i]` tells those of the i-th among these (None: all of them).
+    `filter` holds for the rows that belong to any of them; `own[i]` selects the rows of the i-th (None: all of them).
     """
 
     scan: TableScan
@@ -31,7 +31,7 @@ class _Parts:
     exprs: tuple[tuple[Rex, ...], ...]
 
     def query(self) -> DruidQuery:
-        """Their rows, each once."""
+        """Distinct rows of the branches."""
         return DruidQuery(self.scan.columns, self.scan, tuple(c.ref for c in self.scan.columns), self.filter)
 
     @property
@@ -44,7 +44,9 @@ class _Parts:
 
 
 def _parts(node: Node, context: RuleContext, *, distinct: bool) -> _Parts | None:
-    """The branches of a set operation as parts of one table; with `distinct` a GROUP BY without aggregates counts as its rows."""
+    """The branches of a set operation as parts of one table; with `distinct`, a GROUP BY without aggregates is treated
+    as its rows.
+    """
     queries: list[tuple[DruidQuery, tuple[Rex, ...]]] = []
     for branch in node.inputs:
         exprs = _row_exprs(branch, distinct)
@@ -69,7 +71,7 @@ def _parts(node: Node, context: RuleContext, *, distinct: bool) -> _Parts | None
 
 
 def _row_exprs(node: Node, distinct: bool) -> tuple[Rex, ...] | None:
-    """The outputs over the source's columns, of a query that gives its rows as they are."""
+    """The outputs over the source's columns, of a query that returns its rows unchanged."""
     if not isinstance(node, DruidQuery) or node.is_limited:
         return None
     if node.grouped is None:
@@ -81,7 +83,7 @@ def _row_exprs(node: Node, distinct: bool) -> tuple[Rex, ...] | None:
 
 
 def union_one_table(node: Node, context: RuleContext) -> Node | None:
-    """t[p] + t[q] => t[p OR q]      no row meets p and q"""
+    """t[p] + t[q] => t[p OR q]      no row satisfies p and q"""
     if not isinstance(node, SetOp) or not is_union_all(node):
         return None
     parts = _parts(node, context, distinct=False)
@@ -146,7 +148,7 @@ def aggregate_union_one_table(node: Node, context: RuleContext) -> Node | None:
 
 
 class _Totals:
-    """Aggregates over all parts, of aggregates over each; a row that is in two parts counts twice."""
+    """Aggregates over all parts, computed from aggregates over each; a row that is in two parts counts twice."""
 
     def __init__(self, parts: _Parts, context: RuleContext) -> None:
         self.parts = parts
@@ -156,7 +158,7 @@ class _Totals:
         self.columns: list[PlanColumn] = []
 
     def of(self, calls: list[Agg]) -> Rex:
-        """The total of one call, as it is over each of the parts."""
+        """The result of one call over all parts, computed from its results over each part."""
         first = calls[0]
         alike = all(c == first for c in calls[1:])
         if alike and (self.disjoint or first.distinct or first.op in ("min", "max")):
@@ -183,7 +185,7 @@ def _within(call: Agg, own: Rex | None) -> Agg:
 
 
 def _sum(values: list[Rex], op: str) -> Rex:
-    """Their sum; for `sum`, null where all of them are, and else a null is 0."""
+    """The sum of the partial results; for `sum`, null if all of them are null, otherwise null counts as 0."""
     if op == "count":
         return _plus(values)
     zero = Literal(values[0].type, 0.0 if values[0].type == DOUBLE else 0)

@@ -1,4 +1,6 @@
-"""What a rule is tried on. Most queries match few rules, so the module of a rule loads with the first node that matches."""
+"""The operands of rules. Most queries match few rules, so the module of a rule is loaded with the first node that
+matches.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ NodeTypes = tuple[type[Node], ...]
 class OperandRule:
     """A rule of `plan/rules/<module>.py`, by its name, with its operand (Calcite's RelOptRuleOperand).
 
-    It is tried on a node that is one `of` these types where, if `over` is given, one of the inputs is one of those, and
-    `where` holds. All of that only saves calls: the rule itself tests what it needs. `logical` rules know nothing of Druid.
+    It is tried on a node of one of the types `of`; if `over` is given, one of the inputs must be of one of those types;
+    and `where` must hold. This only saves calls: the rule itself checks what it requires. `logical` rules do not depend
+    on Druid.
     """
 
     module: str
@@ -35,7 +38,7 @@ class OperandRule:
 
     @cached_property
     def rewrite(self) -> Rule:
-        """The function itself; it loads its module."""
+        """The function; loads its module."""
         found: Rule = getattr(import_module(f"hivedruid.plan.rules.{self.module}"), self.name)
         return found
 
@@ -52,7 +55,7 @@ def has_subquery(node: Node) -> bool:
 
 
 def has_decimals(node: Node) -> bool:
-    """Whether an aggregate function is of decimals."""
+    """Whether an aggregate function has a decimal argument."""
     return any(arg.type.name == "decimal" for call in _calls(node) for arg in call.args)
 
 
@@ -67,7 +70,7 @@ def has_filter(node: Node) -> bool:
 
 
 def has_case(node: Node) -> bool:
-    """Whether an aggregate function may be of a CASE, of its own or of the native query below."""
+    """Whether the argument of an aggregate function may be a CASE, in the aggregate or in the native query below."""
     below = node.inputs[0] if node.inputs else None
     args = [arg for call in _calls(node) for arg in call.args]
     return any(

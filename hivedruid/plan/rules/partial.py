@@ -1,4 +1,6 @@
-"""Rules about aggregates over joins and UNION ALL that Spark runs: Druid takes them in parts, so that few rows travel."""
+"""Rules about aggregates over joins and UNION ALL that Spark runs: Druid computes partial results, so few rows are
+transferred.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,17 @@ from hivedruid.plan.rules.context import RuleContext, pushed
 from hivedruid.plan.rules.set_op import branches_of, is_union_all
 
 _TOTAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-"""Aggregates that can be taken of parts of the rows, and what puts these together."""
+"""Aggregates that can be computed from partial results, and the aggregate that combines them."""
 
 WORTH = 2
-"""How many times fewer groups than rows there must be, by estimate, where both are known."""
+"""The minimum ratio of rows to groups, by estimate, if both are known."""
 
 
 def aggregate_union_transpose(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[k, count(*)](a + b) => Aggregate[k, sum(c)](Aggregate[k, c := count(*)](a) + Aggregate[k, …](b))
 
-    Where at least one branch is a native query that can do it: a row for each group travels instead of all.
+    Applies if at least one branch is a native query that can compute it: one row for each group is transferred instead
+    of all.
     """
     if not isinstance(node, Aggregate) or not is_union_all(node.input) or node.grouping_sets is not None:
         return None
@@ -40,7 +43,7 @@ def aggregate_union_transpose(node: Node, context: RuleContext) -> Node | None:
 
 
 def _branch(branch: Node, mapping: dict[str, Rex], node: Aggregate, parts: list[Agg], context: RuleContext) -> Node:
-    """The aggregates of one branch: pushed where it is a native query of rows that can, else above it."""
+    """The aggregates of one branch: in the native query if that is possible, otherwise above the branch."""
     keys = tuple(substitute(k, mapping) for k in node.keys)
     names = [c.name for c in node.columns[: len(keys)]]
     partial = _aggregate(branch, keys, [substituted(p, mapping) for p in parts], names, context)
@@ -50,8 +53,8 @@ def _branch(branch: Node, mapping: dict[str, Rex], node: Aggregate, parts: list[
 def aggregate_join_transpose(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[r.g, sum(l.x)](l JOIN r) => Aggregate[r.g, sum(s)](Aggregate[l.k, s := sum(l.x)](l) JOIN r)
 
-    Where `l` is a native query that can do it, and all that is taken of `r` is least and greatest values: rows of `l`
-    with the same key meet the same rows of `r` (eager aggregation of Yan and Larson).
+    Applies if `l` is a native query that can compute it, and the aggregates of `r` are only minima and maxima: rows of
+    `l` with the same key match the same rows of `r` (eager aggregation of Yan and Larson).
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, Join) or node.grouping_sets is not None:
         return None
@@ -74,7 +77,7 @@ def _below_join(node: Aggregate, join: Join, side: Node, context: RuleContext) -
     mine = [c for c in node.calls if refs(c) <= own]
     others = [c for c in node.calls if c not in mine]
     if any(c.op not in ("min", "max") for c in others):
-        return None  # of rows that stand for several
+        return None  # for rows that represent several
     keys = list(dict.fromkeys(k for k in node.keys if refs(k) and refs(k) <= own))
     keys += [r for r in dict.fromkeys(_read(join.condition, own)) if r not in keys]
     if not keys or any(isinstance(k, Ref) and k.type.is_timestamp for k in keys):
@@ -126,7 +129,7 @@ def _pushed(query: Node, aggregate: Aggregate, context: RuleContext) -> DruidQue
 def _whole(
     node: Aggregate, input_: Node, keys: tuple[Rex, ...], parts: dict[Agg, PlanColumn], context: RuleContext
 ) -> Node:
-    """The aggregate put together from its parts, which are columns of the input; a count of nothing is 0."""
+    """The aggregate combined from its partial results, which are columns of the input; a count of nothing is 0."""
     width = len(keys)
     key_columns = [context.new_column(c.name, c.type) for c in node.columns[:width]]
     totals: dict[Agg, PlanColumn] = {}
@@ -151,7 +154,7 @@ def _whole(
 
 
 def _parts(calls: tuple[Agg, ...]) -> list[Agg] | None:
-    """What is to be known of each part of the rows; None where a call is made of nothing less than all of them."""
+    """The partial results that are needed; None if a call can only be computed from all rows."""
     found: list[Agg] = []
     for call in calls:
         part = _part(call)
@@ -171,7 +174,7 @@ def _part(call: Agg) -> tuple[Agg, ...] | None:
         return total, Agg(BIGINT, "count", call.args, condition=call.condition)
     if call.op not in _TOTAL:
         return None
-    # a sum of sums is of the same type, but for decimals
+    # a sum of sums has the same type, except for decimals
     return (call,) if call.op != "sum" or function_type("sum", (Literal(call.type, None),)) == call.type else None
 
 

@@ -1,4 +1,4 @@
-"""What conditions say about each other: which rows meet one of them, and that none meets two."""
+"""Relations between conditions: their union, and whether two conditions exclude each other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, is_de
 
 
 def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[Rex | None, list[Rex | None]]:
-    """The condition of the rows that meet any of the filters, and what tells those of each among them.
+    """The condition of rows that satisfy any of the filters, and for each filter the condition that selects its rows
+    among them.
 
-    Terms that all have stand once. What every filter says of time is said apart, so that it becomes intervals.
+    Common terms occur once. Conditions on time that all filters have are separate terms, so that they become intervals.
     """
     terms = [conjuncts(f) for f in filters]
     common = [t for t in terms[0] if all(t in other for other in terms[1:])]
@@ -30,7 +31,7 @@ def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[R
 
 
 def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[Rex]:
-    """What all alternatives say of time, where one of them says something else as well."""
+    """The conditions on time of all alternatives, if one of them also has other conditions."""
     time_id = next((c.id for c in scan.columns if _is_time(scan, c.name)), None)
     if time_id is None:
         return []
@@ -54,7 +55,7 @@ def _is_time(scan: TableScan, name: str) -> bool:
 
 
 def are_disjoint(a: Rex | None, b: Rex | None) -> bool:
-    """Whether it is certain that no row meets both."""
+    """Whether it is certain that no row satisfies both."""
     if a is None or b is None:
         return False
     mine, theirs = conjuncts(a), conjuncts(b)
@@ -73,7 +74,7 @@ def _contradict(p: Rex, q: Rex) -> bool:
 
 
 def _negates(p: Rex, q: Rex) -> bool:
-    """NOT p and p; IS NULL and anything that holds for no null."""
+    """NOT p and p; IS NULL and any condition that is false for null."""
     if isinstance(p, Call) and p.op == "not" and p.args[0] == q:
         return True
     if not isinstance(p, Call) or not isinstance(q, Call) or not p.args or not q.args:
@@ -84,7 +85,7 @@ def _negates(p: Rex, q: Rex) -> bool:
 
 
 class _Range:
-    """Values of one type: some, or those between two bounds."""
+    """Values of one type: a set, or those between two bounds."""
 
     def __init__(self, values: frozenset[Any] | None, low: Any, low_open: bool, high: Any, high_open: bool) -> None:
         self.values = values
@@ -99,7 +100,7 @@ class _Range:
 
 
 def _range(term: Rex) -> tuple[Rex, _Range] | None:
-    """The expression that a comparison with constants is about, and the values it lets through."""
+    """The expression that is compared with constants, and the values for which the comparison is true."""
     if not isinstance(term, Call) or len(term.args) < 2:
         return None
     values = [a.value for a in term.args[1:] if isinstance(a, Literal)]
@@ -110,7 +111,7 @@ def _range(term: Rex) -> tuple[Rex, _Range] | None:
         return None
     first = values[0]
     if isinstance(first, str) and term.op not in ("=", "in"):
-        return None  # not every engine orders texts as Python does
+        return None  # not every engine orders strings as Python does
     made = {
         "=": _Range(frozenset(values), None, False, None, False),
         "in": _Range(frozenset(values), None, False, None, False),
@@ -123,7 +124,7 @@ def _range(term: Rex) -> tuple[Rex, _Range] | None:
 
 
 def _is_plain(value: Any, first: Any) -> bool:
-    """Values that Python compares as Hive and Druid do: not doubles, whose NaN is the greatest of all in Hive."""
+    """Values that Python compares as Hive and Druid do: not doubles, since NaN is the greatest double in Hive."""
     return isinstance(value, str | bool | int | date) and type(value) is type(first)
 
 

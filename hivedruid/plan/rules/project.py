@@ -47,7 +47,7 @@ def project_merge(node: Node, _context: RuleContext) -> Node | None:
 def push_project(
     query: DruidQuery, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...], context: RuleContext
 ) -> DruidQuery:
-    """The query with other output; after a LIMIT too, since computing a row's values keeps the rows."""
+    """The query with other output; also after a LIMIT, since computing values keeps the rows."""
     mapping = query.mapping
     if not all(is_deterministic(e) for e in exprs):
         raise NotExact("a non-deterministic function")
@@ -65,7 +65,7 @@ def druid_project(node: Node, context: RuleContext) -> Node | None:
 def druid_project_part(node: Node, context: RuleContext) -> Node | None:
     """Project[e, f](DruidQuery) => Project[e', f](DruidQuery with output e and the columns of f)
 
-    f is not exact in Druid. What is exact is computed there, and only what is needed travels.
+    f is not exact in Druid. The exact expressions are computed in Druid, and only the needed columns are transferred.
     """
     if not isinstance(node, Project) or not isinstance(node.input, DruidQuery):
         return None

@@ -1,4 +1,5 @@
-"""Rules about UNION, INTERSECT and EXCEPT: into one native query where that is exact, else as little as possible travels.
+"""Rules about UNION, INTERSECT and EXCEPT: into one native query if that is exact, otherwise fewer rows are
+transferred.
 
 `+` is UNION ALL in the drawings.
 """
@@ -37,11 +38,12 @@ from hivedruid.plan.rules.context import RuleContext, pushed
 from hivedruid.plan.rules.join import push_join
 from hivedruid.plan.rules.sort import push_sort
 
-# --- their own form ---------------------------------------------------------------------------------------------------
+# --- normal form
+# --------------------------------------------------------------------------------------------------------
 
 
 def set_op_distinct(node: Node, _context: RuleContext) -> Node | None:
-    """UNION(DISTINCT a, b) => UNION(a, b); INTERSECT and EXCEPT alike"""
+    """UNION(DISTINCT a, b) => UNION(a, b); also INTERSECT and EXCEPT"""
     if not isinstance(node, SetOp) or node.all:
         return None
     branches = tuple(_without_distinct(b) for b in node.branches)
@@ -56,7 +58,7 @@ def _without_distinct(node: Node) -> Node:
 
 
 def set_op_merge(node: Node, _context: RuleContext) -> Node | None:
-    """(a UNION ALL b) UNION ALL c => UNION ALL(a, b, c); of EXCEPT only the first"""
+    """(a UNION ALL b) UNION ALL c => UNION ALL(a, b, c); for EXCEPT only the first branch"""
     if not isinstance(node, SetOp) or (node.kind != "union" and node.all):
         return None
     places = range(1) if node.kind == "except" else range(len(node.branches))
@@ -68,7 +70,9 @@ def set_op_merge(node: Node, _context: RuleContext) -> Node | None:
 
 
 def _takes(node: SetOp, branch: SetOp) -> bool:
-    """A distinct operation does not see how often a branch has a row; but (a EXCEPT ALL b) may have one that b has."""
+    """A distinct operation does not depend on how often a row occurs in a branch; but (a EXCEPT ALL b) may contain a
+    row of b.
+    """
     return branch.all == node.all or (not node.all and node.kind != "except")
 
 
@@ -99,13 +103,15 @@ def is_union_all(node: Node) -> bool:
 
 
 def branches_of(node: Node) -> list[tuple[Node, dict[str, Rex]]]:
-    """Each branch with what the set operation's columns are there."""
+    """Each branch with the expressions of the set operation's columns."""
     columns = [c.id for c in node.columns]
     return [(b, dict(zip(columns, [c.ref for c in b.columns], strict=True))) for b in node.inputs]
 
 
 def set_op_join(node: Node, context: RuleContext) -> Node | None:
-    """a INTERSECT b => DISTINCT a SEMI JOIN b on every column, null matching null; EXCEPT: ANTI JOIN      where Druid joins them"""
+    """a INTERSECT b => DISTINCT a SEMI JOIN b on every column, null matching null; EXCEPT: ANTI JOIN      if Druid can
+    join them
+    """
     if not isinstance(node, SetOp) or node.kind == "union" or node.all:
         return None
     columns = tuple(context.new_column(c.name, c.type) for c in node.branches[0].columns)
@@ -133,7 +139,9 @@ def _query(node: Node) -> DruidQuery:
 
 
 def set_op_distinct_branches(node: Node, context: RuleContext) -> Node | None:
-    """a INTERSECT b => DISTINCT a INTERSECT DISTINCT b; EXCEPT alike      a, b are native queries: fewer rows travel"""
+    """a INTERSECT b => DISTINCT a INTERSECT DISTINCT b; also EXCEPT      a, b native queries: fewer rows are
+    transferred
+    """
     if not isinstance(node, SetOp) or node.kind == "union" or node.all:
         return None
     branches = tuple(_distinct_query(b, context) or b for b in node.branches)
@@ -144,7 +152,7 @@ def _distinct_query(node: Node, context: RuleContext) -> DruidQuery | None:
     if not isinstance(node, DruidQuery) or node.grouped is not None or node.is_limited or node.sort:
         return None
     if any(isinstance(e, Ref) and e.type.is_timestamp for e in node.exprs):
-        return None  # rarely two rows of the same millisecond
+        return None  # few rows have the same millisecond
     columns = tuple(context.new_column(c.name, c.type) for c in node.columns)
     distinct = Aggregate(columns, node, tuple(c.ref for c in node.columns), ())
     return pushed(lambda: push_aggregate(node, distinct, context))
@@ -185,7 +193,7 @@ def druid_union(node: Node, context: RuleContext) -> Node | None:
 
 
 def _with_columns(scan: TableScan, names: list[str], context: RuleContext) -> TableScan | None:
-    """The scan with the columns of these names, in this order; None where the table has them not."""
+    """The scan with the columns of these names, in this order; None if the table does not have them."""
     there = {c.name: c for c in scan.columns}
     columns = []
     for name in names:
@@ -202,7 +210,7 @@ def _layout(scan: TableScan) -> tuple[tuple[str, str], ...]:
 
 
 def sort_union_transpose(node: Node, context: RuleContext) -> Node | None:
-    """Sort[k, limit n](a + b) => Sort[k, limit n](Sort[k, limit n](a) + Sort[k, limit n](b))      where Druid does it"""
+    """Sort[k, limit n](a + b) => Sort[k, limit n](Sort[k, limit n](a) + Sort[k, limit n](b))      if Druid computes it"""
     if not isinstance(node, Sort) or node.fetch is None or not is_union_all(node.input):
         return None
     most = node.fetch + node.offset

@@ -12,7 +12,7 @@ from hivedruid.plan.rules.nested import groups_of, joined_groups
 
 
 def _mapping(node: Node) -> dict[str, Rex]:
-    """The expressions behind a node's columns, where it computes them."""
+    """The expressions of a node's columns, if it computes them."""
     if isinstance(node, DruidQuery):
         return node.mapping
     exprs = node.exprs if isinstance(node, Project) else ()
@@ -20,7 +20,7 @@ def _mapping(node: Node) -> dict[str, Rex]:
 
 
 def sort_remove_keys(node: Node, _context: RuleContext) -> Node | None:
-    """Sort[a, 'x', a](x) => Sort[a](x)      a constant orders nothing, nor does what has done so before
+    """Sort[a, 'x', a](x) => Sort[a](x)      constants and repeated keys do not affect the order
 
     Sort[](x) => x
     """
@@ -49,7 +49,7 @@ def sort_merge(node: Node, _context: RuleContext) -> Node | None:
 
 
 def push_sort(query: DruidQuery, node: Sort, context: RuleContext) -> DruidQuery:
-    """The query in that order, with that limit."""
+    """The query with this order and this limit."""
     mapping = query.mapping
     keys = tuple(SortKey(substitute(k.rex, mapping), k.descending, k.nulls_first) for k in node.keys)
     if not query.is_limited:
@@ -60,7 +60,7 @@ def push_sort(query: DruidQuery, node: Sort, context: RuleContext) -> DruidQuery
             if groups is None:
                 raise
             return context.exact(replace(groups, sort=node.keys, fetch=node.fetch, offset=node.offset))
-    if keys == query.sort[: len(keys)]:  # in that order already
+    if keys == query.sort[: len(keys)]:  # already in this order
         fetches = [query.fetch - node.offset if query.fetch is not None else None, node.fetch]
         fetch = min((x for x in fetches if x is not None), default=None)
         return context.exact(

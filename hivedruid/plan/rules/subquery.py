@@ -1,7 +1,7 @@
 """Rules about subqueries in expressions: as joins, which Druid and Spark can both plan.
 
-The words are Calcite's (SubQueryRemoveRule, RelDecorrelator). A subquery that refers to the outer query in another way than
-these rules know stays in the expression, where Spark runs it.
+The terms are Calcite's (SubQueryRemoveRule, RelDecorrelator). A subquery with other references to the outer query stays
+in the expression, where Spark runs it.
 """
 
 from __future__ import annotations
@@ -47,15 +47,17 @@ from hivedruid.plan.rules.context import RuleContext
 _EMPTY_IS_NULL = frozenset(
     {"sum", "min", "max", "avg", "stddev_pop", "stddev_samp", "stddev", "std", "var_pop", "var_samp", "variance"}
 )
-"""Aggregates that are null over no rows; `count` is 0, of others it is not relied on."""
+"""Aggregates that are null over no rows; `count` is 0, others are not relied on."""
 
 
 def filter_subquery(node: Node, context: RuleContext) -> Node | None:
-    """Filter[k IN (q)](x) => Join[semi, k = q.c](x, q); EXISTS alike, NOT EXISTS as an anti join
+    """Filter[k IN (q)](x) => Join[semi, k = q.c](x, q); also EXISTS; NOT EXISTS is an anti-join
 
-    NOT IN is an anti join where neither side is ever null. Else one null decides over all rows, so all and those that are not null are counted:
+    NOT IN is an anti-join if neither side is ever null. Otherwise a single null changes the result for all rows, so all
+    rows and the non-null ones are counted:
 
-    Filter[k NOT IN (q)](x) => Filter[n = m AND (k IS NOT NULL OR n = 0)](Join(Join[anti, k = q.c](x, q), Aggregate[n := count(*), m := count(c)](q)))
+    Filter[k NOT IN (q)](x) => Filter[n = m AND (k IS NOT NULL OR n = 0)](Join(Join[anti, k = q.c](x, q), Aggregate[n :=
+    count(*), m := count(c)](q)))
     """
     if not isinstance(node, Filter):
         return None
@@ -108,7 +110,7 @@ def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
         return None
     outer = {c.id for c in input_.columns}
     if inner.plan.outer_refs() - outer or any(refs(a) - outer for a in inner.args):
-        return None  # of a query further out
+        return None  # belongs to an enclosing query
     found = decorrelated(_any_row(inner.plan) if inner.kind == "exists" else inner.plan, outer, context)
     if found is None:
         return None
@@ -126,7 +128,9 @@ def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
 
 
 def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
-    """Whether no null decides over NOT IN. Doubles stay: Spark's own NOT IN tells -0.0 from 0.0, its anti join does not."""
+    """Whether nulls cannot affect NOT IN. Doubles are excluded: Spark's NOT IN distinguishes -0.0 from 0.0, its
+    anti-join does not.
+    """
     if any(a.type.is_approximate for a in subquery.args):
         return False
     columns = subquery.plan.columns
@@ -134,7 +138,9 @@ def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
 
 
 def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -> Node | None:
-    """NOT IN of one value that may be null, or of rows that may; None for others. `beside` is what else rows must meet."""
+    """NOT IN of one value that may be null, or of rows that may; None for others. `beside` contains the other
+    conditions.
+    """
     inner = term.args[0] if isinstance(term, Call) and term.op == "not" else None
     if not isinstance(inner, Subquery) or inner.kind != "in" or len(inner.args) != 1 or inner.plan.outer_refs():
         return None
@@ -166,8 +172,9 @@ def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -
 
 
 def renamed(node: Node, context: RuleContext) -> Node | None:
-    """The same plan under ids of its own, so that a plan can read it twice; None for what is not made of tables,
-    filters, projections, aggregates, unions and joins."""
+    """A copy of the plan with new column ids, so that a plan can read it twice; None for plans that contain anything
+    but tables, filters, projections, aggregates, unions and joins.
+    """
     if not all(isinstance(n, _COPIED) for n in node.walk()) or any(
         has(e, Subquery) for n in node.walk() for e in n.expressions()
     ):
@@ -192,7 +199,7 @@ _COPIED = (TableScan, Filter, Project, Aggregate, Join, SetOp, Values, Sort)
 
 
 def _any_at_all(term: Rex, context: RuleContext) -> Rex | None:
-    """EXISTS of rows that have nothing to do with the outer query => (SELECT count(*) …) > 0"""
+    """EXISTS of an uncorrelated subquery => (SELECT count(*) …) > 0"""
     negated = isinstance(term, Call) and term.op == "not"
     inner = term.args[0] if negated and isinstance(term, Call) else term
     if not isinstance(inner, Subquery) or inner.kind != "exists" or inner.plan.outer_refs():
@@ -205,7 +212,7 @@ def _any_at_all(term: Rex, context: RuleContext) -> Rex | None:
 
 
 def _any_row(node: Node) -> Node:
-    """What has rows exactly where the node has: neither order nor output nor distinct keys matter."""
+    """A node that has rows exactly if this one has: order, output and distinct keys do not matter."""
     while isinstance(node, Sort | Project | Aggregate):
         if isinstance(node, Sort) and (node.fetch == 0 or node.offset):
             break
@@ -222,9 +229,9 @@ def _any_row(node: Node) -> Node:
 
 @dataclass(frozen=True)
 class Decorrelated:
-    """A plan without references to the outer query, and the conditions that were taken out of it.
+    """A plan without references to the outer query, and the conditions that were removed from it.
 
-    The node may have more columns than before: those the conditions read.
+    The node may have additional columns: those that the conditions read.
     """
 
     node: Node
@@ -232,7 +239,7 @@ class Decorrelated:
 
 
 def decorrelated(node: Node, outer: set[str], context: RuleContext) -> Decorrelated | None:
-    """The plan with its conditions on the outer query's columns taken out; None where that is not possible."""
+    """The plan without the conditions on the outer query's columns; None if they cannot be removed."""
     if not node.outer_refs() & outer:
         return Decorrelated(node)
     if isinstance(node, Filter):
@@ -273,7 +280,7 @@ def _out_of_project(node: Project, outer: set[str], context: RuleContext) -> Dec
     own = {c.id: c for c in below.node.columns}
     read = {i for t in below.terms for i in refs(t)} - outer
     more = [own[i] for i in sorted(read) if i in own and i not in there]
-    # a column that goes by the same id may hold something else above
+    # a column with the same id may have another value above
     renamed = {c.id for c, e in zip(node.columns, node.exprs, strict=True) if not (isinstance(e, Ref) and e.id == c.id)}
     if read & renamed:
         return None
@@ -282,7 +289,7 @@ def _out_of_project(node: Project, outer: set[str], context: RuleContext) -> Dec
 
 
 def _out_of_lateral_view(node: LateralView, outer: set[str], context: RuleContext) -> Decorrelated | None:
-    """Conditions on the rows below choose among the rows that are made of them."""
+    """Conditions on the input rows also select among the rows computed from them."""
     below = decorrelated(node.input, outer, context)
     if below is None or refs(node.generator) & outer:
         return None
@@ -291,7 +298,7 @@ def _out_of_lateral_view(node: LateralView, outer: set[str], context: RuleContex
 
 
 def _out_of_aggregate(node: Aggregate, outer: set[str], context: RuleContext) -> Decorrelated | None:
-    """What must equal a column of the outer query is a key more."""
+    """A column that must equal a column of the outer query becomes an additional key."""
     below = decorrelated(node.input, outer, context)
     if below is None or any(refs(e) & outer for e in (*node.keys, *node.calls)):
         return None
@@ -328,7 +335,7 @@ def _out_of_join(node: Join, outer: set[str], context: RuleContext) -> Decorrela
 
 
 def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> tuple[Node, list[Rex]] | None:
-    """The input joined with the one value of each scalar subquery, and the expressions that read it there."""
+    """The input joined with the value of each scalar subquery, and the expressions that read it there."""
     outer = {c.id for c in input_.columns}
     values: dict[int, Rex] = {}
     joined = input_
@@ -346,7 +353,7 @@ def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> t
 
 
 def _scalars(exprs: Sequence[Rex]) -> list[Subquery]:
-    """The scalar subqueries, each once: one plan is one value, however often it is read."""
+    """The scalar subqueries without duplicates: one plan is one value, however often it is read."""
     found: dict[int, Subquery] = {}
     for expr in exprs:
         for rex in walk(expr):
@@ -372,7 +379,7 @@ def _joined_value(left: Node, subquery: Subquery, outer: set[str], context: Rule
 
 
 def _grand_total(plan: Node) -> tuple[Rex, Aggregate] | None:
-    """The value over the aggregate that has exactly one row, where the plan is that."""
+    """The value in terms of the aggregate that has exactly one row, if the plan has this form."""
     value: Rex = plan.columns[0].ref
     node = plan
     while True:
@@ -395,7 +402,7 @@ def _correlated_value(
 ) -> tuple[Node, Rex] | None:
     """x with (SELECT sum(b) FROM q WHERE q.k = x.k) => Join[left, k = q.k](x, Aggregate[q.k, sum(b)](q))
 
-    A group that is not there is an aggregate over no rows: its counts are 0.
+    A missing group is an aggregate over no rows: its counts are 0.
     """
     if any(c.op not in _EMPTY_IS_NULL and c.op != "count" for c in aggregate.calls):
         return None

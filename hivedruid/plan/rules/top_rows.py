@@ -1,4 +1,4 @@
-"""The first rows of a table in another order than by time: Druid sorts groups, and no scanned rows."""
+"""The first rows of a table in an order other than time: Druid sorts groups, but not scanned rows."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ _KEYS = (
     *("tinyint", "smallint", "int", "bigint", "double", "boolean", "string", "varchar"),
     *("date", "timestamp", "timestamp with local time zone"),
 )
-"""Types whose values Druid groups and joins by as Hive compares them."""
+"""Types whose values Druid groups and joins as Hive compares them."""
 
 MOST = 10_000
-"""Rows that one may ask of it: to sort more is not for this process."""
+"""The maximum number of requested rows: more are not sorted in this process."""
 FIRST = "_first"
 
 
 def sort_first_keys(node: Node, context: RuleContext) -> Node | None:
-    """Sort[a, b, limit 5](DruidQuery[e](t)) => Sort[a, b, limit 5](DruidQuery[e](t JOIN DruidQuery[groups a, b, sort a, b, limit 5](t)))
+    """Sort[a, b, limit 5](DruidQuery[e](t)) => Sort[a, b, limit 5](DruidQuery[e](t JOIN DruidQuery[groups a, b, sort a,
+    b, limit 5](t)))
 
-    The first five rows have the first five keys that there are, so rows with others are not read. The order and the limit stay outside.
+    The first five rows have the first five keys, so rows with other keys are not read. Order and limit are applied
+    again above.
     """
     if not isinstance(node, Sort) or not isinstance(node.input, DruidQuery) or node.fetch is None or not node.keys:
         return None
     query, most = node.input, node.fetch + node.offset
     if query.grouped is not None or query.is_limited or query.sort or not 0 < most <= MOST or _has_first_keys(query):
         return None
-    rows = context.rows(query) if isinstance(query.source, TableScan) else None  # of joins it is a guess
+    rows = context.rows(query) if isinstance(query.source, TableScan) else None  # an estimate for joins
     if rows is not None and rows <= most:
         return None
     found = pushed(lambda: _joined(query, node, most, context))
@@ -50,7 +52,7 @@ def _joined(query: DruidQuery, sort: Sort, most: int, context: RuleContext) -> D
     for key in sort.keys:
         behind = substitute(key.rex, mapping)
         if key.rex.type.name not in _KEYS or not is_deterministic(behind):
-            break  # the keys before it say less, and are as right
+            break  # the keys before it select more rows, which is right as well
         keys.setdefault(behind, key)
     source = query.source
     if not keys or not isinstance(source, TableScan | DruidUnion | DruidJoin):
@@ -63,8 +65,8 @@ def _joined(query: DruidQuery, sort: Sort, most: int, context: RuleContext) -> D
 
 
 def _first_keys(query: DruidQuery, keys: dict[Rex, SortKey], most: int, context: RuleContext) -> DruidQuery:
-    """The first keys in that order. Where nulls stand elsewhere than in Druid, which has them lowest, a key says so: by keys
-    alone Druid drops groups early (DefaultLimitSpec.sortingOrderHasNonGroupingFields).
+    """The first keys in this order. If nulls are not in Druid's order (lowest first), an additional key orders them:
+    Druid discards groups early only if it sorts by keys alone (DefaultLimitSpec.sortingOrderHasNonGroupingFields).
     """
     columns = tuple(context.new_column(FIRST, rex.type) for rex in keys)
     flags: dict[Rex, PlanColumn] = {}
@@ -82,5 +84,5 @@ def _first_keys(query: DruidQuery, keys: dict[Rex, SortKey], most: int, context:
 
 
 def _without_sign(rex: Rex) -> Rex:
-    """Druid's joins tell -0.0 from 0.0, and its groups have 0.0."""
+    """Druid's joins distinguish -0.0 from 0.0; its groups contain 0.0."""
     return Call(DOUBLE, "+", (rex, Literal(DOUBLE, 0.0))) if rex.type == DOUBLE else rex

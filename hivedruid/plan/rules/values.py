@@ -1,4 +1,4 @@
-"""Rules about rows that the query gives itself: however they are written, they are one list."""
+"""Rules about constant rows in a query: in whatever form they are written, they become one list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Row = tuple[Rex, ...]
 
 
 def values_merge(node: Node, context: RuleContext) -> Node | None:
-    """(SELECT 1, 'a' UNION ALL SELECT 2, 'b') => Values((1, 'a'), (2, 'b')); explode(array(1, 2)) and other generators alike"""
+    """(SELECT 1, 'a' UNION ALL SELECT 2, 'b') => Values((1, 'a'), (2, 'b')); also explode(array(1, 2)) and other
+    generators
+    """
     if not isinstance(node, LateralView) and not is_union_all(node):
         return None
     rows = _rows(node, context.zone)
@@ -68,7 +70,7 @@ def scalar_of_constants(node: Node, context: RuleContext) -> Node | None:
 
 
 def _rows(node: Node, zone: str) -> list[Row] | None:
-    """The rows of a plan that reads nothing, where all their values are constants."""
+    """The rows of a plan that reads no table, if all their values are constants."""
     found: list[Row] | None = None
     if isinstance(node, Values):
         found = list(node.rows)
@@ -122,7 +124,7 @@ def _generated(node: LateralView, zone: str) -> list[Row] | None:
 
 
 def _made(generator: Rex, width: int) -> list[Row] | None:
-    """The rows that a generator makes of constants."""
+    """The rows that a generator returns for constants."""
     if not isinstance(generator, Call) or not generator.args:
         return None
     op, args = generator.op, generator.args
@@ -157,7 +159,7 @@ def _structs(items: tuple[Rex, ...], width: int) -> list[Row] | None:
 
 
 def _items(rex: Rex) -> tuple[Rex, ...] | None:
-    """What is in an array of constants: one that is written, or a text that is split at a mark."""
+    """The elements of a constant array: a literal one, or a string that is split at a separator."""
     if isinstance(rex, Call) and rex.op == "array":
         return rex.args
     if isinstance(rex, Call) and rex.op == "split" and all(isinstance(a, Literal) for a in rex.args):
