@@ -16,9 +16,10 @@ _PREDICATES = frozenset(
 
 
 def bounded_values(rex: Rex, condition: Rex | None = None) -> int | None:
-    """The most values that an expression can have in any data, null included, over rows that meet the condition.
+    """The maximum number of values that an expression can have in any data, null included, over rows that satisfy the
+    condition.
 
-    None where there is no bound: a column of which the condition does not enumerate the values.
+    None if there is no bound: a column whose values the condition does not list.
     """
     for term in conjuncts(condition) if condition is not None else ():
         if isinstance(term, Call) and term.op in ("=", "in") and term.args[0] == rex:

@@ -1,7 +1,7 @@
-"""Calendar functions of constants, computed while planning: `trunc(current_date, 'MM')` is a date like any other.
+"""Calendar functions of constants, computed during planning: `trunc(current_date, 'MM')` becomes a plain date.
 
-The clock of the statement is in its snapshot, so planning stays pure. What a function cannot compute exactly as Hive
-does is left to the engine that runs the query. The expected values in the tests are those of Hive 4.0.1.
+The clock of the statement is in its snapshot, so planning stays pure. Functions that cannot be computed exactly as in
+Hive are left to the engine that runs the query. The expected values in the tests are those of Hive 4.0.1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATE_TEXT = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def _local(value: Any, zone: str) -> datetime | None:
-    """What a clock shows at a time: of a zoned timestamp, the session's clock. None for what is not a time."""
+    """The wall-clock time of a value: for a zoned timestamp, in the session's zone. None if it is not a time."""
     if isinstance(value, str):
         return literals.parse_timestamp(value)
     if not isinstance(value, date):
@@ -78,7 +78,7 @@ def _next_day(_call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _trunc(_call: Call, values: list[Any], zone: str) -> Folded:
-    """The first day of the month, quarter or year as a text; NULL for other units."""
+    """The first day of the month, quarter or year as a string; NULL for other units."""
     value, pattern = values[0], values[1] if len(values) == 2 else None
     is_day = isinstance(value, date) or (isinstance(value, str) and _DATE_TEXT.fullmatch(value))
     moment = _local(value, zone) if is_day else None
@@ -89,7 +89,7 @@ def _trunc(_call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def floor_local(moment: datetime, unit: str) -> datetime:
-    """The start of the unit that a wall clock time is in."""
+    """The start of the unit that contains a wall-clock time."""
     start = bucket(literals.to_micros(moment) // 1000, unit, UTC)
     return literals.EPOCH + timedelta(milliseconds=start)
 
@@ -138,7 +138,7 @@ _WIDTHS = {"D": (1, 3), **dict.fromkeys("MdHhms", (1, 2))}
 
 
 def written(moment: datetime, pattern: str) -> str | None:
-    """The time in a pattern of numbers; None where it has other letters."""
+    """The time in a pattern of numbers; None if it has other letters."""
     out = []
     for match in re.finditer(r"'([^']+)'|(([a-zA-Z])\3*)|([-/:. ,_0-9])|(.)", pattern, re.DOTALL):
         quoted, run, letter, mark, other = match.groups()
@@ -185,7 +185,7 @@ def _from_unixtime(_call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
-    """Of a time, or of a text that is in exactly the pattern."""
+    """Of a time, or of a string that matches the pattern exactly."""
     session, moment = literals.zone_of(zone), values[0]
     if isinstance(moment, str) and len(values) == 1:
         moment = literals.parse_plain(moment)
@@ -210,7 +210,7 @@ def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _read(text: str, pattern: str) -> datetime | None:
-    """A text in a pattern that `unix_shape` knows, in which every field has its place."""
+    """A string in a pattern that `unix_shape` supports, in which every field has a fixed position."""
     places = [pattern.find(run) for run in ("yyyy", "MM", "dd", "HH", "mm", "ss")]
     year = int(text[places[0] : places[0] + 4])
     month, day, hour, minute, second = (int(text[p : p + 2]) if p >= 0 else 0 for p in places[1:])
@@ -221,7 +221,7 @@ def _read(text: str, pattern: str) -> datetime | None:
 
 
 def _zone_shift(call: Call, values: list[Any], _zone: str) -> Folded:
-    """What the clocks of a zone show at a time that is taken for UTC, or the other way."""
+    """The wall-clock time in a zone for a UTC time, or the reverse."""
     moment = _local(values[0], "UTC")
     zone = literals.zone_of(values[1]) if isinstance(values[1], str) else None
     is_zoned = isinstance(values[0], datetime) and values[0].tzinfo is not None

@@ -1,7 +1,7 @@
-"""Comparisons with the rows of a subquery: `x > ALL (SELECT …)`, and IN where its NULL is seen. Pure.
+"""Comparisons with the rows of a subquery: `x > ALL (SELECT …)`, and IN if its NULL matters. Pure.
 
-What decides is in one row about the subquery: how many rows it has, how many of them are not NULL, the least and the most.
-`x > ALL (q)` is then true over no rows, false where x is not above the most, NULL where a NULL is among them, else true.
+One row about the subquery determines the result: its number of rows, the number that are not NULL, minimum and maximum.
+`x > ALL (q)` is then true over no rows, false if x is not above the maximum, NULL if there is a NULL, else true.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def quantified(op: str, value: Rex, plan: Node, is_any: bool, new_column: NewCol
     if (op, is_any) in (("=", True), ("<>", False)):
         found = Subquery(t.BOOLEAN, "in", plan, (value,))
         return found if is_any else Call(t.BOOLEAN, "not", (found,))
-    decided = op if is_any else _OPPOSITE[op]  # what one row decides: that ANY is true, that ALL is false
+    decided = op if is_any else _OPPOSITE[op]  # the case that one row decides: ANY is true, ALL is false
     row = _Summary(plan, new_column, with_extremes=True)
     bounds = [row.least] if decided in (">", ">=") else [row.most] if decided in ("<", "<=") else [row.least, row.most]
     hits = tuple(Call(t.BOOLEAN, decided, (value, bound)) for bound in bounds)
@@ -33,7 +33,7 @@ def quantified(op: str, value: Rex, plan: Node, is_any: bool, new_column: NewCol
 
 
 def exact_in_value(rex: Rex, new_column: NewColumn) -> Rex:
-    """The value with every `x IN (SELECT …)` in it spelled out: Spark's own is false where it should be NULL."""
+    """The value with every `x IN (SELECT …)` in it expanded: Spark's own is false where it should be NULL."""
 
     def change(part: Rex) -> Rex | None:
         if not isinstance(part, Subquery) or part.kind != "in" or len(part.args) != 1:
@@ -44,7 +44,9 @@ def exact_in_value(rex: Rex, new_column: NewColumn) -> Rex:
 
 
 def exact_in_condition(rex: Rex, new_column: NewColumn) -> Rex:
-    """The condition with IN (SELECT …) spelled out where NULL differs from false: not in AND, OR, and a NOT of one alone."""
+    """The condition with IN (SELECT …) expanded where NULL differs from false: not in AND, OR, and a NOT of one IN
+    alone.
+    """
     terms = [_exact_term(term, new_column) for term in conjuncts(rex)]
     return conjunction(terms) or rex
 
@@ -65,7 +67,7 @@ def _exact_where_false(rex: Rex, new_column: NewColumn) -> Rex:
 
 
 class _Summary:
-    """The one row about a subquery's column, as expressions; the subquery itself is one value, however often it is read."""
+    """The row about a subquery's column, as expressions; the subquery itself is one value, however often it is read."""
 
     def __init__(self, plan: Node, new_column: NewColumn, *, with_extremes: bool = False) -> None:
         column = plan.columns[0].ref
@@ -94,7 +96,9 @@ class _Summary:
         return self._field("most", self.value_type)
 
     def decide(self, value: Rex, hit: Rex, is_any: bool) -> Rex:
-        """ANY is false and ALL true over no rows; else a hit makes ANY true and ALL false, and a NULL leaves it open."""
+        """Over no rows ANY is false and ALL true; otherwise a match makes ANY true and ALL false, and without one a
+        NULL makes both NULL.
+        """
         rows, values = self._field("rows", t.BIGINT), self._field("values", t.BIGINT)
         unknown = Call(t.BOOLEAN, "or", (Call(t.BOOLEAN, "<", (values, rows)), Call(t.BOOLEAN, "is_null", (value,))))
         hit_value, else_value = (_TRUE, _FALSE) if is_any else (_FALSE, _TRUE)

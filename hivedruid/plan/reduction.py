@@ -1,6 +1,8 @@
-"""Semi-join reduction: of joins that Spark runs, the keys of the small side become a filter of the native query on the other.
+"""Semi-join reduction: for joins that Spark runs, the keys of the small side become a filter of the native query on the
+other.
 
-Hive does the same with min, max and a bloom filter (hive.tez.dynamic.semijoin.reduction); here it is the keys themselves.
+Hive does the same with min, max and a bloom filter (hive.tez.dynamic.semijoin.reduction); here the filter is the list
+of keys.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from hivedruid.plan.rules.context import RuleContext
 
 MAX_KEYS = "hivedruid.semijoin.max.keys"
 WORTH = 10
-"""How many times more rows than keys the other side has at least, by estimate, where it is known."""
+"""The minimum ratio of rows of the other side to keys, by estimate, if it is known."""
 
 Job = Callable[[Node], SparkJob]
 """How a node over a Hive-side table becomes a Spark job."""
@@ -64,7 +66,7 @@ def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
 
 
 def _is_stable(node: Node) -> bool:
-    """Whether the node has the same rows each time: its keys are asked for on their own, before its rows."""
+    """Whether the node has the same rows each time it runs: its keys are queried separately, before its rows."""
     for one in node.walk():
         if isinstance(one, Sort) or any(not is_deterministic(e) for e in one.expressions()):
             return False
@@ -77,10 +79,12 @@ def _is_stable(node: Node) -> bool:
 
 
 def _target(node: Node, column: Ref) -> tuple[DruidQuery, Ref] | None:
-    """The native query below that a column comes from, as it is, where a row less there is a row less here."""
+    """The native query below whose column this is, unchanged, if filtering its rows there is the same as filtering
+    here.
+    """
     while not isinstance(node, DruidQuery):
         if any(has(e, Over) or not is_deterministic(e) for e in node.expressions()):
-            return None  # what a window computes depends on the rows that are there
+            return None  # the result of a window function depends on the other rows
         if isinstance(node, Filter):
             node = node.input
         elif isinstance(node, Project):
@@ -129,7 +133,7 @@ def _key_filter(
 
 
 def _keys(small: Node, key: Ref, most: int, context: RuleContext, job: Job) -> DruidRead | SparkJob | None:
-    """What answers with the distinct keys, one more than there may be at the most."""
+    """The query for the distinct keys, limited to one more than the maximum."""
     made = context.new_column("_k", key.type)
     distinct = Aggregate((made,), small, (key,), ())
     if isinstance(small, DruidQuery):

@@ -8,12 +8,12 @@ from hivedruid.plan.spark_text import quote_string
 
 
 def found(sql: str, pattern: str) -> str:
-    """The date or timestamp in a text, its year with four digits, as Spark's cast wants it."""
+    """The date or timestamp in a string, with a four-digit year, as Spark's cast requires."""
     return f"regexp_replace(concat('000', regexp_extract({sql}, {quote_string(pattern)}, 1)), '^0*([0-9]{{4}}-)', '$1')"
 
 
 def number_of_text(sql: str, to: HiveType) -> str:
-    """Where Spark's cast of a text to a number reads more than Hive: blanks around an integer, `nan`, `inf`."""
+    """Strings that Spark's cast to a number accepts and Hive's does not: spaces around an integer, `nan`, `inf`."""
     cast = f"CAST({sql} AS {spark_type(to)})"
     if to.is_integer:
         return f"(CASE WHEN {sql} RLIKE {quote_string(INTEGER_TEXT)} THEN {cast} END)"
@@ -23,20 +23,20 @@ def number_of_text(sql: str, to: HiveType) -> str:
 
 
 INTEGER_TEXT = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)\z"
-"""What is an integer for Hive; what follows the point is cut."""
+"""An integer in Hive's syntax; digits after the decimal point are dropped."""
 FOREIGN_DOUBLE_TEXT = r"^(?i)\s*[+-]?(?!(?-i:NaN|Infinity)\s*\z)(nan|inf|infinity)\s*\z"
-"""Spark's other spellings of NaN and Infinity, which are NULL for Hive."""
+"""Spark's other spellings of NaN and Infinity, which are NULL in Hive."""
 
 
 def decimal_to_integer(sql: str, to: HiveType) -> str:
-    """NULL where the whole part does not fit (UDFToInteger and its kin)."""
+    """NULL if the integer part is out of range (UDFToInteger and similar)."""
     half = 1 << ({"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}[to.name] - 1)
     fits = f"{sql} > CAST('{-half - 1}' AS DECIMAL(20, 0)) AND {sql} < CAST('{half}' AS DECIMAL(20, 0))"
     return f"(CASE WHEN {fits} THEN CAST({sql} AS {spark_type(to)}) END)"
 
 
 def interval_text(sql: str, source: HiveType) -> str:
-    """The text of plan.literals.interval_text."""
+    """The string of plan.literals.interval_text."""
     size = f"abs({sql})"
     if source == INTERVAL_YEAR_MONTH:
         sign, parts = (
@@ -52,7 +52,9 @@ def interval_text(sql: str, source: HiveType) -> str:
 
 
 def text_interval(sql: str, to: HiveType) -> str:
-    """A text as an interval, by the pattern of plan.literals.parse_interval_text; digits past the sixth are cut."""
+    """A string as an interval, by the pattern of plan.literals.parse_interval_text; digits after the sixth are
+    dropped.
+    """
     pattern = f"^{literals.INTERVAL_TEXT}\\z"
 
     def part(group: int) -> str:
@@ -71,9 +73,9 @@ _INTERVAL_PARTS = {
     INTERVAL_YEAR_MONTH: r"^\s*([+-]?)(\d+)-(\d+)\s*$",
     INTERVAL_DAY_TIME: r"^\s*([+-]?)(\d+) (\d+):(\d+):(\d+(?:[.]\d{1,6})?)",
 }
-"""Sign and parts of a text."""
+"""Sign and parts of an interval string."""
 _INTERVAL_ROOM = {INTERVAL_YEAR_MONTH: 178_956_970, INTERVAL_DAY_TIME: 106_751_991}
-"""The years, and the days, for which Spark's intervals have no room."""
+"""The years, and the days, that are out of range for Spark's intervals."""
 
 INTERVAL_PLACES = {
     "year": ("make_ym_interval", 0),
@@ -83,4 +85,4 @@ INTERVAL_PLACES = {
     "minute": ("make_dt_interval", 2),
     "second": ("make_dt_interval", 3),
 }
-"""INTERVAL (expression) unit: Spark's function, and how many arguments stand before the number."""
+"""INTERVAL (expression) unit: Spark's function, and the number of arguments before the number."""

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def _array_contains(s: SparkRex, rex: Call) -> str:
-    """false where the array, its elements or the value are NULL (GenericUDFArrayContains)."""
+    """false if the array, its elements or the value are NULL (GenericUDFArrayContains)."""
     return f"coalesce(array_contains({', '.join(s.render(a) for a in rex.args)}), FALSE)"
 
 
 def _array_slice(s: SparkRex, rex: Call) -> str:
-    """Counted from 0; empty where it reaches over the end."""
+    """Zero-based; empty if it extends beyond the end."""
     array, start, length = [s.render(a) for a in rex.args]
     inside = f"{start} >= 0 AND {length} >= 0 AND {start} + {length} <= size({array})"
     return f"(CASE WHEN {inside} THEN slice({array}, {start} + 1, {length}) ELSE slice({array}, 1, 0) END)"
@@ -34,20 +34,20 @@ def _empty_for_null(s: SparkRex, rex: Call) -> str:
 
 
 def _array_join(s: SparkRex, rex: Call) -> str:
-    """NULL of an empty array (GenericUDFArrayJoin)."""
+    """NULL for an empty array (GenericUDFArrayJoin)."""
     args = rex.args[:2] if len(rex.args) > 2 and constant(rex.args[2]) is None else rex.args
     texts = [s.render(a) for a in args]
     return f"(CASE WHEN size({texts[0]}) > 0 THEN array_join({', '.join(texts)}) END)"
 
 
 def _made(s: SparkRex, rex: Call) -> str:
-    """array() and map(), of texts where nothing tells of what."""
+    """array() and map(), with string elements if nothing determines their type."""
     text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
     return f"CAST({text} AS {spark_type(rex.type)})" if not rex.args else text
 
 
 def _parse_url_tuple(s: SparkRex, rex: Call) -> str:
-    """A row of parse_url(); QUERY:name asks for one of the query's values."""
+    """An entry of parse_url(); QUERY:name returns one of the query's values."""
     url = s.render(rex.args[0])
     parts = []
     for arg in rex.args[1:]:

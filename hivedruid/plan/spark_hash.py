@@ -1,4 +1,4 @@
-"""Hive's hash() and murmur_hash() in Spark SQL: of Java's hash codes, which Spark's functions are not."""
+"""Hive's hash() and murmur_hash() in Spark SQL: they use Java's hash codes, Spark's functions do not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MURMUR_SEED = 104729
 
 
 def _let(name: str, value: str, body: str) -> str:
-    """The body with a name for a value that it reads more than once."""
+    """The body with a name for a value that it uses more than once."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
 def _of_bytes(binary: str, start: int) -> str:
-    """31 * h + byte over the bytes of a binary, with their signs."""
+    """31 * h + byte over the signed bytes of a binary."""
     step = f"h * 31 + {signed_byte('b', 'i')}"
     positions = "IF(length(b) = 0, CAST(array() AS ARRAY<INT>), sequence(1, length(b)))"
     return _let("b", binary, f"aggregate({positions}, {start}, (h, i) -> {step})")
@@ -44,7 +44,7 @@ def _of_decimal(value: str, type_: HiveType) -> str:
 
 
 def _of_timestamp(value: str) -> str:
-    """Seconds above 30 bits of nanoseconds (TimestampWritableV2)."""
+    """Seconds shifted by 30 bits, plus the nanoseconds (TimestampWritableV2)."""
     micros = f"unix_micros(CAST({value} AS TIMESTAMP))"
     packed = "shiftleft(CAST(floor(m / 1000000) AS BIGINT), 30) | CAST(pmod(m, 1000000) * 1000 AS BIGINT)"
     return _let("m", micros, _of_long(packed))
@@ -92,7 +92,7 @@ def _combined(parts: list[str]) -> str:
 
 
 def _murmur_of(value: str, type_: HiveType) -> str:
-    """Murmur3 of the bytes of a value, the highest first for numbers (ObjectInspectorUtils.hashCodeMurmur)."""
+    """Murmur3 of the bytes of a value, most significant first for numbers (ObjectInspectorUtils.hashCodeMurmur)."""
     widths = {"smallint": 4, "int": 8, "date": 8, "bigint": 16}
     if type_.name in ("boolean", "tinyint"):
         return f"CAST({value} AS INT)"
@@ -105,7 +105,7 @@ def _murmur_of(value: str, type_: HiveType) -> str:
 
 
 def _murmur3(hexadecimal: str) -> str:
-    """Murmur3 (x86, 32 bits) of bytes that are given in base 16."""
+    """Murmur3 (x86, 32 bits) of bytes given in hexadecimal."""
     block = "concat(substring(w, 7, 2), substring(w, 5, 2), substring(w, 3, 2), substring(w, 1, 2))"
     count = "length(x) div 8"
     blocks = f"IF(length(x) < 8, CAST(array() AS ARRAY<BIGINT>), sequence(1L, {count}))"
@@ -127,7 +127,7 @@ def _mixed(number: str) -> str:
 
 
 def _signed(digits: str) -> str:
-    """A byte in base 16 with its sign, which Hive keeps in the last bytes; 0 where there is none."""
+    """A hexadecimal byte as a signed number, which Hive uses for the last bytes; 0 if it is missing."""
     return f"CAST(CAST(CAST(coalesce(conv({digits}, 16, 10), '0') AS INT) AS TINYINT) AS INT)"
 
 

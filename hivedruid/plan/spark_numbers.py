@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def _abs(s: SparkRex, rex: Call) -> str:
-    """An int for the narrower integers, too: abs(-128) is 128 (GenericUDFAbs); Spark's stays a tinyint and wraps."""
+    """An int also for the narrower integers: abs(-128) is 128 (GenericUDFAbs); Spark's result stays a tinyint and
+    wraps.
+    """
     value = s.render(rex.args[0])
     return f"abs({value if rex.type == rex.args[0].type else f'CAST({value} AS {spark_type(rex.type)})'})"
 
@@ -24,13 +26,13 @@ def _sqrt(s: SparkRex, rex: Call) -> str:
 
 
 def _arc(s: SparkRex, rex: Call) -> str:
-    """NULL outside of -1 to 1, where Spark has NaN."""
+    """NULL outside of -1 to 1, where Spark returns NaN."""
     value = s.render(rex.args[0])
     return f"(CASE WHEN {value} BETWEEN -1 AND 1 OR isnan({value}) THEN {rex.op}({value}) END)"
 
 
 def _log(s: SparkRex, rex: Call) -> str:
-    """NULL for a base that is not above 1 (UDFLog)."""
+    """NULL for a base of at most 1 (UDFLog)."""
     args = [s.render(a) for a in rex.args]
     text = f"{rex.op}({', '.join(args)})"
     base = constant(rex.args[0])
@@ -39,7 +41,7 @@ def _log(s: SparkRex, rex: Call) -> str:
 
 
 def _pmod(s: SparkRex, rex: Call) -> str:
-    """((a % b) + b) % b, which is negative where b is, and has the rounding of the sum; Spark's has not."""
+    """((a % b) + b) % b, which is negative if b is, and rounds the sum; Spark's function does neither."""
     by = constant(rex.args[1])
     a, b = (s.render(x) for x in rex.args)
     if isinstance(by, int) and by > 0 and rex.type.is_integer:
@@ -49,7 +51,7 @@ def _pmod(s: SparkRex, rex: Call) -> str:
 
 
 def typed(s: SparkRex, rex: Call) -> str:
-    """Spark's function of the name, cast to the type that Hive gives the result."""
+    """Spark's function of the same name, cast to the result type in Hive."""
     text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
     return text if rex.type.name in ("unknown", "double", "void") else f"CAST({text} AS {spark_type(rex.type)})"
 
@@ -59,7 +61,7 @@ def _round(s: SparkRex, rex: Call) -> str:
 
 
 def cut(s: SparkRex, rex: Call) -> str:
-    """trunc(number, digits): without the digits behind a place, toward zero."""
+    """trunc(number, digits): truncates toward zero after a number of digits."""
     number = s.render(rex.args[0])
     digits = s.render(rex.args[1]) if len(rex.args) > 1 else "0"
     known = constant(rex.args[1]) if len(rex.args) > 1 else 0
@@ -77,7 +79,7 @@ def cut(s: SparkRex, rex: Call) -> str:
         size_cut = fraction if known > 0 else whole
     else:
         size_cut = f"IF({digits} > 0, {fraction}, {whole})"
-    # what is beyond 2^63 has no digits to cut
+    # numbers beyond 2^63 have no digits to drop
     kept = f"IF({size} < 9.2E18D, {size_cut}, {size}) * IF({number} < 0, -1D, 1D) + 0D"
     return f"CAST({kept} AS {spark_type(rex.type)})"
 
@@ -87,12 +89,13 @@ def _rounded_down(number: str, digits: str) -> str:
 
 
 _FRACTION_BITS = (61, 70, 80)
-"""By how many bits a fraction is shifted to be a whole number below 2^61: the first for those above 2^-9, and so on."""
+"""The shift in bits that makes a fraction an integer below 2^61: the first for fractions above 2^-9, and so on."""
 
 
 def _with_fraction(size: str, digits: str) -> str:
-    """A positive double cut behind `digits` digits. A double is a fraction of a power of two, and the digits are those of
-    this fraction: 0.29 is somewhat less than 29 hundredths."""
+    """A positive double truncated after `digits` digits. A double is a fraction of a power of two, and its digits are
+    those of this fraction: 0.29 is slightly less than 29 hundredths.
+    """
     fraction = f"({size} % 1D)"
     steps = [f"CAST(CAST({fraction} * pow(2D, {bits}) AS BIGINT) AS DECIMAL(19, 0))" for bits in _FRACTION_BITS]
     ten = f"CAST(pow(10, least({digits}, 18)) AS DECIMAL(19, 0))"

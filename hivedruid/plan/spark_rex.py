@@ -68,7 +68,7 @@ def literal_sql(value: Any, type_: HiveType) -> str:
 
 
 class SparkRex:
-    """Renders expressions of one query; `names` says what a column id is called where the text will stand."""
+    """Renders expressions of one query; `names` maps the id of a column to its name where the text is used."""
 
     def __init__(self, zone: str, subquery: Callable[[Subquery], str]) -> None:
         self.zone = zone
@@ -82,7 +82,7 @@ class SparkRex:
         return self._sql(rex)
 
     def render(self, rex: Rex) -> str:
-        """The text of a part, under the names of the whole."""
+        """The text of a part, with the names of the whole."""
         return self._sql(rex)
 
     def _sql(self, rex: Rex) -> str:
@@ -157,11 +157,13 @@ class SparkRex:
             return special(self, rex)
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
-        return f"{op}({', '.join(self.local(a) for a in args)})"  # a function of a time reads the session's calendar
+        return f"{op}({', '.join(self.local(a) for a in args)})"  # functions of a time use the session's calendar
 
     def _operand(self, rex: Rex, result: HiveType) -> str:
-        """A bigint has 19 digits where a decimal is computed; for Spark it has 20, which makes another type of the result.
-        A decimal beside a float is a float to Hive, and makes a double in Spark. Spark compares no maps, but their entries."""
+        """A bigint has 19 digits in decimal arithmetic; in Spark it has 20, which results in another type. A decimal
+        combined with a float is a float in Hive, and a double in Spark. Spark cannot compare maps, but it can compare
+        their entries.
+        """
         sql = self._sql(rex)
         if rex.type.name == "map":
             return f"sort_array(map_entries({sql}))"
@@ -172,14 +174,14 @@ class SparkRex:
     # --- time --------------------------------------------------------------------------------------------------
 
     def to_local(self, sql: str) -> str:
-        """An instant as the session zone's wall clock, still typed TIMESTAMP (Spark runs in UTC)."""
+        """An instant as the wall-clock time of the session's zone, still typed TIMESTAMP (Spark runs in UTC)."""
         return sql if self.is_utc else f"from_utc_timestamp({sql}, {quote_string(self.zone)})"
 
     def from_local(self, sql: str) -> str:
         return sql if self.is_utc else f"to_utc_timestamp({sql}, {quote_string(self.zone)})"
 
     def local(self, rex: Rex) -> str:
-        """A time value in its own calendar: zoned timestamps in the session's zone, the others as they are."""
+        """A time value in its own calendar: zoned timestamps in the session's zone, others unchanged."""
         sql = self._sql(rex)
         return self.to_local(sql) if rex.type.name.endswith("zone") else sql
 
@@ -188,7 +190,8 @@ class SparkRex:
         zoned = value.type.name.endswith("zone")
         sql = self._sql(value)
         if zoned and unit in ("hour", "minute", "second") and not self.is_utc:
-            # the time since the local unit began, taken off the instant: right also in the hour a clock repeats
+            # the time since the local unit began, subtracted from the instant: also right in the hour that a clock
+            # repeats
             local = self.to_local(sql)
             begun = f"({sql} - ({local} - date_trunc('{unit.upper()}', {local})))"
             next_unit = f"CASE WHEN {begun} = {sql} THEN {sql} ELSE {begun} + INTERVAL '1' {unit.upper()} END"
@@ -231,7 +234,7 @@ class SparkRex:
         if source.name == "decimal" and to.is_integer:
             return decimal_to_integer(sql, to)
         if source.is_approximate and to.is_integer:
-            return f"CAST(CAST({sql} AS BIGINT) AS {spark_type(to)})"  # cut to the width of the type, as in Java
+            return f"CAST(CAST({sql} AS BIGINT) AS {spark_type(to)})"  # reduced to the width of the type, as in Java
         if source.name == "char" and source.params and to.name == "binary":
             return f"CAST(rpad({sql}, {source.params[0]}, ' ') AS BINARY)"
         if source.is_timestamp and to.is_numeric:
@@ -251,11 +254,11 @@ class SparkRex:
         return f"CAST({sql} AS {spark_type(to)})"
 
     def plain_time(self, sql: str) -> str:
-        """The timestamp in a text as unix_timestamp() reads it."""
+        """The timestamp in a string as unix_timestamp() parses it."""
         return f"CAST(upper({found(sql, literals.PLAIN_TEXT)}) AS TIMESTAMP)"
 
     def text_to_time(self, sql: str, to: HiveType) -> str:
-        """By the patterns of plan.literals, since Spark's cast reads other texts as times than Hive's."""
+        """By the patterns of plan.literals, since Spark's cast accepts other strings as times than Hive's."""
         day = f"CAST({found(sql, literals.DATE_TEXT)} AS DATE)"
         if to.name == "date":
             return day
@@ -287,12 +290,12 @@ class SparkRex:
         return text
 
     def _zoned_text(self, sql: str) -> str:
-        """At least one digit of the fraction, and the zone's name (TimestampTZ.FORMATTER)."""
+        """With at least one fractional digit, and the zone's name (TimestampTZ.FORMATTER)."""
         local = f"CAST(CAST({self.to_local(sql)} AS TIMESTAMP_NTZ) AS STRING)"
         return f"concat({local}, CASE WHEN {local} LIKE '%.%' THEN '' ELSE '.0' END, {quote_string(' ' + self.zone)})"
 
     def seconds(self, rex: Rex) -> str:
-        """Seconds since the epoch, floored; a plain timestamp is read in the session's zone, as Hive does."""
+        """Seconds since the epoch, floored; a plain timestamp is interpreted in the session's zone, as in Hive."""
         sql = self._sql(rex)
         return (
             f"unix_seconds({sql if rex.type.name.endswith('zone') else self.from_local(f'CAST({sql} AS TIMESTAMP)')})"
@@ -318,7 +321,8 @@ _WITHIN_GROUP = {
     "percentile_disc": f"double({_AT_FRACTION.format('TRUE')})",
     "percentile_disc_desc": f"double({_AT_FRACTION.format('FALSE')})",
 }
-"""Aggregates over an order, of a value and a fraction. Hive's percentile_disc is the value at the place (n - 1) * fraction, rounded up."""
+"""Ordered-set aggregates of a value and a fraction. Hive's percentile_disc is the value at position (n - 1) * fraction,
+rounded up."""
 
 
 _KEEP_INSTANTS = frozenset(
@@ -345,9 +349,7 @@ def _like(s: SparkRex, rex: Call) -> str:
     escape = f" ESCAPE {s._sql(rex.args[2])}" if len(rex.args) > 2 else ""
     pattern = rex.args[1]
     if not escape and isinstance(pattern, Literal) and re.search(r"(?<!\\)(\\\\)*\\$", str(pattern.value)):
-        pattern = Literal(
-            pattern.type, f"{pattern.value}\\"
-        )  # one backslash at the end stands for itself; Spark refuses it
+        pattern = Literal(pattern.type, f"{pattern.value}\\")  # one backslash at the end is literal; Spark rejects it
     text = s._sql(pattern)
     if not escape and not isinstance(pattern, Literal):
         alone = quote_string(r"(?<!\\)(\\\\)*\\\z")
@@ -361,7 +363,7 @@ def _null_if_any_null(s: SparkRex, rex: Call) -> str:
 
 
 def _printf(s: SparkRex, rex: Call) -> str:
-    """Times as their texts, bytes as hexadecimal digits in pairs: Spark hands over what it keeps them as."""
+    """Times as strings, binaries as pairs of hexadecimal digits; Spark would return its internal representation."""
     args = [s._sql(rex.args[0])]
     for arg in rex.args[1:]:
         text = s._sql(arg)
@@ -380,14 +382,14 @@ def _element(s: SparkRex, rex: Call) -> str:
 
 
 def _to_millis(s: SparkRex, rex: Call) -> str:
-    """Milliseconds since the epoch, floored: what Druid keeps of a time."""
+    """Milliseconds since the epoch, floored, as Druid stores a time."""
     value = rex.args[0]
     sql = s._sql(value)
     return f"unix_millis({sql if value.type.name.endswith('zone') else f'CAST({sql} AS TIMESTAMP)'})"
 
 
 def _text(name: str) -> Callable[[SparkRex, Call], str]:
-    """By UTF-16 units, but for binaries and for what is sought or padded with that may be the empty text."""
+    """By UTF-16 units, except for binaries and for search and padding strings that may be empty."""
     place = {"lpad": 2, "rpad": 2, "instr": 1, "locate": 0}.get(name)
 
     def lower(s: SparkRex, rex: Call) -> str:

@@ -1,4 +1,4 @@
-"""Relational nodes as Spark SQL: the residual above Druid, and (without pushdown) the oracle of the tests."""
+"""Relational nodes as Spark SQL: the part of a plan outside Druid, and (without pushdown) the reference of the tests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, 
 from hivedruid.plan.spark_rex import SparkRex, quote_identifier
 
 Leaf = Callable[[Node], str | None]
-"""The view that stands for a leaf (its columns named by their ids), or None where the node is no leaf."""
+"""The view for a leaf (its columns named by their ids), or None if the node is not a leaf."""
 
 
 def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
-    """The node as one SELECT whose output columns, in order, are named by their ids, or as `names` says."""
+    """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`."""
     text = _Writer(zone, leaf).query(node)
     if names is None or names == tuple(c.id for c in node.columns):
         return text
@@ -59,7 +59,7 @@ class _Block:
         if self.having:
             clauses.append(f"HAVING {' AND '.join(self.having)}")
         if self.order:
-            # an output column by its name, which also serves window functions and aggregates
+            # an output column by its name, which also works for window functions and aggregates
             selected = {c.id: quote_identifier(c.id) for c in self.columns}
             rex.names = {**self.exprs, **selected}
             clauses.append(f"ORDER BY {', '.join(rex.sort_key(k) for k in self.order)}")
@@ -71,13 +71,13 @@ class _Writer:
         self.leaf = leaf
         self.rex = SparkRex(zone, self._subquery)
         self.outside: list[set[str]] = []
-        """What the subqueries that are being written read of the queries around them."""
+        """The columns of the outer queries that the current subqueries read."""
 
     def query(self, node: Node) -> str:
         return self._block(node).text(self.rex)
 
     def _subquery(self, rex: Subquery) -> str:
-        """Spark looks for an outer column in the query next to a subquery, and in its conditions alone."""
+        """Spark resolves an outer column only in the query directly around a subquery, and only in its conditions."""
         outer = rex.plan.outer_refs()
         if any(outer & other for other in self.outside):
             raise UnsupportedError(
@@ -120,7 +120,7 @@ class _Writer:
     def _filter(self, node: nodes.Filter) -> _Block:
         block = self._block(node.input)
         late = block.projected or block.limit or block.order
-        # HAVING takes no subquery, and over grouping sets Spark does not always find the keys in it
+        # HAVING cannot contain a subquery, and over grouping sets Spark does not always resolve the keys in it
         if late or (block.group is not None and (block.has_grouping_sets or has(node.condition, Subquery))):
             block = self._from(node.input)
         target = block.where if block.group is None else block.having
@@ -131,14 +131,14 @@ class _Writer:
         block = self._block(node.input)
         same = all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
         if block.order and same and not block.has_grouping_sets and " OVER (" not in "".join(block.exprs.values()):
-            block.columns = node.columns  # ORDER BY may name what is no longer selected
+            block.columns = node.columns  # ORDER BY may use columns that are not in the output
             return block
         if (
             block.projected
             or block.limit
             or block.order
             or (block.group is not None and any(has(e, Subquery) for e in node.exprs))
-            # without any of its aggregates a grand total would be a row for each of its input
+            # without its aggregates a grand total would be one row for each input row
             or (block.group == "" and not any(refs(e) for e in node.exprs))
         ):
             block = self._from(node.input)
@@ -177,8 +177,9 @@ class _Writer:
         return block
 
     def _with_total(self, node: nodes.Aggregate) -> _Block:
-        """Sets with the one of no keys, which has a row over no rows, too. Spark leaves it out, so a row is added to the
-        input that no aggregate reads, and what it makes of the other sets is taken away."""
+        """Grouping sets with the empty one, which has a row even over no rows. Spark omits that row, so a row that no
+        aggregate reads is added to the input, and its rows in the other sets are removed.
+        """
         inner = self._from(node.input)
         names = [quote_identifier(f"_k{i}") for i in range(len(node.keys))]
         keys = [f"{self._sql(k, inner)} AS {name}" for k, name in zip(node.keys, names, strict=True)]
@@ -193,14 +194,14 @@ class _Writer:
         return block
 
     def _from_keys(self, node: nodes.Aggregate) -> _Block:
-        """The input with the key expressions as columns: GROUPING SETS and constants need names to group by."""
+        """The input with the key expressions as columns: GROUPING SETS and constants can only group by names."""
         inner = self._from(node.input)
         keys = [f"{self._sql(k, inner)} AS {quote_identifier(f'_k{i}')}" for i, k in enumerate(node.keys)]
         return _Block(f"(SELECT *, {', '.join(keys)} FROM {inner.from_})", node.input.columns)
 
     def _sort(self, node: nodes.Sort) -> _Block:
         block = self._block(node.input)
-        # behind HAVING Spark's ORDER BY sees only what is selected
+        # after HAVING, Spark's ORDER BY resolves only output columns
         if block.order or block.limit or block.having:
             block = self._from(node.input)
         block.order += node.keys

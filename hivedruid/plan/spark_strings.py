@@ -17,12 +17,14 @@ Lower = Callable[["SparkRex", Call], str]
 
 
 def constant(rex: Rex) -> object:
-    """The value of a literal, None for everything else."""
+    """The value of a literal, None for any other expression."""
     return rex.value if isinstance(rex, Literal) else None
 
 
 def substring(s: SparkRex, rex: Call) -> str:
-    """A start further left than the text is long gives '' (UDFSubstr.makeIndex); Spark starts at the first letter."""
+    """'' if the start is further left than the length of the string (UDFSubstr.makeIndex); Spark starts at the first
+    character.
+    """
     text, start, *length = [s.render(a) for a in rex.args]
     plain = f"substring({', '.join((text, start, *length))})"
     first = constant(rex.args[1])
@@ -33,7 +35,7 @@ def substring(s: SparkRex, rex: Call) -> str:
 
 
 def trim(side: str) -> Lower:
-    """Characters to trim stand before the text in Spark's two-argument form."""
+    """The characters to trim precede the string in Spark's two-argument form."""
 
     def lower(s: SparkRex, rex: Call) -> str:
         args = [s.render(a) for a in rex.args]
@@ -43,7 +45,7 @@ def trim(side: str) -> Lower:
 
 
 def _pad(s: SparkRex, rex: Call) -> str:
-    """Nothing to pad with makes NULL (GenericUDFBasePad)."""
+    """NULL for an empty padding string (GenericUDFBasePad)."""
     text = f"{rex.op}({', '.join(s.render(a) for a in rex.args)})"
     return text if constant(rex.args[2]) else f"(CASE WHEN {s.render(rex.args[2])} <> '' THEN {text} END)"
 
@@ -54,20 +56,21 @@ def signed_byte(binary: str, position: str) -> str:
 
 
 def _ascii(s: SparkRex, rex: Call) -> str:
-    """The first byte of UTF-8, with its sign (UDFAscii)."""
+    """The first byte of UTF-8, signed (UDFAscii)."""
     text = s.render(rex.args[0])
     return f"(CASE WHEN {text} = '' THEN 0 ELSE CAST({signed_byte(f'CAST({text} AS BINARY)', '1')} AS INT) END)"
 
 
 def _soundex(s: SparkRex, rex: Call) -> str:
-    """Of the letters alone; NULL with one that is not of the Latin alphabet (commons-codec)."""
+    """Of the letters only; NULL if one of them is not Latin (commons-codec)."""
     letters = f"regexp_replace({s.render(rex.args[0])}, '[^\\\\p{{L}}]', '')"
     return f"(CASE WHEN {letters} NOT RLIKE '[^A-Za-z]' THEN soundex({letters}) END)"
 
 
 def _instr(s: SparkRex, rex: Call) -> str:
-    """Nothing is in the empty text, not even '' (GenericUDFUtils.findText). The third argument is where to begin, the
-    fourth which occurrence is meant."""
+    """Nothing is found in the empty string, not even '' (GenericUDFUtils.findText). The third argument is the start,
+    the fourth the number of the occurrence.
+    """
     text, sought = s.render(rex.args[0]), s.render(rex.args[1])
     if len(rex.args) == 2:
         found = f"instr({text}, {sought})"
@@ -102,7 +105,7 @@ def _locate(s: SparkRex, rex: Call) -> str:
 
 
 def _replace(s: SparkRex, rex: Call) -> str:
-    """The empty text is found in front of every character and at the end (String.replace)."""
+    """The empty string is found before every character and at the end (String.replace)."""
     text, sought, new = [s.render(a) for a in rex.args]
     plain = f"replace({text}, {sought}, {new})"
     if constant(rex.args[1]):
@@ -119,14 +122,14 @@ def _substring_index(s: SparkRex, rex: Call) -> str:
 
 
 def _hex(s: SparkRex, rex: Call) -> str:
-    """Whole numbers in base 16, everything else by its bytes."""
+    """Integers in hexadecimal, other values by their bytes."""
     value, text = rex.args[0], s.render(rex.args[0])
     plain = value.type.is_integer or value.type.is_string or value.type.name == "binary"
     return f"hex({text})" if plain else f"hex(CAST({text} AS STRING))"
 
 
 def _sha2(s: SparkRex, rex: Call) -> str:
-    """SHA-1 goes for a length of 1 (GenericUDFSha2 asks Java for `SHA-<length>`)."""
+    """A length of 1 is SHA-1 (GenericUDFSha2 requests `SHA-<length>` from Java)."""
     value, length = [s.render(a) for a in rex.args]
     plain = f"sha2({value}, {length})"
     return (
@@ -137,7 +140,7 @@ def _sha2(s: SparkRex, rex: Call) -> str:
 
 
 def _aes(name: str) -> Lower:
-    """ECB, as Hive; a key of another length than AES has, and what cannot be decrypted, are NULL."""
+    """ECB, as in Hive; NULL for a key length that AES does not have, and if decryption fails."""
 
     def lower(s: SparkRex, rex: Call) -> str:
         value, key = [s.render(a) for a in rex.args]
@@ -148,7 +151,7 @@ def _aes(name: str) -> Lower:
 
 
 def _split(s: SparkRex, rex: Call) -> str:
-    """The empty pattern leaves an empty text at the end (String.split)."""
+    """The empty pattern results in an empty string at the end (String.split)."""
     text, pattern = (s.render(a) for a in rex.args)
     plain = f"split({text}, {pattern})"
     if constant(rex.args[1]):
@@ -158,7 +161,7 @@ def _split(s: SparkRex, rex: Call) -> str:
 
 
 def _concat_ws(s: SparkRex, rex: Call) -> str:
-    """NULL among the elements of an array is written as null; as an argument it is left out."""
+    """NULL among the elements of an array is written as null; as an argument it is skipped."""
     args = [s.render(a) for a in rex.args]
     for i, arg in enumerate(rex.args):
         if arg.type.name == "array":
@@ -167,7 +170,7 @@ def _concat_ws(s: SparkRex, rex: Call) -> str:
 
 
 def _rlike(s: SparkRex, rex: Call) -> str:
-    """Nothing matches the empty pattern (UDFRegExp)."""
+    """The empty pattern has no match (UDFRegExp)."""
     text, pattern = (s.render(a) for a in rex.args)
     plain = f"({text} RLIKE {pattern})"
     return (

@@ -1,7 +1,8 @@
-"""Texts in Spark SQL whose positions are Java's: UTF-16 units, of which a character beyond U+FFFF has two.
+"""Strings in Spark SQL with Java's positions: UTF-16 units, two for a character beyond U+FFFF.
 
-Hive's substr, lpad, rpad and instr count those, and write half of such a character as a question mark; length, locate,
-reverse and casts to varchar count characters, as Spark does. Here a mark behind each of them stands for its second unit.
+Hive's substr, lpad, rpad and instr count units, and write half of such a character as a question mark; length, locate,
+reverse and casts to varchar count characters, as Spark does. Here a marker after each such character represents its
+second unit.
 """
 
 from __future__ import annotations
@@ -25,23 +26,25 @@ _ASTRAL = r"[\x{10000}-\x{10FFFF}]"
 
 
 def _marked(sql: str, rex: Rex) -> str:
-    """The text with a character for each unit."""
+    """The string with one character for each unit."""
     if isinstance(rex, Literal) and isinstance(rex.value, str) and rex.value.isascii():
         return sql
     return f"regexp_replace({sql}, {quote_string(f'({_ASTRAL})')}, '$1{_MARK}')"
 
 
 def _unmarked(sql: str) -> str:
-    """The text again, with a question mark for what was cut in two.
+    """The original string, with a question mark for each character that was split.
 
-    Whole characters get their mark in front, since Java looks only one unit behind.
+    Whole characters get their marker in front, since Java looks only one unit behind.
     """
     moved = f"regexp_replace({sql}, {quote_string(f'({_ASTRAL}){_MARK}')}, '{_WHOLE}$1')"
     return f"replace(regexp_replace({moved}, {quote_string(f'(?<!{_WHOLE}){_ASTRAL}|{_MARK}')}, '?'), '{_WHOLE}', '')"
 
 
 def _substring(s: SparkRex, rex: Call) -> str:
-    """A start further left than the text is long gives '' (UDFSubstr.makeIndex); Spark starts at the first letter."""
+    """'' if the start is further left than the length of the string (UDFSubstr.makeIndex); Spark starts at the first
+    character.
+    """
     text, *places = (s._sql(a) for a in rex.args)
     marked, start = _marked(text, rex.args[0]), rex.args[1]
     found = _unmarked(f"substring({', '.join((marked, *places))})")
@@ -62,7 +65,7 @@ def _instr(s: SparkRex, rex: Call) -> str:
 
 
 def _locate(s: SparkRex, rex: Call) -> str:
-    """The start counts units, the answer characters."""
+    """The start counts units, the result characters."""
     sought, text, start = (s._sql(a) for a in rex.args)
     if start == "1":
         return f"locate({sought}, {text}, 1)"

@@ -21,7 +21,7 @@ _TRUNC_UNITS = {
     "'QUARTER'": ("QUARTER", "Q"),
     "'MONTH'": ("MONTH", "MON", "MM"),
 }
-"""What trunc() calls its units, capital letters only, and Spark's names."""
+"""The unit names of trunc(), in upper case only, and Spark's names."""
 _YEAR_MONTH = frozenset({"year", "month"})
 _DAY_TIME = frozenset({"day", "hour", "minute", "second"})
 
@@ -43,7 +43,7 @@ def _trunc(s: SparkRex, rex: Call) -> str:
 
 
 def _add_months(s: SparkRex, rex: Call) -> str:
-    """The last day of a month stays a last day (GenericUDFAddMonths). With a pattern the time of the day stays, too."""
+    """The last day of a month stays a last day (GenericUDFAddMonths). With a pattern the time of day is kept, too."""
     value, months = s.local(rex.args[0]), s.render(rex.args[1])
     day = value if rex.args[0].type.name == "date" else f"CAST({value} AS DATE)"
     moved = f"add_months({day}, {months})"
@@ -56,7 +56,7 @@ def _add_months(s: SparkRex, rex: Call) -> str:
 
 
 def _formatted(s: SparkRex, time: str, pattern: Rex, instant: str | None = None) -> str:
-    """A time in a pattern; NULL where it is not one, and date_format() alone takes such."""
+    """A time formatted with a pattern; NULL if the value is not a time, which only date_format() accepts."""
     given = constant(pattern)
     if not isinstance(given, str):
         return f"date_format({time}, {s.render(pattern)})"
@@ -94,14 +94,14 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
         return "CAST(NULL AS BIGINT)"
     parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
     shape = literals.unix_shape(pattern)
-    if shape is not None:  # Spark takes years of more digits, too
+    if shape is not None:  # Spark accepts years with more digits, too
         exactly = quote_string("^" + shape + r"\z")
         parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
     return f"unix_seconds({s.from_local(parsed)})"
 
 
 def _zone_shift(s: SparkRex, rex: Call) -> str:
-    """A whole number is milliseconds, another one seconds; a zone that Java does not know is UTC."""
+    """An integer is in milliseconds, other numbers in seconds; a zone that Java does not know is UTC."""
     value = rex.args[0]
     sql = s.render(value)
     if value.type.is_numeric:
@@ -118,7 +118,7 @@ _JAVA_ZONE = re.compile(r"GMT[+-]\d{1,2}(:?\d\d)?|[A-Z]{3}")
 
 
 def _is_java_zone(zone: str) -> bool:
-    """Whether TimeZone.getTimeZone() knows it; it takes no offsets without GMT, and does not fold case."""
+    """Whether TimeZone.getTimeZone() supports the name; offsets need GMT, and names are case-sensitive."""
     if _JAVA_ZONE.fullmatch(zone):
         return True
     named = zone[:1].isupper() and not re.match(r"(UTC|UT|GMT)?[+-]", zone)

@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 EQUAL, BETWEEN, MATCH, OTHER = 0.1, 1 / 3, 0.1, 0.5
-"""The part of the rows that a condition is thought to leave: equality with an unknown number of values, a comparison,
-a pattern, anything else. Those of System R, for want of histograms."""
+"""The estimated selectivity of an equality with an unknown number of values, a comparison, a pattern, and any other
+condition. Those of System R, since there are no histograms."""
 NULLS = 0.1
 GROUPS = 0.1
 """The ratio of groups to rows for an unknown key."""
@@ -46,7 +46,7 @@ def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zon
 
 @dataclass
 class Estimator:
-    """Estimates over one plan. Column ids are unique in a plan, so what is learnt of a column holds wherever it is read."""
+    """Estimates over one plan. Column ids are unique in a plan, so statistics of a column apply wherever it is read."""
 
     statistics: Statistics
     zone: str = "UTC"
@@ -69,7 +69,7 @@ class Estimator:
     # --- rows --------------------------------------------------------------------------------------------------
 
     def _rows(self, node: Node) -> float | None:
-        if id(node) not in self._known:  # the node is kept, so that its id stays its own
+        if id(node) not in self._known:  # keeps a reference to the node, so that its id is not reused
             self._known[id(node)] = (node, self._compute(node))
         return self._known[id(node)][1]
 
@@ -102,7 +102,7 @@ class Estimator:
         return rows
 
     def _learn(self, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...]) -> None:
-        """What stands behind columns; one that is handed on keeps its id."""
+        """The expressions of columns; a column that is passed through keeps its id."""
         for column, rex in zip(columns, exprs, strict=False):
             if not (isinstance(rex, Ref) and rex.id == column.id):
                 self._meanings[column.id] = rex
@@ -153,7 +153,7 @@ class Estimator:
         return max(matches, right) if join.kind in ("right", "full") else matches
 
     def _matching(self, join: nodes.Join | nodes.DruidJoin, left: float, right: float) -> float:
-        """The part of all pairs that meets the condition: 1 / the larger number of values of an equal pair."""
+        """The share of all pairs that satisfies the condition: 1 / the larger number of values of an equal pair."""
         assert join.condition is not None
         left_ids = {c.id for c in join.left.columns}
         part = 1.0
@@ -178,7 +178,7 @@ class Estimator:
         return sum(p for p in parts if p is not None) if None not in parts else None
 
     def _groups(self, keys: tuple[Rex, ...], rows: float | None) -> float | None:
-        """Groups of so many rows; without keys there is one."""
+        """The groups of this number of rows; without keys there is one."""
         counts = [self.distinct(key) for key in keys]
         if None not in counts:
             product = float(prod(c for c in counts if c is not None))
@@ -205,7 +205,7 @@ class Estimator:
         return None if None in used or not used else prod(u for u in used if u is not None)
 
     def _buckets(self, rex: Call) -> int | None:
-        """The buckets of time that a floor can have over the rows' times."""
+        """The number of time buckets of a floor function in the range of the rows' times."""
         argument = rex.args[0]
         seen = 0
         while isinstance(argument, Ref) and argument.id in self._meanings and seen < 20:
@@ -224,7 +224,9 @@ class Estimator:
         return min(1.0, max(0.0, times * prod(self._term(t) for t in rest)))
 
     def _time_part(self, terms: list[Rex]) -> tuple[float, list[Rex]]:
-        """What the terms on a table's time leave of its rows, as if they were even over time; and the other terms."""
+        """The selectivity of the terms on a table's time, as if the rows were distributed evenly over time; and the
+        other terms.
+        """
         for time_id, (start, end) in self._times.items():
             span, rest = intervals.ALL, []
             for term in terms:
@@ -272,7 +274,7 @@ _LENGTHS = {
     "second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000,
     "month": 30 * 86_400_000, "quarter": 91 * 86_400_000, "year": 365 * 86_400_000,
 }  # fmt: skip
-"""Milliseconds of a bucket, about."""
+"""The approximate length of a bucket in milliseconds."""
 
 
 def _limited(rows: float | None, fetch: int | None, offset: int) -> float | None:

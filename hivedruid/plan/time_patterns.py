@@ -1,6 +1,8 @@
-"""Patterns of java.time, which Hive's date_format(), from_unixtime() and unix_timestamp() take, for Spark, which lacks some letters.
+"""Patterns of java.time, which Hive's date_format(), from_unixtime() and unix_timestamp() accept, for Spark, which does
+not support all letters.
 
-Hive 4.0.1 formats with java.time.format.DateTimeFormatter in the locale en_US; the widths are those that Java 17 takes.
+Hive 4.0.1 formats with java.time.format.DateTimeFormatter in the locale en_US; the widths are those that Java 17
+accepts.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ _WIDTHS: dict[str, range | tuple[int, ...]] = {
     **dict.fromkeys("Ov", (1, 4)),
     "B": (1, 4, 5),
 }
-"""The letters that java.time knows, and how many of each may stand in a row."""
+"""The letters of java.time, and the maximum length of a run of each."""
 _REFUSED = frozenset("AnNBvpg")
-"""Letters that Spark does not know, and that nothing here stands for."""
+"""Letters that Spark does not support and that cannot be replaced here."""
 _YEAR_WIDTH = 6
-"""The longest run of `y` that Spark takes."""
+"""The longest run of `y` that Spark supports."""
 _ZONES = frozenset("zOXxZV")
 _SATURDAY = "date_add(CAST({0} AS DATE), 7 - dayofweek({0}))"
 _WEEK = {
@@ -44,15 +46,15 @@ _WEEK = {
     "e": "dayofweek({0})",
     "c": "dayofweek({0})",
 }
-"""Weeks of the locale en_US: from Sunday on, the first is the one with the first day of the year or month."""
+"""Weeks of the locale en_US: they begin on Sunday, and the first one contains the first day of the year or month."""
 _SIMPLE_DATE_FORMAT = frozenset("uQqeckKAnNB")
-"""Letters that mean something else, or nothing, to SimpleDateFormat, which add_months() uses."""
+"""Letters with another meaning, or none, in SimpleDateFormat, which add_months() uses."""
 PATTERN_OF = {"date_format": 1, "from_unixtime": 1, "unix_timestamp": 1, "add_months": 2}
-"""Which argument of a function is a pattern."""
+"""The position of the argument of a function that is a pattern."""
 
 
 class Moment(NamedTuple):
-    """A time in Spark SQL: what the clocks of `zone` show, and the instant itself."""
+    """A time in Spark SQL: the wall-clock time in `zone`, and the instant itself."""
 
     local: str
     instant: str
@@ -60,7 +62,7 @@ class Moment(NamedTuple):
 
 
 def tokens(pattern: str) -> list[str] | None:
-    """A pattern's runs of a letter, its quoted texts, and what is between them; None where it is not a pattern."""
+    """A pattern's runs of a letter, its quoted texts, and the text between them; None if it is not a valid pattern."""
     parts = [match[0] for match in _TOKEN.finditer(pattern)]
     fields = [part for part in parts if part[0].isalpha()]
     known = all(len(field) in _WIDTHS.get(field[0], ()) for field in fields)
@@ -68,7 +70,7 @@ def tokens(pattern: str) -> list[str] | None:
 
 
 def check(function: str, pattern: str) -> None:
-    """Refuse a constant pattern that Hive refuses, or whose letters Spark cannot write or read."""
+    """Raise an error for a constant pattern that Hive refuses, or whose letters Spark cannot format or parse."""
     parts = tokens(pattern)
     if parts is None:
         if function in ("date_format", "unix_timestamp"):
@@ -91,18 +93,18 @@ def check(function: str, pattern: str) -> None:
 
 
 def tells_a_date(parts: list[str]) -> bool:
-    """Whether a text in the pattern is a date: without a year, a month and a day unix_timestamp() is NULL."""
+    """Whether a string parsed with the pattern is a date: without a year, a month and a day unix_timestamp() is NULL."""
     letters = {part[0] for part in parts if part[0].isalpha()}
     return bool(letters & set("yu")) and ("D" in letters or ("d" in letters and bool(letters & set("ML"))))
 
 
 def spark_pattern(parts: list[str]) -> str:
-    """The pattern with letters that Spark has; for reading texts, where nothing can be computed."""
+    """The pattern in Spark's letters, for parsing strings, where nothing can be computed."""
     return "".join("y" * len(part) if part[0] == "u" else part for part in parts)
 
 
 def formatted(moment: Moment, parts: list[str]) -> str:
-    """A time as text, in Spark SQL: one date_format(), or several with what Spark cannot format in between."""
+    """A time as a string, in Spark SQL: one date_format(), or several combined with parts that Spark cannot format."""
     pieces: list[str] = []
     plain = ""
     for part in parts:
@@ -123,7 +125,7 @@ def _plain(moment: Moment, pattern: str) -> str:
 
 
 def _letters(part: str) -> str | None:
-    """The letters with which Spark writes this part, None where it has none."""
+    """The letters with which Spark formats this part, None if there are none."""
     letter, width = part[0], len(part)
     if not letter.isalpha():
         return part if letter == "'" else part.replace("[", "").replace("]", "")
@@ -138,7 +140,7 @@ def _letters(part: str) -> str | None:
 
 def _computed(moment: Moment, part: str) -> str:
     letter, width = part[0], len(part)
-    if letter in _ZONES:  # to_json is the one function of Spark that writes a time in a zone that it is told
+    if letter in _ZONES:  # to_json is the only function of Spark that formats a time in a given zone
         options = f"map('timestampFormat', {quote_string(part)}, 'timeZone', {quote_string(moment.zone)})"
         return f"get_json_object(to_json(named_struct('t', {moment.instant}), {options}), '$.t')"
     if width == 5 and letter in "GMLEec":  # the first letter of the name

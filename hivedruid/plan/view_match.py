@@ -17,15 +17,16 @@ from hivedruid.plan.view_columns import MissingError, ViewColumns, canonical
 
 NewColumn = Callable[[str, HiveType], PlanColumn]
 MOST_PAIRINGS = 24
-"""Maximum pairings of a self-join's tables with the view's that are tried."""
+"""Maximum number of pairings of the tables of a self-join with the view's that are tried."""
 
 
 @dataclass(frozen=True)
 class MaterializedView:
-    """A view that queries may be answered from, as it was built: its table, what its rows are, and in which zone.
+    """A view that queries can be rewritten to read, as it was built: its table, the definition of its rows, and its
+    time zone.
 
     `root`: the position of the table in `definition.block.scans` whose every row is in the view exactly once, each of
-    the other tables adding columns only; None where that is not known.
+    the other tables adding only columns; None if that is unknown.
     """
 
     table: Table
@@ -47,7 +48,7 @@ class Match:
     keys: tuple[Rex, ...] | None
 
     def normalized(self, rex: Rex) -> Rex:
-        """An expression over the block's tables, in the form that `columns` knows."""
+        """An expression over the block's tables, in the form of the keys of `columns`."""
         return canonical(rex, self.names, self.equal)
 
     @property
@@ -68,7 +69,7 @@ def match(block: Block, view: MaterializedView, new_column: NewColumn) -> Match:
 
 
 def _pairings(block: Block, view: MaterializedView) -> Iterator[tuple[int | None, ...]]:
-    """For each table of the view the one of the block that it stands for; None for one that adds columns only."""
+    """For each table of the view the corresponding one of the block; None for a table that adds only columns."""
     ours = [_key(s.table) for s in block.scans]
     theirs = [_key(s.table) for s in view.definition.block.scans]
     extra = len(theirs) - len(ours)
@@ -151,7 +152,7 @@ def _columns(
 
 
 def _typed(literal: Literal, type_: HiveType) -> Literal | None:
-    """The constant that a column is equal to, as the column has it; None where they are not of one kind."""
+    """The constant that a column is equal to, in the column's type; None if they are of different kinds."""
     if literal.type == type_:
         return literal
     return Literal(type_, literal.value) if literal.type.is_integer and type_.is_integer else None
@@ -174,7 +175,7 @@ def _equality(term: Rex) -> tuple[Ref, Ref] | None:
 
 
 def _classes(terms: Sequence[Rex]) -> dict[str, Ref]:
-    """For every column that is equal to others the one that stands for all of them."""
+    """For every column that is equal to others, the representative of its group."""
     found: dict[str, Ref] = {}
     for pair in filter(None, map(_equality, terms)):
         a, b = (found.get(ref.id, ref) for ref in pair)
@@ -193,13 +194,15 @@ def _check_equalities(view: Sequence[Rex], ours: Sequence[Rex]) -> None:
 
 
 def _is_same(term: Rex, equal: Mapping[str, Ref]) -> bool:
-    """Whether the view's joins say it: equal columns are one by now, and not null. (`a = a` alone says that it is not null.)"""
+    """Whether the view's joins imply it: equal columns have been unified, and are not null. (`a = a` only implies that
+    it is not null.)
+    """
     if not isinstance(term, Call) or term.op != "=" or term.args[0] != term.args[1]:
         return False
     return term.args[0] in equal.values()
 
 
-# --- tables that add columns only --------------------------------------------------------------------------------
+# --- tables that add only columns -----------------------------------------------------------------------------
 
 
 def _tables(term: Rex) -> set[int]:
@@ -207,7 +210,7 @@ def _tables(term: Rex) -> set[int]:
 
 
 def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView) -> None:
-    """Every table that the query has must hang on the root by the joins that it has, and each on one other table."""
+    """Whether every table of the query is connected to the root by its joins, and joined with one other table."""
     reached = {view.root}
     edges = [tuple(_tables(t)) for t in terms]
     if any(len(e) != 2 for e in edges):
@@ -260,7 +263,7 @@ def _over_rows(found: Match, call: Agg) -> Agg:
 def groups_from_groups(
     found: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg], new_column: NewColumn
 ) -> Node:
-    """The view's groups as they are where the query has the same, else rolled up further."""
+    """The view's groups if the query has the same ones, otherwise aggregated further."""
     assert found.keys is not None
     normalized_keys = [found.normalized(k) for k in keys]
     new_keys = _keys(found, normalized_keys)
@@ -275,7 +278,7 @@ def groups_from_groups(
 
 
 def _fixed(found: Match) -> set[Rex]:
-    """Expressions that one value is left of."""
+    """Expressions that the conditions restrict to one value."""
     values = {
         t.args[0]
         for t in found.residual
@@ -285,7 +288,7 @@ def _fixed(found: Match) -> set[Rex]:
 
 
 class _RollUp:
-    """Groups of groups: sums of sums and of counts, least of least, the greatest of the greatest."""
+    """Groups of groups: sums of sums and of counts, minima of minima, maxima of maxima."""
 
     def __init__(self, found: Match, node: Aggregate, keys: tuple[Rex, ...], new_column: NewColumn) -> None:
         self.found = found
@@ -381,7 +384,9 @@ class _RollUp:
         return self._total(Agg(call.type, "sum", (Call(call.type, "*", factors),), condition=condition))
 
     def _avg(self, call: Agg, condition: Rex | None) -> Rex:
-        """sum / count. A sum of bigint may overflow where an average does not: there from averages and counts."""
+        """sum / count. A sum of bigint may overflow where an average does not: it is then computed from averages and
+        counts.
+        """
         (argument,) = call.args
         if call.type != DOUBLE:
             raise MissingError(f"{_shown(call)} cannot be computed from its groups")
