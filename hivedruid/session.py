@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from hivedruid import defaults, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.engine.capabilities import is_embedded
+from hivedruid.engine.kinds import kind_of
 from hivedruid.errors import ExecutionError, ResourceError, SemanticError, Span, UnsupportedError
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
-from hivedruid.settings import ELSEWHERE, Settings, seconds
-from hivedruid.settings import EMBEDDED as EMBEDDED_URL
+from hivedruid.settings import ELSEWHERE, EMBEDDED, Settings, seconds
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
@@ -254,17 +253,17 @@ class Session:
 
     def _note_place(self, table: Table, here: str, *, is_absent: bool) -> None:
         """Note, once, that the rows of a table are in another Druid, and record where they are."""
-        from hivedruid.catalog.places import EMBEDDED, Places, elsewhere
+        from hivedruid.catalog.places import IN_HOME, Places, elsewhere
 
         places, data_source = Places(self.catalog), table.data_source
         place = places.find(data_source)
         if place is None and not is_absent:
             with suppress(ExecutionError):  # a read-only catalog is sufficient
                 places.remember(data_source, here)
-        elif place is None and here != EMBEDDED and self.store.schema(data_source):
-            place = EMBEDDED
-        begun_with = self._defaults.get("druid.url", EMBEDDED_URL)
-        unknown = place is None and is_absent and here == EMBEDDED and not is_embedded(begun_with)
+        elif place is None and here != IN_HOME and self.store.schema(data_source):
+            place = IN_HOME
+        begun_with = self._defaults.get("druid.url", EMBEDDED)
+        unknown = place is None and is_absent and here == IN_HOME and not kind_of(begun_with).is_in_home
         if (place in (None, here) and not unknown) or (here, data_source) in self._noted_places:
             return
         self._noted_places.add((here, data_source))
@@ -275,11 +274,11 @@ class Session:
 
     def _place(self) -> str:
         """The Druid that druid.url names, as recorded by `catalog/places.py`; "" for a local cluster without an id."""
-        from hivedruid.catalog.places import EMBEDDED
+        from hivedruid.catalog.places import IN_HOME
 
         url = self.settings["druid.url"].rstrip("/")
-        if is_embedded(url):
-            return EMBEDDED
+        if kind_of(url).is_in_home:
+            return IN_HOME
         from hivedruid.local.state import cluster_id, running
 
         services = running(self.home)
@@ -326,7 +325,7 @@ class Session:
 
     def druid(self) -> DruidEngine:
         """The Druid that druid.url names. Raises ConnectError for `local` if the cluster is not running."""
-        if is_embedded(self.settings["druid.url"]):
+        if kind_of(self.settings["druid.url"]).is_in_home:
             return self.store
         from hivedruid.clients.address import address
         from hivedruid.clients.cluster import DruidCluster

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.engine.kinds import require
 
 if TYPE_CHECKING:
-    from hivedruid.clients.cluster import DruidCluster
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.spark.jobs import SparkRunner
+
+C = TypeVar("C")
 
 
 @dataclass
@@ -38,10 +40,6 @@ class Services:
     tell: Callable[[str], None]
     confirm: Callable[[str], bool]
 
-    def cluster(self) -> DruidCluster:
-        """The session's cluster; building the action has already refused the embedded store."""
-        from hivedruid.clients.cluster import DruidCluster
-
-        druid = self.druid()
-        assert isinstance(druid, DruidCluster)
-        return druid
+    def engine(self, capability: type[C]) -> C:
+        """The session's engine as a capability. Raises UnsupportedError if it does not have it."""
+        return require(self.druid(), capability)

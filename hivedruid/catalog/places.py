@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hivedruid.catalog.store import Catalog
 
-EMBEDDED = "the embedded store of this home"
+IN_HOME = "the embedded store of this home"
 
 
 class Places:

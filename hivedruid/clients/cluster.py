@@ -1,4 +1,4 @@
-"""A Druid cluster as an `engine.DruidEngine`: native queries to its broker, tasks to its overlord."""
+"""A Druid cluster as an engine with all capabilities: native queries to its broker, tasks to its overlord."""
 
 from __future__ import annotations
 
@@ -15,17 +15,24 @@ from hivedruid.clients import answers, wire
 from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
+from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import wait_until
 from hivedruid.clients.stream import JsonStream, MalformedError, TruncatedError
 from hivedruid.druid.limits import DruidLimits
+from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, SegmentLists, Tasks
+from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import ListedSegment, StoredSegment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
+    from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
+    from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
+    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
     from hivedruid.ingestion.offsets import Move
+    from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
@@ -49,7 +56,7 @@ class ServiceStatus:
     problem: str = ""
 
 
-class DruidCluster:
+class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, KafkaIngestion, Compaction):
     """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
     `kept` are the session's secrets, which are filled into submitted specs.
@@ -105,14 +112,14 @@ class DruidCluster:
             yield from self.rows(read.over_nothing)
 
     def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
-        """The segments that queries read now; see `DruidEngine.segments`."""
+        """The segments that queries read now; see `SegmentLists.segments`."""
         from hivedruid.clients.segments import Segments
 
         self._check()
         return Segments(self.client, data_source).stored()
 
     def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
-        """All segments with their states; see `DruidEngine.listed_segments`."""
+        """All segments with their states; see `SegmentLists.listed_segments`."""
         from hivedruid.clients.segment_list import listed
 
         self._check()
@@ -282,13 +289,13 @@ class DruidCluster:
     # --- writing -----------------------------------------------------------------------------------------------
 
     def check(self, spec: Mapping[str, Any]) -> None:
-        """Refuse input sources that this Druid cannot read; see `DruidEngine.check`."""
+        """Refuse input sources that this Druid cannot read; see `Loading.check`."""
         from hivedruid.clients.ingest import check_extension
 
         check_extension(self, spec)
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
-        """Load staged rows with a task, and wait until they can be queried and are verified; see `DruidEngine.ingest`."""
+        """Load staged rows with a task, and wait until they can be queried and are verified; see `Loading.ingest`."""
         from hivedruid.clients.ingest import Ingestion
 
         self._check()
@@ -298,7 +305,7 @@ class DruidCluster:
             self.progress("")
 
     def roll_back(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
-        """Roll back a load; see `DruidEngine.roll_back`."""
+        """Roll back a load; see `Loading.roll_back`."""
         from hivedruid.clients.ingest import Ingestion
 
         self._check()
@@ -307,11 +314,8 @@ class DruidCluster:
         finally:
             self.progress("")
 
-    def drop(self, data_source: str, *, purge: bool = False) -> None:
-        """Mark all segments of a data source as unused; returns when the broker has unloaded them.
-
-        With `purge` a kill task then deletes them.
-        """
+    def drop(self, data_source: str) -> None:
+        """Mark all segments of a data source as unused; returns when the broker has unloaded them."""
         self._check()
         self.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
         try:
@@ -324,10 +328,62 @@ class DruidCluster:
                 f"{data_source} was dropped, but timed out after {self.patience:g} s waiting for the broker to unload its segments",
                 hint="check the logs of Druid's coordinator and historicals",
             )
-        if purge:
-            from hivedruid.clients.tasks import delete_unused
 
-            delete_unused(self, data_source)
+    def delete_unused(self, data_source: str) -> None:
+        """Delete the unused segments with a kill task."""
+        from hivedruid.clients.tasks import delete_unused
+
+        delete_unused(self, data_source)
+
+    # --- compaction --------------------------------------------------------------------------------------------
+
+    def configure_compaction(self, data_source: str, config: Mapping[str, Any] | None) -> None:
+        """See `Compaction.configure_compaction`."""
+        from hivedruid.clients.compaction import configure
+
+        configure(self, data_source, config)
+
+    def automatic_compactions(self) -> tuple[AutomaticCompaction, ...]:
+        """The data sources with automatic compaction, by name."""
+        from hivedruid.clients.compaction import automatic
+
+        return automatic(self)
+
+    def compaction_tasks(self, data_source: str | None) -> tuple[Task, ...]:
+        """Compaction tasks, newest first."""
+        from hivedruid.clients.compaction import compaction_tasks
+
+        return compaction_tasks(self, data_source)
+
+    def compact(self, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
+        """Submit compaction tasks; see `Compaction.compact`."""
+        from hivedruid.clients.compaction import compact
+
+        return compact(self, task, limits)
+
+    # --- tasks -------------------------------------------------------------------------------------------------
+
+    def tasks(self, data_source: str | None = None, state: str | None = None) -> tuple[Task, ...]:
+        """Tasks, newest first."""
+        return Overlord(self.client).tasks(data_source, state)
+
+    def task(self, task_id: str) -> Task | None:
+        """One task; None if it does not exist."""
+        return Overlord(self.client).task(task_id)
+
+    def task_report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
+        """See `Tasks.task_report`."""
+        return Overlord(self.client).report(task_id)
+
+    def task_log(self, task_id: str, characters: int) -> str:
+        """The end of a task's log."""
+        return Overlord(self.client).log(task_id, characters)
+
+    def stop_task(self, task: Task, patience: float) -> bool:
+        """Stop a running task; see `Tasks.stop_task`."""
+        from hivedruid.clients.tasks import stop
+
+        return stop(self, task, patience)
 
     # --- ingestion from Kafka ----------------------------------------------------------------------------------
 
@@ -340,7 +396,7 @@ class DruidCluster:
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts:
-        """The state of a supervisor; see `DruidEngine.ingestion_facts`."""
+        """The state of a supervisor; see `KafkaIngestion.ingestion_facts`."""
         from hivedruid.clients.lifecycle import read_facts
 
         self._check()
@@ -355,12 +411,32 @@ class DruidCluster:
         accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
-        """Start, stop or change a supervisor; see `DruidEngine.change_ingestion`."""
+        """Start, stop or change a supervisor; see `KafkaIngestion.change_ingestion`."""
         from hivedruid.clients.lifecycle import IngestionRunner
 
         runner = IngestionRunner(self, patience, moving, accepted)
         runner.run(change, on_step)
         return runner.moved
+
+    def inspect_feed(self, spec: Mapping[str, Any]) -> Seen:
+        """Inspect Kafka and Druid for a supervisor's spec; see `KafkaIngestion.inspect_feed`."""
+        from hivedruid.clients.inspection import inspect
+
+        return inspect(self, spec)
+
+    def ingestions(self, known: Known) -> Overview:
+        """All ingestions, for SHOW INGESTIONS."""
+        from hivedruid.clients.observe import Observer
+
+        with Observer(self.address) as observer:
+            return observer.ingestions(known)
+
+    def ingestions_with_causes(self, known: Known) -> Overview:
+        """All ingestions, for SHOW PROBLEMS."""
+        from hivedruid.clients.observe import Observer
+
+        with Observer(self.address) as observer:
+            return observer.everything(known)
 
 
 def _number(text: Any) -> int | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -23,6 +22,7 @@ from hivedruid.clients.segment_list import listed, located
 from hivedruid.clients.segments import ETERNITY, Patience, Segment, Segments, interval, wait_until
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionLimits
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task
 
@@ -36,33 +36,6 @@ ISSUED = "coordinator-issued_"
 """The prefix of the coordinator's own compaction tasks (CompactSegments)."""
 
 
-@dataclass(frozen=True)
-class Amount:
-    segments: int
-    intervals: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Automatic:
-    """The automatic compaction of a data source; the amounts are None until the coordinator has checked it."""
-
-    data_source: str
-    state: str
-    awaiting: Amount | None = None
-    compacted: Amount | None = None
-    skipped: Amount | None = None
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds to wait for a free slot, and for new segments to be loaded."""
-
-    slot: float
-    load: float
-
-
 # --- automatic ---------------------------------------------------------------------------------------------------
 
 
@@ -74,7 +47,7 @@ def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any]
         cluster.client.post("coordinator", CONFIG, wire.Acknowledgement, config)
 
 
-def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
+def automatic(cluster: DruidCluster) -> tuple[AutomaticCompaction, ...]:
     """The data sources with automatic compaction, by name."""
     configs = cluster.client.get("coordinator", CONFIG, wire.CompactionConfigs, missing=None)
     if configs is None:
@@ -85,18 +58,20 @@ def automatic(cluster: DruidCluster) -> tuple[Automatic, ...]:
     return tuple(automatic_of(name, known.get(name)) for name in names)
 
 
-def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> Automatic:
+def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> AutomaticCompaction:
     """`status` is None if the coordinator, which checks every half hour, has not checked it yet."""
     if status is None:
-        return Automatic(data_source, "PENDING")
-    awaiting = Amount(
+        return AutomaticCompaction(data_source, "PENDING")
+    awaiting = CompactionAmount(
         status.segment_count_awaiting_compaction, status.interval_count_awaiting_compaction,
         status.bytes_awaiting_compaction,
     )  # fmt: skip
-    compacted = Amount(status.segment_count_compacted, status.interval_count_compacted, status.bytes_compacted)
-    skipped = Amount(status.segment_count_skipped, status.interval_count_skipped, status.bytes_skipped)
+    compacted = CompactionAmount(
+        status.segment_count_compacted, status.interval_count_compacted, status.bytes_compacted
+    )
+    skipped = CompactionAmount(status.segment_count_skipped, status.interval_count_skipped, status.bytes_skipped)
     message = first_line(status.message or "")
-    return Automatic(data_source, status.schedule_status, awaiting, compacted, skipped, message)
+    return AutomaticCompaction(data_source, status.schedule_status, awaiting, compacted, skipped, message)
 
 
 def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Task, ...]:
@@ -107,7 +82,7 @@ def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Ta
 # --- manual ------------------------------------------------------------------------------------------------------
 
 
-def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: Limits | None) -> tuple[str, ...]:
+def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
     """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
 
     Returns their ids; none if there is nothing to compact. Raises DruidError if a task fails, or if rows have changed.
@@ -135,7 +110,7 @@ class _Compaction:
         self.measures = COUNT
         self.before = Measured(0, {})
 
-    def submit(self, limits: Limits | None) -> None:
+    def submit(self, limits: CompactionLimits | None) -> None:
         there = self._segments(limits)
         spans = [(segment.start, segment.end) for segment in there if segment.state != "tombstone"]
         if not spans:
@@ -150,7 +125,7 @@ class _Compaction:
             start, end = map(millis, task["ioConfig"]["inputSpec"]["interval"].split("/"))
             self.inputs += sum(start < segment.end and segment.start < end for segment in there)
 
-    def _segments(self, limits: Limits | None) -> list[ListedSegment]:
+    def _segments(self, limits: CompactionLimits | None) -> list[ListedSegment]:
         """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being loaded: only
         loaded segments can be measured."""
         found: list[ListedSegment] = []
@@ -191,7 +166,7 @@ class _Compaction:
 
     # --- the tasks ---------------------------------------------------------------------------------------------
 
-    def wait(self, limits: Limits) -> None:
+    def wait(self, limits: CompactionLimits) -> None:
         try:
             for task_id in self.ids:
                 self._watch(task_id, limits.slot)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from hivedruid.catalog.ingestions import IngestionRecord
-from hivedruid.catalog.table import Table
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
@@ -18,7 +17,7 @@ from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
-from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, match, with_supervisor_status
+from hivedruid.ingestion.overview import Ingestion, Known, Overview, Unreachable, match, with_supervisor_status
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 THREADS = 8
@@ -39,15 +38,6 @@ REQUESTS_FOR_PROBLEMS = {
 }
 
 _Asked = TypeVar("_Asked")
-
-
-@dataclass(frozen=True)
-class Known:
-    """The facts of the home: its tables, their ingestion records by table_id, and its name in supervisors."""
-
-    tables: tuple[Table, ...] = ()
-    records: Mapping[str, IngestionRecord] = field(default_factory=dict)
-    home: str = ""
 
 
 class Observer:

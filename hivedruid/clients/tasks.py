@@ -1,4 +1,4 @@
-"""One Druid task by its id: submit it once, watch it, shut it down, and read its report."""
+"""One Druid task by its id: submit it once, watch it, shut it down, and read its report; stop any task."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from uuid import uuid4
 from hivedruid.clients import wire
 from hivedruid.clients.failures import AnswerError, first_line
 from hivedruid.clients.overlord import Overlord, rows_in
-from hivedruid.clients.segments import Patience
+from hivedruid.clients.segments import Patience, wait_until
 from hivedruid.errors import ConnectError, DruidError
+from hivedruid.ingestion.overview import STREAMS
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -251,3 +252,25 @@ def delete_unused(cluster: DruidCluster, data_source: str) -> None:
     cluster.progress("")
     if found.state != "SUCCESS":
         raise DruidError(f"the segments of {data_source} were not deleted: {found.error or task_id}")
+
+
+def stop(cluster: DruidCluster, task: Task, patience: float) -> bool:
+    """Stop a running task; see `Tasks.stop_task`."""
+    overlord = Overlord(cluster.client)
+    overlord.kill(task.id)
+
+    def has_ended() -> bool:
+        now = overlord.task(task.id)
+        return now is None or now.is_complete
+
+    cluster.progress(f"Druid: stopping task {task.id}")
+    try:
+        if not wait_until(has_ended, patience):
+            raise DruidError(
+                f"timed out after {patience:g} s waiting for task {task.id} to stop",
+                hint="check the logs of its worker",
+            )
+    finally:
+        cluster.progress("")
+    running = overlord.spec(task.data_source) if task.type.removeprefix("index_") in STREAMS else None
+    return running is not None and not running.get("suspended")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hivedruid.engine.capabilities import is_embedded, session_can
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import kind_of, session_kind
 
 if TYPE_CHECKING:
     from hivedruid.ingestion.feed import Feed
@@ -181,7 +182,7 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     from hivedruid.secrets import masked
 
     url = settings["druid.url"]
-    if is_embedded(url):
+    if kind_of(url).is_in_home:
         yield Check(feature, OK, "embedded store in the home folder")
         return
     from hivedruid.clients.address import address
@@ -236,11 +237,12 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield Check(feature, OK, "no table ingests from Kafka")
         return
     names = ", ".join(table.full_name for table in fed)
-    if not session_can(settings, "ingestion"):
+    kind = session_kind(settings)
+    if not kind.has(KafkaIngestion):
         yield Check(
             feature,
             LATER,
-            f"source of {names}; the embedded store does not ingest from Kafka",
+            f"source of {names}; {kind.name} {kind.lacks[KafkaIngestion]}",
             "set druid.url to a Druid cluster",
         )
         return

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from hivedruid.clients.observe import Known, Observer
+    from hivedruid.clients.observe import Observer
     from hivedruid.diagnostics import Diagnostics
-    from hivedruid.ingestion.overview import Ingestion, Overview
+    from hivedruid.ingestion.overview import Ingestion, Known, Overview
     from hivedruid.ingestion.problems import Problem
     from hivedruid.session import Session
 
@@ -100,9 +100,10 @@ class Watcher:
     """Observes the Druid cluster of a session, and follows changes of its address."""
 
     def __init__(self, session: Session) -> None:
-        from hivedruid.engine.capabilities import require_cluster
+        from hivedruid.engine.capabilities import KafkaIngestion, Tasks
+        from hivedruid.engine.kinds import session_kind
 
-        require_cluster(session.settings, "hivedruid top")
+        session_kind(session.settings).check("hivedruid top is not supported", Tasks, KafkaIngestion)
         self.session = session
         self._observer: Observer | None = None
         self._address: Any = None

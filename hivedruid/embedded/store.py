@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest, Segment
 from hivedruid.embedded.storage import Storage
-from hivedruid.errors import DruidError, UnsupportedError
+from hivedruid.engine.capabilities import Loading, SegmentLists
+from hivedruid.engine.engine import DruidEngine
+from hivedruid.errors import DruidError
 from hivedruid.settings import EMBEDDED
 
 if TYPE_CHECKING:
@@ -23,14 +25,12 @@ if TYPE_CHECKING:
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
     from hivedruid.engine.segments import ListedSegment, StoredSegment
-    from hivedruid.ingestion.lifecycle import IngestionChange
-    from hivedruid.ingestion.offsets import Move
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
 
-class EmbeddedStore:
-    """An in-process `engine.engine.DruidEngine`. All methods raise DruidError."""
+class EmbeddedStore(DruidEngine, Loading, SegmentLists):
+    """An engine in this process. All methods raise DruidError."""
 
     url = EMBEDDED
 
@@ -166,16 +166,10 @@ class EmbeddedStore:
         """There is nothing to roll back: an uncommitted load has no effect."""
         journal.rolled_back("cancelled")
 
-    def drop(self, data_source: str, *, purge: bool = False) -> None:  # noqa: ARG002 - nothing is kept
-        """Drop all segments of a data source."""
+    def drop(self, data_source: str) -> None:
+        """Drop all segments of a data source, and delete their files."""
         self._manifest.drop(data_source)
         self._storage.clean()
-
-    def ingestion_facts(self, data_source: str, **_: object) -> None:
-        """The embedded store does not ingest from Kafka."""
-
-    def change_ingestion(self, change: IngestionChange, **_: object) -> tuple[Move, ...]:
-        raise UnsupportedError(f"the embedded store does not ingest from Kafka: {change.table.full_name}")
 
     def close(self) -> None:
         if self._duck is not None:

@@ -1,41 +1,154 @@
-"""The optional capabilities of an engine, beside answering native queries and storing rows; checked before planning."""
+"""The interfaces that an engine may have beside `DruidEngine`, each one a capability.
+
+Which kind of engine has which is a table in `kinds`; `kinds.require` and `kinds.find` return an engine as a capability.
+All methods raise DruidError or ConnectError.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from hivedruid.errors import Span, UnsupportedError
-from hivedruid.settings import EMBEDDED
-
-Capability = Literal["ingestion", "tasks", "compaction", "one commit"]
-"""`ingestion`: it reads from Kafka; `tasks`: it runs tasks that can be listed and stopped; `compaction`: it merges segments.
-`one commit`: rows and the catalog change in one transaction, one statement at a time."""
-
-_CLUSTER: frozenset[Capability] = frozenset({"ingestion", "tasks", "compaction"})
-_EMBEDDED: frozenset[Capability] = frozenset({"one commit"})
-
-
-def is_embedded(url: str) -> bool:
-    """Whether a druid.url refers to the embedded store of the home."""
-    return url.rstrip("/") == EMBEDDED
+if TYPE_CHECKING:
+    from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
+    from hivedruid.engine.segments import ListedSegment, StoredSegment
+    from hivedruid.ingestion.checks import Seen
+    from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
+    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
+    from hivedruid.ingestion.offsets import Move
+    from hivedruid.ingestion.overview import Known, Overview
+    from hivedruid.jobs.load import Journal, Load, LoadReport
 
 
-def can(url: str, capability: Capability) -> bool:
-    """Whether the engine at a druid.url has the capability."""
-    return capability in (_EMBEDDED if is_embedded(url) else _CLUSTER)
+@runtime_checkable
+class Loading(Protocol):
+    """Stores rows in data sources, and drops them."""
+
+    def check(self, spec: Mapping[str, Any]) -> None:
+        """Called before rows are staged. Raises DruidError for an input source that this engine does not support."""
+
+    def ingest(self, load: Load, journal: Journal) -> LoadReport:
+        """Run an `index_parallel` task over staged rows; returns when the rows can be queried and are verified.
+
+        Afterwards either all rows are in Druid, each exactly once, or none. If an error leaves that undecided, the journal
+        records it, and another call with its state and notes resumes from there. Without rows no task is submitted, and
+        only the replacement requested by "all" is done. Ctrl-C shuts the task down.
+        """
+
+    def roll_back(self, load: Load, journal: Journal) -> None:
+        """Roll back a load: shut its task down, drop the segments that it published, and restore those that it replaced."""
+
+    def drop(self, data_source: str) -> None:
+        """Drop all segments of a data source; returns when no query reads them any more.
+
+        An engine with `DeepStorage` only marks them as unused.
+        """
 
 
-def session_can(settings: Mapping[str, str], capability: Capability) -> bool:
-    """Whether the engine of the session has the capability."""
-    return can(settings.get("druid.url", EMBEDDED), capability)
+@runtime_checkable
+class DeepStorage(Protocol):
+    """Keeps the segments that are marked as unused."""
+
+    def delete_unused(self, data_source: str) -> None:
+        """Delete the unused segments of a data source, also from deep storage; returns when they are deleted."""
 
 
-def require_cluster(settings: Mapping[str, str], what: str, span: Span | None = None) -> None:
-    """Raise UnsupportedError if the session uses the embedded store; `what` is the statement."""
-    if not session_can(settings, "tasks"):
-        raise UnsupportedError(
-            f"{what} is not supported: the embedded store does not ingest from Kafka or run tasks",
-            span=span,
-            hint="set druid.url to the router of a Druid cluster, or run hivedruid local up",
-        )
+@runtime_checkable
+class SegmentLists(Protocol):
+    """Lists the segments of data sources."""
+
+    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+        """The segments that queries read now, ordered by time."""
+
+    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+        """All segments, including those that queries do not read, ordered by time, version and number."""
+
+
+@runtime_checkable
+class Tasks(Protocol):
+    """Runs tasks that can be listed and stopped."""
+
+    def tasks(self, data_source: str | None = None, state: str | None = None) -> tuple[Task, ...]:
+        """Tasks, newest first. `state` is running, waiting, pending or complete."""
+
+    def task(self, task_id: str) -> Task | None:
+        """One task; None if it does not exist."""
+
+    def task_report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
+        """The row counts and parse errors of a running or completed task; None if it has no report."""
+
+    def task_log(self, task_id: str, characters: int) -> str:
+        """The end of a task's log; empty if it has none."""
+
+    def stop_task(self, task: Task, patience: float) -> bool:
+        """Stop a running task; returns when it has stopped, and whether a running supervisor will start another one.
+
+        Raises DruidError if it is still running after `patience` seconds.
+        """
+
+
+@runtime_checkable
+class KafkaIngestion(Protocol):
+    """Ingests from Kafka with supervisors."""
+
+    def ingestion_facts(
+        self,
+        data_source: str,
+        *,
+        whole: bool,
+        informed: bool = False,
+        feed: Mapping[str, Any] | None = None,
+        moment: int | None = None,
+    ) -> IngestionFacts:
+        """The state of the supervisor of a data source.
+
+        `whole` adds its status and the workers. With `informed` the call waits, for some seconds if needed, until the
+        supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic are read from
+        Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
+        """
+
+    def change_ingestion(
+        self,
+        change: IngestionChange,
+        *,
+        patience: float,
+        moving: Callable[[tuple[Move, ...]], None],
+        accepted: Callable[[Mapping[str, Any]], None],
+        on_step: Callable[[], None],
+    ) -> tuple[Move, ...]:
+        """Run the steps and wait for their effect; returns the changed offsets.
+
+        `moving` is called before offsets change, and may raise to prevent it.
+        """
+
+    def inspect_feed(self, spec: Mapping[str, Any]) -> Seen:
+        """Inspect Kafka and Druid for a supervisor's spec, before it is submitted.
+
+        The topic is sampled only if it exists; an empty topic is not waited for.
+        """
+
+    def ingestions(self, known: Known) -> Overview:
+        """All ingestions, for SHOW INGESTIONS."""
+
+    def ingestions_with_causes(self, known: Known) -> Overview:
+        """All ingestions with the evidence for SHOW PROBLEMS. A service that does not respond is part of the result."""
+
+
+@runtime_checkable
+class Compaction(Protocol):
+    """Merges segments, when told to and automatically."""
+
+    def configure_compaction(self, data_source: str, config: Mapping[str, Any] | None) -> None:
+        """Set the configuration of the automatic compaction of a data source, or delete it."""
+
+    def automatic_compactions(self) -> tuple[AutomaticCompaction, ...]:
+        """The data sources with automatic compaction, by name."""
+
+    def compaction_tasks(self, data_source: str | None) -> tuple[Task, ...]:
+        """Compaction tasks, newest first."""
+
+    def compact(self, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
+        """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
+
+        Returns their ids; none if there is nothing to compact. Raises DruidError if a task fails, or if rows have changed.
+        """

@@ -12,7 +12,7 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from hivedruid.catalog.ingestions import LastSpec
+from hivedruid.catalog.ingestions import IngestionRecord, LastSpec
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
@@ -38,6 +38,15 @@ MISSED_FETCHES = 3
 """The number of missed offset fetches (offsetFetchPeriod, 30 s by default) after which the reported lag is outdated."""
 
 Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The facts of the home: its tables, their ingestion records by table_id, and its name in supervisors."""
+
+    tables: tuple[Table, ...] = ()
+    records: Mapping[str, IngestionRecord] = field(default_factory=dict)
+    home: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.diagnostics import FAILED, OK, one_line
-from hivedruid.engine.capabilities import is_embedded
+from hivedruid.engine.capabilities import Loading
+from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import HiveDruidError, ParseError, UsageError
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.secret_text import mask_from_first, mask_text
-from hivedruid.settings import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.results import Result
@@ -188,7 +188,7 @@ def transcribe(
 
 
 def _on_cluster(settings: Mapping[str, str] | None) -> bool:
-    return not is_embedded((settings or {}).get("druid.url", EMBEDDED))
+    return not session_kind(settings or {}).is_in_home
 
 
 @contextmanager
@@ -200,7 +200,7 @@ def _no_new_data_sources(session: Session) -> Iterator[None]:
     finally:
         _end_ingestions(session)
         for data_source in sorted(set(session.druid().data_sources()) - before):
-            session.druid().drop(data_source)
+            require(session.druid(), Loading).drop(data_source)
 
 
 def _end_ingestions(session: Session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
@@ -187,15 +187,6 @@ def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
             span=span,
             hint="set kafka.topic and kafka.bootstrap.servers",
         )
-
-
-def refuse_ingestion(verb: str, span: Span | None) -> NoReturn:
-    """START, STOP and RESET act on a supervisor, which needs a Druid cluster."""
-    raise UnsupportedError(
-        f"cannot {verb.upper()} the ingestion: the embedded store does not ingest from Kafka",
-        span=span,
-        hint="a Druid cluster is required: run hivedruid local up, or set druid.url to a router",
-    )
 
 
 def _serde(statement: CreateTable) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import spark_type
+from hivedruid.clients.cluster import DruidCluster
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.store import EmbeddedStore
@@ -62,7 +63,7 @@ class Truth:
 class Engines:
     """The engines over the rows of all tables of some cases; `connect` opens a client of a real Druid."""
 
-    def __init__(self, home: Path, cases: Sequence[Case], connect: Callable[[], DruidEngine] | None) -> None:
+    def __init__(self, home: Path, cases: Sequence[Case], connect: Callable[[], DruidCluster] | None) -> None:
         self.home = home
         self.store = EmbeddedStore(home, open_database(home))
         self._connect = connect
@@ -99,7 +100,7 @@ class Engines:
             self._each(missing, lambda druid, name: ingest(druid, _task(tables[name])))
             self.made |= set(missing)
 
-    def _each(self, names: Sequence[str], do: Callable[[DruidEngine, str], object]) -> None:
+    def _each(self, names: Sequence[str], do: Callable[[DruidCluster, str], object]) -> None:
         """On the real Druid, for several names at once."""
         from concurrent.futures import ThreadPoolExecutor
 

@@ -15,7 +15,7 @@ from tests.equivalence.comparison import Rows, same, shown
 from tests.support.loads import ingest
 
 if TYPE_CHECKING:
-    from hivedruid.engine.engine import DruidEngine
+    from hivedruid.clients.cluster import DruidCluster
 
 AT_ONCE = 6
 """Tasks that run at the same time."""
@@ -28,7 +28,7 @@ class RealDruid:
     depends on all that is in it, and an answer must not.
     """
 
-    def __init__(self, connect: Callable[[], DruidEngine]) -> None:
+    def __init__(self, connect: Callable[[], DruidCluster]) -> None:
         self.connect = connect
         self.druid = connect()
         self.there: set[str] = set()
@@ -59,7 +59,7 @@ class RealDruid:
         self.made -= ours
         self.there -= ours
 
-    def _each(self, names: list[str], do: Callable[[DruidEngine, str], object]) -> None:
+    def _each(self, names: list[str], do: Callable[[DruidCluster, str], object]) -> None:
         def run(name: str) -> None:
             druid = self.connect()  # a client is for one thread
             try:

@@ -19,13 +19,13 @@ from hivedruid.jobs.load import Load, LoadReport, NoJournal
 from hivedruid.jobs.staged import Interval, NumberType, StagedRows, Sum, summed_fields
 
 if TYPE_CHECKING:
-    from hivedruid.engine.engine import DruidEngine
+    from hivedruid.engine.capabilities import Loading
 
 MakeLoad = Callable[..., Load]
 """The fixture `load_of`: from the name of a data source and rows to a load."""
 
 
-def ingest(druid: DruidEngine, spec: Mapping[str, Any]) -> LoadReport:
+def ingest(druid: Loading, spec: Mapping[str, Any]) -> LoadReport:
     """Run a task over its local files, and leave no word of it anywhere."""
     return druid.ingest(load(spec), NoJournal())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid import defaults
-from hivedruid.catalog.places import EMBEDDED, Places
+from hivedruid.catalog.places import IN_HOME, Places
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, ParseError, SemanticError
 from hivedruid.session import Session
 from tests.support.loads import ingest
@@ -103,13 +103,13 @@ def test_rows_that_are_in_another_druid_are_not_missed_in_silence(tmp_path: Path
             )
         assert places.all() == {}
         run(session, "SELECT count(*) FROM t; SELECT count(*) FROM gone")
-        assert (places.all(), notes) == ({"ds": EMBEDDED}, [])
+        assert (places.all(), notes) == ({"ds": IN_HOME}, [])
         for source in ("ds", "gone"):
             places.remember(source, other)
         run(session, "SELECT count(*) FROM t; SELECT count(*) FROM gone; SELECT count(*) FROM gone")
         assert notes == [
-            f"the rows of default.t were written to {other}; this statement reads {EMBEDDED}",
-            f"the rows of default.gone were written to {other}; this statement reads {EMBEDDED}, which has no data source gone",
+            f"the rows of default.t were written to {other}; this statement reads {IN_HOME}",
+            f"the rows of default.gone were written to {other}; this statement reads {IN_HOME}, which has no data source gone",
         ]
         run(session, "DROP TABLE gone")
         assert places.all() == {"ds": other}

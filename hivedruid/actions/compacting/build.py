@@ -10,14 +10,15 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.table import Table
 from hivedruid.druid import compaction as specs
-from hivedruid.engine.capabilities import session_can
+from hivedruid.engine.capabilities import Compaction
+from hivedruid.engine.kinds import EMBEDDED_STORE, session_kind
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.compacting import CompactingStatement, CompactTable, ShowCompactions, ShowSegments
 
 KINDS = ("major", "minor", "rebalance")
-NOTHING_HERE = "the embedded store needs no compaction: it reads all segments of a table together"
-NOT_HERE = "the embedded store does not compact automatically: druid.compaction.auto has no effect"
+NOTHING_HERE = f"{EMBEDDED_STORE.name} {EMBEDDED_STORE.lacks[Compaction]}"
+NOT_HERE = f"{EMBEDDED_STORE.name} does not compact automatically: druid.compaction.auto has no effect"
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -28,17 +29,19 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _action(statement: CompactingStatement, snapshot: Snapshot) -> Action:
-    is_embedded = _is_embedded(snapshot)
+    is_possible = _is_possible(snapshot)
     match statement:
         case CompactTable():
             _check_kind(statement.kind, statement.span)
             table = _druid_table(statement.name, snapshot)
-            task = None if is_embedded else specs.compact_task(table, snapshot.settings)
+            task = specs.compact_task(table, snapshot.settings) if is_possible else None
             return CompactSegments(table, task, statement.wait)
         case ShowCompactions():
-            return ListCompactions(_shown(statement.name, snapshot), is_possible=not is_embedded)
+            return ListCompactions(_shown(statement.name, snapshot), is_possible=is_possible)
         case ShowSegments():
-            return ListSegments(_shown(statement.name, snapshot), snapshot.database, asks=not is_embedded)
+            return ListSegments(
+                _shown(statement.name, snapshot), snapshot.database, asks=not session_kind(snapshot.settings).is_in_home
+            )
         case _:
             assert_never(statement)
 
@@ -53,7 +56,7 @@ def changed(before: Table | None, after: Table | None, snapshot: Snapshot) -> tu
     They run before the catalog changes: if Druid cannot be reached, nothing is changed and the statement can be rerun.
     """
     old, new = (specs.automatic(table, snapshot.settings) if table else None for table in (before, after))
-    is_possible = not _is_embedded(snapshot)
+    is_possible = _is_possible(snapshot)
     if old == new or (new is None and not is_possible):
         return ()
     found: list[ConfigureCompaction] = []
@@ -64,8 +67,8 @@ def changed(before: Table | None, after: Table | None, snapshot: Snapshot) -> tu
     return tuple(found)
 
 
-def _is_embedded(snapshot: Snapshot) -> bool:
-    return not session_can(snapshot.settings, "compaction")
+def _is_possible(snapshot: Snapshot) -> bool:
+    return session_kind(snapshot.settings).has(Compaction)
 
 
 def _check_kind(kind: str, span: Span | None) -> None:

@@ -18,8 +18,10 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.actions.watching.run import table_names
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
-from hivedruid.clients import compaction as client
+from hivedruid.clients.compaction import ISSUED
 from hivedruid.druid.interval_sets import iso
+from hivedruid.engine.capabilities import Compaction, SegmentLists
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionLimits
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
 from hivedruid.plan.literals import rows_in_zone
@@ -64,7 +66,7 @@ def run(action: Action, services: Services) -> Result | None:
 
 def configure(action: ConfigureCompaction, services: Services) -> None:
     if action.is_possible:
-        client.configure(services.cluster(), action.table.data_source, action.config)
+        services.engine(Compaction).configure_compaction(action.table.data_source, action.config)
     elif action.config is not None:
         services.note(NOT_HERE)
 
@@ -77,7 +79,7 @@ def _compact(action: CompactSegments, services: Services) -> Result:
     slot, load = (
         seconds(services.setting(f"hivedruid.{key}")) for key in ("task.slot.timeout", "segment.load.timeout")
     )
-    tasks = client.compact(services.cluster(), action.task, client.Limits(slot, load) if action.wait else None)
+    tasks = services.engine(Compaction).compact(action.task, CompactionLimits(slot, load) if action.wait else None)
     if not tasks:
         services.note(f"{action.table.full_name} has no queryable segments: nothing to compact")
     return Result(TASK_COLUMNS, iter([(task,) for task in tasks]))
@@ -86,19 +88,19 @@ def _compact(action: CompactSegments, services: Services) -> Result:
 def _compactions(action: ListCompactions, services: Services) -> Result:
     if not action.is_possible:
         return Result(COMPACTION_COLUMNS)
-    cluster = services.cluster()
+    engine = services.engine(Compaction)
     names = table_names(services.catalog)
     source = None
     if action.table is not None:
         source = action.table.data_source
         names[source] = action.table.full_name
-    watched = [one for one in client.automatic(cluster) if source in (None, one.data_source)]
-    rows = compaction_rows(watched, client.compaction_tasks(cluster, source), names, datetime.now(UTC))
+    watched = [one for one in engine.automatic_compactions() if source in (None, one.data_source)]
+    rows = compaction_rows(watched, engine.compaction_tasks(source), names, datetime.now(UTC))
     return Result(COMPACTION_COLUMNS, rows_in_zone(rows, services.zone()))
 
 
 def compaction_rows(
-    watched: Iterable[client.Automatic], tasks: Iterable[Task], names: Mapping[str, str], now: datetime
+    watched: Iterable[AutomaticCompaction], tasks: Iterable[Task], names: Mapping[str, str], now: datetime
 ) -> Iterator[o.Row]:
     """The tables with automatic compaction, by name; then the tasks, newest first."""
     for one in sorted(watched, key=lambda w: names.get(w.data_source, w.data_source)):
@@ -109,21 +111,21 @@ def compaction_rows(
         id_, _, table, state, created, duration, _, error = o.task_row(
             task, names.get(task.data_source, task.data_source), now
         )
-        kind = "automatic" if task.id.startswith(client.ISSUED) else "major"
+        kind = "automatic" if task.id.startswith(ISSUED) else "major"
         yield (table, kind, state, id_, created, duration, error, None, None, None)
 
 
-def _amount(amount: client.Amount) -> str:
+def _amount(amount: CompactionAmount) -> str:
     return f"{amount.segments} segment(s), {amount.intervals} interval(s), {amount.size} bytes"
 
 
 def _segments(action: ListSegments, services: Services) -> Result:
     tables = [action.table] if action.table is not None else services.catalog.tables(action.database)
-    druid = services.druid()
+    engine = services.engine(SegmentLists)
     rows = [
         segment_row(table.full_name, segment)
         for table in sorted((table for table in tables if table.has_data_source), key=lambda t: t.full_name)
-        for segment in druid.listed_segments(table.data_source)
+        for segment in engine.listed_segments(table.data_source)
     ]
     return Result(SEGMENT_COLUMNS, iter(rows))
 

@@ -17,6 +17,8 @@ from hivedruid.actions.ddl.model import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import DeepStorage, Loading
+from hivedruid.engine.kinds import find
 
 
 def run(action: Action, services: Services) -> None:
@@ -66,7 +68,7 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 
         configure(action.compaction, services)
     if action.delete_data and in_druid:
-        services.druid().drop(action.table.data_source, purge=action.purge)
+        _drop_rows(action.table, services, purge=action.purge)
     services.catalog.remove(action.table)
     if action.delete_data and not in_druid:
         _delete_data(action.table, services)
@@ -74,9 +76,16 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 
 def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:
     if table.has_data_source:
-        services.druid().drop(table.data_source, purge=purge)
+        _drop_rows(table, services, purge=purge)
     elif table.has_folder:
         services.spark().drop(table)
+
+
+def _drop_rows(table: Table, services: Services, *, purge: bool) -> None:
+    services.engine(Loading).drop(table.data_source)
+    storage = find(services.druid(), DeepStorage) if purge else None
+    if storage is not None:
+        storage.delete_unused(table.data_source)
 
 
 def _empty_table(action: EmptyTable, services: Services) -> None:

@@ -13,7 +13,8 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
-from hivedruid.engine.capabilities import session_can
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import KafkaError, SemanticError, Span
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.compare import differences
@@ -23,7 +24,6 @@ from hivedruid.ingestion.supervisor import owner_of
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestingStatement, ResetTarget
-from hivedruid.tables.definition import refuse_ingestion
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -61,7 +61,7 @@ def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | 
     Empty for an EXPLAIN of START on an engine that does not ingest.
     """
     name = verb.value.upper()
-    if snapshot.plan_only and name == "START" and _is_embedded(snapshot):
+    if snapshot.plan_only and name == "START" and not session_kind(snapshot.settings).has(KafkaIngestion):
         return ()
     facts = _facts(table, name, verb.value_span, snapshot)
     return (ChangeIngestion(_change(name, table, facts, snapshot, None, verb.value_span), before),)
@@ -134,14 +134,10 @@ def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion
 def _facts(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> IngestionFacts:
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is None:
-        if _is_embedded(snapshot) or not snapshot.plan_only:
-            refuse_ingestion(verb, span)
+        session_kind(snapshot.settings).check(f"cannot {verb} the ingestion", KafkaIngestion, span=span)
+        assert snapshot.plan_only
         return IngestionFacts()  # EXPLAIN without Druid: assume that nothing runs
     return facts
-
-
-def _is_embedded(snapshot: Snapshot) -> bool:
-    return not session_can(snapshot.settings, "ingestion")
 
 
 def _change(

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import find
 from hivedruid.errors import ExecutionError
 from hivedruid.ingestion.lifecycle import IngestionFacts
 from hivedruid.parser.statements import Statement
@@ -33,9 +35,9 @@ def gather_runtime(
     try:
         for key, table in tables.items():
             if table.has_data_source and is_fed(table.properties):
-                known = facts.druid().ingestion_facts(table.data_source, whole=True)
-                if known is not None:
-                    found[key] = known
+                ingestion = find(facts.druid(), KafkaIngestion)
+                if ingestion is not None:
+                    found[key] = ingestion.ingestion_facts(table.data_source, whole=True)
     except ExecutionError as error:
         return found, error.message
     return found, None

@@ -12,6 +12,8 @@ from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import find
 from hivedruid.errors import ConnectError, SemanticError
 from hivedruid.ingestion.lifecycle import IngestionFacts
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of
@@ -64,7 +66,7 @@ def _concerned(
 
 
 def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
-    """The ingestion of one table, from Druid, Kafka and the catalog."""
+    """The ingestion of one table, from Druid, Kafka and the catalog; None if the engine does not ingest from Kafka."""
     data_source = table.data_source if table else _named(statement, ".".join(key))
     verb: str | None = None
     if isinstance(statement, AlterIngestion):
@@ -80,9 +82,10 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
         spec = supervisor_spec(table, facts.settings)
         moment = _moment(statement, facts)
     whole = facts.plan_only or verb in ("RESET", "HANDOFF")
-    known = facts.druid().ingestion_facts(data_source, whole=whole, informed=verb == "RESET", feed=spec, moment=moment)
-    if known is None:
+    ingestion = find(facts.druid(), KafkaIngestion)
+    if ingestion is None:
         return None
+    known = ingestion.ingestion_facts(data_source, whole=whole, informed=verb == "RESET", feed=spec, moment=moment)
     known = replace(known, home=home_name(facts.home))
     if table is None:
         return known

@@ -10,6 +10,7 @@ from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, F
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step
@@ -60,7 +61,7 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
 
     if changes:
         ingestions.begin(table_id, pending)
-    engine = services.druid()
+    engine = services.engine(KafkaIngestion)
     progress = Progress()
     try:
         moved = engine.change_ingestion(

@@ -14,6 +14,8 @@ from hivedruid.actions.reader import TableReader
 from hivedruid.catalog.materialized_views import REWRITING, Built, SourceState, ViewFacts, all_views
 from hivedruid.catalog.store import Catalog, to_json
 from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import SegmentLists
+from hivedruid.engine.kinds import require
 from hivedruid.errors import ConnectError, DruidError, ExecutionError
 from hivedruid.iceberg.catalog import is_own
 from hivedruid.parser.statements import Query, Statement
@@ -163,7 +165,7 @@ def own_state(table: Table, druid: Callable[[], DruidEngine], spark: Callable[[]
     """The current state of a table, without `Facts`: used for a view's own table after a build."""
     definition = _definition(table)
     if table.has_data_source:
-        segments = druid().segments(table.data_source)
+        segments = require(druid(), SegmentLists).segments(table.data_source)
         return SourceState(
             definition,
             tuple((s.start, s.end, s.id) for s in segments if not s.growing),

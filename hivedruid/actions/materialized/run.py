@@ -20,7 +20,7 @@ from hivedruid.actions.writing.model import IngestDruid
 from hivedruid.actions.writing.run import Commit
 from hivedruid.catalog.materialized_views import Built, find_built, invalidate, save
 from hivedruid.catalog.table import Table
-from hivedruid.engine.capabilities import can
+from hivedruid.engine.kinds import kind_of
 from hivedruid.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _store(action: BuildView, table: Table, services: Services) -> None:
 
 def _invalidate(action: BuildView, services: Services) -> None:
     """Mark the view as not built while its rows change, unless rows and catalog change in one commit."""
-    if not action.creates and not (action.table.has_data_source and can(services.druid().url, "one commit")):
+    if not action.creates and not (action.table.has_data_source and kind_of(services.druid().url).is_transactional):
         invalidate(services.catalog, action.table)
 
 

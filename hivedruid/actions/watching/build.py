@@ -10,7 +10,8 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.watching.model import DescribeTask, ListIngestions, ListProblems, ListTasks, ShutDownTask
 from hivedruid.catalog.table import Table
-from hivedruid.engine.capabilities import require_cluster
+from hivedruid.engine.capabilities import KafkaIngestion, Tasks
+from hivedruid.engine.kinds import session_kind
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements import watching as s
 
@@ -23,21 +24,22 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
+    kind = session_kind(snapshot.settings)
     match statement:
         case s.ShowIngestions():
-            require_cluster(snapshot.settings, "SHOW INGESTIONS")
+            kind.check("SHOW INGESTIONS is not supported", Tasks, KafkaIngestion)
             return ListIngestions(statement.like)
         case s.ShowTasks():
-            require_cluster(snapshot.settings, "SHOW TASKS")
+            kind.check("SHOW TASKS is not supported", Tasks)
             return ListTasks(_druid_table(statement.name, snapshot), statement.state)
         case s.ShowTask():
-            require_cluster(snapshot.settings, "SHOW TASK")
+            kind.check("SHOW TASK is not supported", Tasks)
             return DescribeTask(statement.task, statement.span)
         case s.ShowProblems():
-            require_cluster(snapshot.settings, "SHOW PROBLEMS")
+            kind.check("SHOW PROBLEMS is not supported", Tasks, KafkaIngestion)
             return ListProblems(snapshot.settings)
         case s.KillTask():
-            require_cluster(snapshot.settings, "KILL TASK")
+            kind.check("KILL TASK is not supported", Tasks)
             return ShutDownTask(statement.task, statement.span)
         case _:
             assert_never(statement)

@@ -25,10 +25,8 @@ from hivedruid.catalog.places import Places
 from hivedruid.catalog.properties import is_fed
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
-from hivedruid.clients import observe
-from hivedruid.clients.cluster import DruidCluster
-from hivedruid.clients.overlord import Overlord, tasks_path
-from hivedruid.clients.segments import wait_until
+from hivedruid.clients.overlord import tasks_path
+from hivedruid.engine.capabilities import KafkaIngestion, Tasks
 from hivedruid.errors import DruidError, Span
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
@@ -67,18 +65,17 @@ _ASKED = {
 
 def run(action: Action, services: Services) -> Result | None:
     assert isinstance(action, WatchingAction)
-    cluster = services.cluster()
     match action:
         case ListIngestions():
-            return _ingestions(action, cluster, services)
+            return _ingestions(action, services)
         case ListTasks():
-            return _tasks(action, cluster, services)
+            return _tasks(action, services)
         case DescribeTask():
-            return _task(action, cluster, services)
+            return _task(action, services)
         case ListProblems():
-            return _problems(action, cluster, services)
+            return _problems(action, services)
         case ShutDownTask():
-            _shut_down(action, cluster)
+            _shut_down(action, services)
             return None
         case _:
             assert_never(action)
@@ -90,13 +87,13 @@ def tasks_request(action: ListTasks) -> str:
     return tasks_path(source, _ASKED[action.state] if action.state else None)
 
 
-def known(catalog: Catalog, home: Path) -> observe.Known:
+def known(catalog: Catalog, home: Path) -> o.Known:
     """The home's tables and their ingestions."""
     from hivedruid.actions.ingesting.gather import home_name
     from hivedruid.catalog.ingestions import Ingestions
 
     tables = tuple(table for database in catalog.databases() for table in catalog.tables(database))
-    return observe.Known(tables, Ingestions(catalog).all(), home_name(home))
+    return o.Known(tables, Ingestions(catalog).all(), home_name(home))
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
@@ -116,10 +113,9 @@ def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overvie
     return replace(seen, ingestions=tuple(map(compared, seen.ingestions)))
 
 
-def _ingestions(action: ListIngestions, cluster: DruidCluster, services: Services) -> Result:
+def _ingestions(action: ListIngestions, services: Services) -> Result:
     like = action.like
-    with observe.Observer(cluster.address) as observer:
-        seen = observer.ingestions(known(services.catalog, services.home))
+    seen = services.engine(KafkaIngestion).ingestions(known(services.catalog, services.home))
     return ingestion_result((one for one in seen.ingestions if like is None or is_like(one, like)), services.zone())
 
 
@@ -133,9 +129,8 @@ def is_like(one: o.Ingestion, pattern: str) -> bool:
     return any(matches(pattern, name) for name in names)
 
 
-def _problems(action: ListProblems, cluster: DruidCluster, services: Services) -> Result:
-    with observe.Observer(cluster.address) as observer:
-        seen = observer.everything(known(services.catalog, services.home))
+def _problems(action: ListProblems, services: Services) -> Result:
+    seen = services.engine(KafkaIngestion).ingestions_with_causes(known(services.catalog, services.home))
     jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
     found = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs), *_elsewhere(services))
     return Result(PROBLEM_COLUMNS, problem_rows(found))
@@ -154,10 +149,10 @@ def problem_rows(found: Iterable[Problem]) -> list[tuple[str, ...]]:
     return [tuple(getattr(problem, name) for name in COLUMNS) for problem in found]
 
 
-def _tasks(action: ListTasks, cluster: DruidCluster, services: Services) -> Result:
+def _tasks(action: ListTasks, services: Services) -> Result:
     state = action.state
     source = action.table.data_source if action.table is not None else None
-    found = Overlord(cluster.client).tasks(source, _ASKED[state] if state else None)
+    found = services.engine(Tasks).tasks(source, _ASKED[state] if state else None)
     names = table_names(services.catalog)
     if action.table is not None:
         names[action.table.data_source] = action.table.full_name
@@ -170,47 +165,30 @@ def _row(task: Task, names: Mapping[str, str], now: datetime) -> o.Row:
     return o.task_row(task, names.get(task.data_source, task.data_source), now)
 
 
-def _task(action: DescribeTask, cluster: DruidCluster, services: Services) -> Result:
-    overlord = Overlord(cluster.client)
-    task = _found(overlord, action.task, action.span)
-    report, log = overlord.report(task.id), overlord.log(task.id, LOG_TAIL)
+def _task(action: DescribeTask, services: Services) -> Result:
+    engine = services.engine(Tasks)
+    task = _found(engine, action.task, action.span)
+    report, log = engine.task_report(task.id), engine.task_log(task.id, LOG_TAIL)
     name = table_names(services.catalog).get(task.data_source, task.data_source)
     tail = "\n".join(log.splitlines()[-LOG_LINES:])
     return Result(DETAIL_COLUMNS, o.task_details(task, name, datetime.now(UTC), report, tail))
 
 
-def _found(overlord: Overlord, task_id: str, span: Span | None) -> Task:
-    task = overlord.task(task_id)
+def _found(engine: Tasks, task_id: str, span: Span | None) -> Task:
+    task = engine.task(task_id)
     if task is None:
         raise DruidError(f"task '{task_id}' does not exist", span=span, hint="SHOW TASKS lists the ids")
     return task
 
 
-def _shut_down(action: ShutDownTask, cluster: DruidCluster) -> None:
+def _shut_down(action: ShutDownTask, services: Services) -> None:
     """Returns when the task has stopped; a task that has already ended is left unchanged."""
-    overlord = Overlord(cluster.client)
-    task = _found(overlord, action.task, action.span)
+    engine = services.engine(Tasks)
+    task = _found(engine, action.task, action.span)
     if task.is_complete:
-        cluster.note(f"task {task.id} has already ended: {task.state}")
-        return
-    overlord.kill(task.id)
-
-    def has_ended() -> bool:
-        now = overlord.task(task.id)
-        return now is None or now.is_complete
-
-    cluster.progress(f"Druid: stopping task {task.id}")
-    try:
-        if not wait_until(has_ended, PATIENCE):
-            raise DruidError(
-                f"timed out after {PATIENCE:g} s waiting for task {task.id} to stop",
-                hint="check the logs of its worker",
-            )
-    finally:
-        cluster.progress("")
-    running = overlord.spec(task.data_source) if task.type.removeprefix("index_") in o.STREAMS else None
-    if running is not None and not running.get("suspended"):
-        cluster.note(f"{task.data_source}: {AFTERWARDS}")
+        services.note(f"task {task.id} has already ended: {task.state}")
+    elif engine.stop_task(task, PATIENCE):
+        services.note(f"{task.data_source}: {AFTERWARDS}")
 
 
 def table_names(catalog: Catalog) -> dict[str, str]:

@@ -13,7 +13,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.writing.model import ResumeLoad, RollBackLoad, SkipTarget
 from hivedruid.catalog.table import Table
-from hivedruid.engine.capabilities import can
+from hivedruid.engine.kinds import kind_of
 from hivedruid.errors import ExecutionError
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob, known_loads
 from hivedruid.operations.operation import KnownOperation, Operation
@@ -81,7 +81,7 @@ def _refuse_conflict(job: LoadJob, is_exclusive: bool, replaces: Replaces | None
     `is_exclusive`: it creates, empties or drops the job's table. Of two concurrent
     statements that replace all rows, the rows of both would remain.
     """
-    if is_exclusive or (job.replaces == replaces == "all" and not can(job.druid, "one commit")):
+    if is_exclusive or (job.replaces == replaces == "all" and not kind_of(job.druid).is_transactional):
         raise ExecutionError(
             f"another session is writing to {job.full_name}",
             hint=f"wait for it to finish, or run CANCEL JOB '{job.id}'",

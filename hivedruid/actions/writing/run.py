@@ -27,6 +27,7 @@ from hivedruid.actions.writing.model import (
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import from_json, to_json
+from hivedruid.engine.capabilities import Loading
 from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
 from hivedruid.operations.owner import is_running, owned
@@ -145,7 +146,7 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         return job.staged
     folder = staging.folder_of(job, services)
     try:
-        services.druid().check(action.spec)
+        services.engine(Loading).check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
         staged = services.spark().stage(
             reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
@@ -195,7 +196,7 @@ def _complete(job: LoadJob, services: Services, commit: Commit | None = None, be
     if job.state != "verified":
         journal = _Journal(job if job.state in IN_DRUID else job.next_attempt(), job, services, commit)
         try:
-            services.druid().ingest(journal.load(), journal)
+            services.engine(Loading).ingest(journal.load(), journal)
         except BaseException as error:
             journal.failed(error)
             raise
@@ -321,7 +322,7 @@ def _stop_other_process(job: LoadJob, services: Services) -> None:
     from hivedruid.jobs.load import NoJournal
 
     job = Operations(services.catalog).move(job, "published", journal={**job.journal, "rolls_back": "cancelled"})
-    services.druid().roll_back(job.load(), NoJournal())
+    services.engine(Loading).roll_back(job.load(), NoJournal())
     end = monotonic() + PATIENCE
     while is_running(services.home, job.statement_id):
         if monotonic() >= end:
@@ -353,7 +354,7 @@ def _roll_back(job: LoadJob, services: Services, *, with_table: bool = False) ->
     if job.state in IN_DRUID:
         journal = _Journal(job, job, services, None)
         try:
-            services.druid().roll_back(job.load(), journal)
+            services.engine(Loading).roll_back(job.load(), journal)
         except DruidError:  # the task is shut down, and remaining rows are dropped with the table
             if not with_table:
                 raise

@@ -13,8 +13,8 @@ from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
 from hivedruid.actions.compacting.model import ConfigureCompaction
 from hivedruid.actions.compacting.run import compaction_rows, segment_row
 from hivedruid.actions.ddl.model import AddTable, RemoveTable, ReplaceTable
-from hivedruid.clients.compaction import Amount, Automatic
 from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
 from hivedruid.engine.segments import ListedSegment
 from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.ingestion.model import Task
@@ -194,7 +194,12 @@ def test_a_materialized_view_is_compacted_by_hand_alone(embedded: Session) -> No
 
 def test_compaction_rows() -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    watched = [Automatic("b", "PENDING"), Automatic("a", "RUNNING", Amount(3, 2, 99), Amount(1, 1, 9), Amount(0, 0, 0))]
+    watched = [
+        AutomaticCompaction("b", "PENDING"),
+        AutomaticCompaction(
+            "a", "RUNNING", CompactionAmount(3, 2, 99), CompactionAmount(1, 1, 9), CompactionAmount(0, 0, 0)
+        ),
+    ]
     tasks = [
         Task("coordinator-issued_compact_a_x", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
         Task("hivedruid_compact_b_y", "compact", "b", "FAILED", "2026-01-01T00:00:00Z", 1500, "", "no lock"),

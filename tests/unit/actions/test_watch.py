@@ -52,7 +52,7 @@ def test_the_embedded_store_has_none_of_it(embedded: Session, text: str) -> None
         with pytest.raises(UnsupportedError) as raised:
             run(embedded, prefix + text)
         assert raised.value.message.startswith(f"{' '.join(text.split()[:2])} is not supported: the embedded store ")
-        assert "router of a Druid cluster" in (raised.value.hint or "")
+        assert "set druid.url to a router" in (raised.value.hint or "")
 
 
 def test_the_embedded_store_has_nothing_to_describe(embedded: Session) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hivedruid.clients import wire
-from hivedruid.clients.compaction import Amount, Automatic, automatic_of, is_compacted
+from hivedruid.clients.compaction import automatic_of, is_compacted
 from hivedruid.clients.segment_list import Located, combined
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
 from hivedruid.engine.segments import ListedSegment
 
 DAY, NEXT = 1_704_067_200_000, 1_704_153_600_000
@@ -54,14 +55,14 @@ def test_a_segment_that_is_hidden_in_part_is_listed_once() -> None:
 
 
 def test_automatic_compaction_before_and_after_the_coordinator_looks() -> None:
-    assert automatic_of("d", None) == Automatic("d", "PENDING")
+    assert automatic_of("d", None) == AutomaticCompaction("d", "PENDING")
     status = {
         "dataSource": "d", "scheduleStatus": "RUNNING", "message": None, "bytesAwaitingCompaction": 1, "bytesCompacted": 2,
         "bytesSkipped": 3, "segmentCountAwaitingCompaction": 4, "segmentCountCompacted": 5, "segmentCountSkipped": 6,
         "intervalCountAwaitingCompaction": 7, "intervalCountCompacted": 8, "intervalCountSkipped": 9,
     }  # fmt: skip
-    assert automatic_of("d", wire.fitted(status, wire.CompactionStatus)) == Automatic(
-        "d", "RUNNING", Amount(4, 7, 1), Amount(5, 8, 2), Amount(6, 9, 3)
+    assert automatic_of("d", wire.fitted(status, wire.CompactionStatus)) == AutomaticCompaction(
+        "d", "RUNNING", CompactionAmount(4, 7, 1), CompactionAmount(5, 8, 2), CompactionAmount(6, 9, 3)
     )
 
 

@@ -355,7 +355,8 @@ def test_ingesting_and_dropping_never_end_in_an_internal_error(
         druid.ingest(Load("ended", spec, staged, "intervals"), NoJournal())
 
     def drop(druid: DruidCluster) -> None:
-        druid.drop("default.gone", purge=True)
+        druid.drop("default.gone")
+        druid.delete_unused("default.gone")
 
     def done(what: Callable[[DruidCluster], None]) -> str:
         notes: list[str] = []

@@ -1,0 +1,76 @@
+"""Inspect Kafka and Druid before a supervisor is started: what `ingestion.checks` makes its findings of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.clients.kafka import Kafka, NoTopicError, OnlyDruidError
+from hivedruid.clients.overlord import Overlord
+from hivedruid.clients.sampler import ROWS, sample
+from hivedruid.errors import ConnectError, DruidError, HiveDruidError, KafkaError
+from hivedruid.ingestion.checks import Seen
+from hivedruid.ingestion.feed import Feed, feed_of
+from hivedruid.ingestion.lifecycle import IngestionFacts, slots
+from hivedruid.ingestion.model import TopicOffsets
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
+
+
+def inspect(cluster: DruidCluster, spec: Mapping[str, Any]) -> Seen:
+    """Inspect Kafka and Druid for a supervisor's spec; see `KafkaIngestion.inspect_feed`.
+
+    Raises ConnectError and DruidError of the overlord.
+    """
+    cluster.progress("Kafka: reading the topic's metadata")
+    try:
+        filled = cluster.kept.filled(spec)
+        seen = _kafka(feed_of(filled), cluster.note)
+        overlord = next(service for service in cluster.status() if service.service == "overlord")
+        if overlord.problem:
+            raise ConnectError(overlord.problem)
+        workers = Overlord(cluster.client).workers()
+        room = slots(spec, IngestionFacts(workers=workers, topic=_together(seen.topics)))
+        seen = replace(seen, modules=overlord.extensions, slots=room)
+        if isinstance(seen.kafka, NoTopicError):
+            return seen
+        cluster.progress("Druid: sampling the topic")
+        try:
+            rows = ROWS if seen.records is None else min(ROWS, seen.records)
+            return replace(seen, sample=sample(cluster.client, filled, rows=rows))
+        except DruidError as error:
+            return replace(seen, sample=error)
+    finally:
+        cluster.progress("")
+
+
+def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
+    """The topics as seen from this machine, or the error; credentials that only Druid has are not an error."""
+    try:
+        with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
+            names = kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,)
+            if not names:
+                raise NoTopicError(
+                    f"no topic in Kafka at {feed.bootstrap} matches {feed.topic}",
+                    hint="create one, or set druid.kafka.ingestion.topicPattern",
+                )
+            found = kafka.offsets(names)
+    except OnlyDruidError as error:
+        note(f"Kafka was not queried from this machine: {error.message}")
+        return Seen()
+    except (KafkaError, ConnectError) as error:
+        return Seen(kafka=error)
+    problems: list[HiveDruidError] = [item for item in found.values() if isinstance(item, KafkaError)]
+    topics = tuple(item for item in found.values() if not isinstance(item, KafkaError))
+    return Seen(topics, problems[0] if problems else None)
+
+
+def _together(topics: tuple[TopicOffsets, ...]) -> TopicOffsets | None:
+    """The topics of a pattern share the tasks: their partitions are counted together."""
+    if not topics:
+        return None
+    latest = [offset for topic in topics for offset in topic.latest.values()]
+    numbered = dict(enumerate(latest))
+    return TopicOffsets(topics[0].topic, numbered, numbered)
