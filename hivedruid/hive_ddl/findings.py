@@ -14,8 +14,8 @@ FindingKind = Literal["changed", "dropped", "note", "refused"]
 class Finding:
     """A remark about a statement; `text` is one line without secrets.
 
-    changed: it is written differently now. dropped: a part of it is gone that has no effect here. note: the same text means
-    something else than it did, or needs something. refused: there is no way to say it here.
+    changed: the syntax has changed. dropped: a part without effect in hivedruid was removed. note: the same text has
+    another meaning than in Hive, or has requirements. refused: hivedruid has no equivalent.
     """
 
     kind: FindingKind

@@ -1,6 +1,6 @@
-"""Which Iceberg catalog holds the managed tables, as the settings `hivedruid.iceberg.catalog.*` say.
+"""The Iceberg catalog of managed tables, from the settings `hivedruid.iceberg.catalog.*`.
 
-Unless they say otherwise it is the home folder's own: Iceberg's JdbcCatalog on a SQLite file (`home_catalog`).
+The default is the home folder's own: Iceberg's JdbcCatalog on a SQLite file (`home_catalog`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hivedruid.secrets import is_secret
 from hivedruid.settings import ICEBERG_CATALOG
 
 _ELSEWHERE = ("uri", "warehouse", "catalog-impl")
-"""Properties that only a catalog outside the home folder has."""
+"""Properties that are only set for a catalog outside the home folder."""
 
 
 def is_own(settings: Mapping[str, str]) -> bool:
@@ -24,7 +24,7 @@ def is_own(settings: Mapping[str, str]) -> bool:
 
 
 def properties(settings: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The catalog's properties, by Iceberg's names, with the secrets themselves. Raises UsageError for one that is missing."""
+    """The catalog's properties, by Iceberg's names, with secrets resolved. Raises UsageError for a missing secret."""
     given = {
         key.removeprefix(ICEBERG_CATALOG): value
         for key, value in settings.items()

@@ -1,11 +1,12 @@
 """The home folder's own Iceberg catalog: a SQLite file that Iceberg's JdbcCatalog commits to.
 
-It is read here without Spark. Iceberg's own tables hold one row for each table: the place of its current metadata file,
-which every commit replaces by compare-and-swap. Any Spark and pyiceberg's SqlCatalog can open the same file.
+This module reads it without Spark. Iceberg's own tables contain one row for each table: the location of its current
+metadata file, which every commit replaces by compare-and-swap. Any Spark and pyiceberg's SqlCatalog can open the same
+file.
 
-Homes of earlier versions have their tables in the layout of Iceberg's Hadoop catalog: numbered metadata files, the
+Homes of earlier versions have their tables in the layout of Iceberg's Hadoop catalog: numbered metadata files, with the
 number of the current one in version-hint.text. Such a table is read from there until the first Spark job that uses it
-enters it into the catalog by `register_table`.
+registers it in the catalog by `register_table`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hivedruid.private import private_file, private_home
 
 FILE_NAME = "iceberg.sqlite"
 CATALOG = "hivedruid"
-"""What the catalog is called, by Spark and in its own tables."""
+"""The name of the catalog, in Spark and in its own tables."""
 NAMESPACE = "tables"
 BUSY = 20.0
 """Seconds to wait while another process commits."""
@@ -38,13 +39,14 @@ _SCHEMA = (
     f"INSERT OR IGNORE INTO iceberg_namespace_properties VALUES ('{CATALOG}', '{NAMESPACE}', 'exists', 'true')",
     f"PRAGMA user_version = {_SCHEMA_VERSION}",
 )
-"""What JdbcCatalog (jdbc.schema-version V1) would make, made in one transaction and readable for the owner alone."""
+"""The schema that JdbcCatalog (jdbc.schema-version V1) would create; here it is created in one transaction, readable
+only by the owner."""
 
 _KEY = f"catalog_name = '{CATALOG}' AND table_namespace = '{NAMESPACE}' AND table_name = ?"
 
 
 def properties(home: Path) -> dict[str, str]:
-    """What Iceberg has to know of the catalog."""
+    """The properties of the catalog for Iceberg."""
     return {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
         "uri": f"jdbc:sqlite:{catalog_file(home).as_uri()}?journal_mode=WAL&busy_timeout={BUSY * 1000:.0f}",
@@ -64,7 +66,7 @@ def folder(home: Path, table_id: str) -> Path:
 
 
 def prepare(home: Path) -> None:
-    """Make the catalog where it is missing. Raises ExecutionError where that is not possible."""
+    """Create the catalog if it does not exist. Raises ExecutionError if that is not possible."""
     path = catalog_file(home)
     with _errors(path):
         private_home(home)
@@ -80,7 +82,7 @@ def prepare(home: Path) -> None:
 
 
 def registered(home: Path, table_id: str) -> str | None:
-    """The place of a table's current metadata file, as the catalog has it; None where it has no such table."""
+    """The location of a table's current metadata file in the catalog; None if the catalog does not contain the table."""
     path = catalog_file(home)
     if not path.exists():
         return None
@@ -93,7 +95,7 @@ def registered(home: Path, table_id: str) -> str | None:
 
 
 def remove(home: Path, table_id: str) -> None:
-    """Take a table out of the catalog, if it is there."""
+    """Remove a table from the catalog, if it is in it."""
     path = catalog_file(home)
     if not path.exists() or registered(home, table_id) is None:
         return
@@ -102,34 +104,37 @@ def remove(home: Path, table_id: str) -> None:
 
 
 def to_register(home: Path, table_id: str) -> Path | None:
-    """The current metadata file of a table that an earlier version has left, and the catalog does not know yet."""
+    """The current metadata file of a table that an earlier version wrote and that is not registered in the catalog
+    yet.
+    """
     return hadoop_metadata(folder(home, table_id)) if registered(home, table_id) is None else None
 
 
 def current_metadata(home: Path, table_id: str) -> Path | None:
-    """A table's current metadata file; None where nothing has been written to it."""
+    """A table's current metadata file; None if nothing has been written to the table."""
     location = registered(home, table_id)
     return hadoop_metadata(folder(home, table_id)) if location is None else local_path(location)
 
 
 def exists(home: Path, table_id: str) -> bool:
-    """Whether the table has been made, and its folder is there."""
+    """Whether the table has been created, and its folder exists."""
     metadata = current_metadata(home, table_id)
     return metadata is not None and metadata.parent.is_dir()
 
 
 def state(home: Path, table_id: str) -> TableState | None:
-    """A table as its current metadata file says; None where nothing has been written to it.
+    """The state of a table in its current metadata file; None if nothing has been written to it.
 
-    Raises OSError and ValueError where that file cannot be read.
+    Raises OSError and ValueError if that file cannot be read.
     """
     metadata = current_metadata(home, table_id)
     return read(metadata) if metadata is not None else None
 
 
 def hadoop_metadata(table_folder: Path) -> Path | None:
-    """The current metadata file in the layout of the Hadoop catalog, found as that finds it (HadoopTableOperations):
-    version-hint.text may be behind or missing, the file with the next number counts as soon as it is there."""
+    """The current metadata file in the layout of the Hadoop catalog, found as in HadoopTableOperations:
+    version-hint.text may be outdated or missing; the file with the next number is current as soon as it exists.
+    """
     metadata = table_folder / "metadata"
     try:
         version = int((metadata / "version-hint.text").read_text(encoding="utf-8").strip())

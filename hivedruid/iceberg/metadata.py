@@ -1,4 +1,4 @@
-"""What an Iceberg table's metadata say about it."""
+"""The state of an Iceberg table, read from its metadata file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
 @dataclass(frozen=True)
 class TableState:
     """A table at one of its commits. `metadata` is the name of its metadata file, `snapshot` the id of the current
-    snapshot; rows, files and bytes are those of that snapshot, None where it does not say."""
+    snapshot; rows, files and bytes are those of that snapshot, None if it does not contain them.
+    """
 
     metadata: str
     snapshot: int | None
@@ -27,17 +28,17 @@ class TableState:
 
     @property
     def token(self) -> str:
-        """A text that differs after every commit."""
+        """A string that changes with every commit."""
         return f"{self.metadata} {self.snapshot}"
 
 
 def local_path(location: str) -> Path:
-    """A metadata file's place on this machine."""
+    """The path of a metadata file on this machine."""
     return Path(_FILE_URI.sub("", location, count=1))
 
 
 def read(path: Path) -> TableState:
-    """The state that a metadata file describes. Raises OSError and ValueError where it cannot be read."""
+    """The state that a metadata file describes. Raises OSError and ValueError if it cannot be read."""
     data = path.read_bytes()
     try:
         document = json.loads(gzip.decompress(data) if ".gz" in path.name else data)

@@ -73,7 +73,7 @@ class AskFirst:
     # --- totals ------------------------------------------------------------------------------------------------
 
     def _values(self, node: Node) -> Constants | None:
-        """The constants that the columns of a total of times are."""
+        """The constants that the columns of a total of times are replaced by."""
         if isinstance(node, Project):
             below = self._values(node.input)
             if below is None:

@@ -30,9 +30,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Definition:
-    """What a view computes: a block, grouped by `keys` where it aggregates (None: it does not), and the view's columns.
+    """The definition of a view: a block, grouped by `keys` if it aggregates (otherwise None), and the view's columns.
 
-    `outputs` are over the block's tables; calls stand in them as `Agg`.
+    `outputs` are over the block's tables; aggregate calls in them are `Agg`.
     """
 
     block: Block

@@ -29,7 +29,7 @@ def fitted(number: Decimal, type_: HiveType) -> Decimal | None:
 
 
 def literal_type(number: Decimal) -> HiveType | None:
-    """The type of a number that is written out: its own digits, zeros at the end not counted (HiveDecimal); None beyond 38."""
+    """The type of a number literal: its digits without trailing zeros (HiveDecimal); None beyond 38."""
     sign_digits_exponent = number.normalize(EXACT).as_tuple()
     exponent = int(sign_digits_exponent.exponent)
     scale = max(0, -exponent)
@@ -38,7 +38,7 @@ def literal_type(number: Decimal) -> HiveType | None:
 
 
 def trimmed(number: Decimal) -> Decimal | None:
-    """The number without zeros at its end, cut to 38 digits as a literal is; None where its whole part has more."""
+    """The number without trailing zeros, reduced to 38 digits like a literal; None if its integer part has more."""
     whole = len(str(abs(int(number)))) if abs(number) >= 1 else 0
     if whole > MAX_PRECISION:
         return None

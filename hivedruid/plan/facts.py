@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannerFacts:
-    """Tables, settings and clock for one statement, and Druid's limits. `tables` contains what the statement names
-    (views' tables too), by (database, name); `all_tables` holds every table of the databases that an error may name.
-    `limits` are the Druid's own. `scans_only` keeps everything but scans out of Druid.
-    `traces_rules`: the plan after each rule is kept. `statistics` are what is known
-    of the rows of the tables that are read, by (database, name). `materialized_views` are those that matter to the
-    statement. `answers` are the rows that native queries have answered for this statement, by their texts
-    (`plan.ask_first`); None where none is to be asked.
+    """Tables, settings and clock for one statement, and the limits of the engine. `tables` contains the tables that the
+    statement names, including those of views, by (database, name); `all_tables` contains every table of the databases
+    that an error may name. `limits` are those of the engine. `scans_only` keeps everything but scans out of Druid.
+    `traces_rules`: the plan after each rule is kept. `statistics` describes the rows of the tables that are read, by
+    (database, name). `materialized_views` are those that matter to the statement. `answers` contains the rows of native
+    queries that have run for this statement, by the text of the query (`plan.ask_first`); None if none may be run.
     """
 
     settings: Mapping[str, str]

@@ -22,7 +22,7 @@ def wrap(value: int, type_: HiveType) -> int:
 
 
 def cast(rex: Rex, to: HiveType, zone: str) -> Rex:
-    """CAST(rex AS to), folded where `rex` is a literal whose cast is known; no cast where the type is the same."""
+    """CAST(rex AS to), folded if `rex` is a literal whose cast can be computed; no cast if the type is the same."""
     if rex.type == to:
         return rex
     if isinstance(rex, Literal):
@@ -142,7 +142,7 @@ def fold(call: Call, zone: str) -> Rex:
 
 
 def _folder(op: str) -> Any:
-    """What computes an operator of constants; None where nothing does."""
+    """The function that computes an operator of constants; None if there is none."""
     found = _FOLDERS.get(op)
     if found is None:
         from hivedruid.plan.fold_calendar import CALENDAR
@@ -155,7 +155,9 @@ _FLIPPED = {"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", 
 
 
 def refold(rex: Rex, zone: str) -> Rex:
-    """An expression in which columns have become constants, folded from the inside; constants stand right of comparisons."""
+    """An expression in which columns have become constants, folded from the inside; constants are on the right of
+    comparisons.
+    """
     if not isinstance(rex, Call):
         return rex
     args = tuple([refold(a, zone) for a in rex.args])
@@ -303,7 +305,7 @@ def _concat(_call: Call, values: list[Any], _zone: str) -> Folded:
 
 
 def _substring(_call: Call, values: list[Any], _zone: str) -> Folded:
-    """Positions count from 1, or from the end where they are negative; 0 is 1."""
+    """Positions are 1-based, or count from the end if they are negative; 0 is 1."""
     text, start = values[:2]
     length = values[2] if len(values) > 2 else len(text) if isinstance(text, str) else 0
     if not isinstance(text, str) or not text.isascii() or not isinstance(start, int) or not isinstance(length, int):

@@ -212,13 +212,13 @@ def _avg(args: tuple[Rex, ...]) -> HiveType:
 
 
 def _array(args: tuple[Rex, ...]) -> HiveType:
-    """Of texts where there is nothing to tell."""
+    """Strings, if no argument determines the type."""
     element = _common_of(args)
     return UNKNOWN if element is UNKNOWN else array_of(STRING if element is VOID else element)
 
 
 def _map(args: tuple[Rex, ...]) -> HiveType:
-    """Of texts where there is nothing to tell."""
+    """Strings, if no argument determines the type."""
     key, value = (common_type([a.type for a in args[start::2]]) for start in (0, 1))
     children = tuple(STRING if t is VOID else t for t in (key, value))
     return UNKNOWN if UNKNOWN in children else HiveType("map", children=children)
@@ -267,7 +267,7 @@ def _shift(args: tuple[Rex, ...]) -> HiveType:
 
 
 def _pmod(args: tuple[Rex, ...]) -> HiveType:
-    """Of decimals one that both fit in; of other numbers the type of the remainder."""
+    """For decimals a type that contains both; for other numbers the type of the remainder."""
     a, b = args[0].type, args[1].type
     decimals = "decimal" in (a.name, b.name) and a.is_numeric and b.is_numeric
     return widen(a, b) if decimals else arithmetic_type("%", a, b)
@@ -302,7 +302,7 @@ def _values(args: tuple[Rex, ...]) -> HiveType:
 
 
 def mask_type(args: tuple[Rex, ...]) -> HiveType:
-    """The type of the value, as long as it gets (BaseMaskUDF forgets lengths)."""
+    """The type of the value, with its maximum length (BaseMaskUDF drops lengths)."""
     longest = {"char": HiveType("char", (255,)), "varchar": HiveType("varchar", (65535,)), "decimal": decimal(38, 18)}
     return longest.get(args[0].type.name, args[0].type)
 

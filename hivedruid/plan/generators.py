@@ -42,8 +42,9 @@ def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[
 def lateral_view(
     node: Node, generator: Rex, made: tuple[PlanColumn, ...], new_column: NewColumn, *, outer: bool = False
 ) -> LateralView:
-    """The node's rows, each with those that the generator makes of it. Window functions and subqueries among its
-    arguments, which Spark takes in a SELECT alone, are columns of the node first."""
+    """The node's rows, each with the rows that the generator returns for it. Window functions and subqueries among its
+    arguments, which Spark supports only in a SELECT, become columns of the node first.
+    """
     if isinstance(generator, Call):
         late = {a: new_column("_a", a.type) for a in generator.args if has(a, Over, Subquery)}
         if late:
@@ -54,7 +55,7 @@ def lateral_view(
 
 
 def _fields(generator: Call) -> list[tuple[str, HiveType]]:
-    """The names and types of its columns, as far as its arguments tell; none where they do not."""
+    """The names and types of its columns, as far as its arguments determine them; none otherwise."""
     op, args = generator.op.removesuffix("_outer"), generator.args
     if op in ("json_tuple", "parse_url_tuple"):
         return [(f"c{i}", t.STRING) for i in range(len(args) - 1)]
@@ -68,7 +69,7 @@ def _fields(generator: Call) -> list[tuple[str, HiveType]]:
 
 
 def _elements(rex: Rex, *, in_fields: bool = False) -> list[tuple[str, HiveType]]:
-    """A column for what is in an array, two for a map; the fields of a struct in an array where they are wanted."""
+    """A column for the elements of an array, two for a map; optionally the fields of a struct in an array."""
     if rex.type.name == "map" or (isinstance(rex, Call) and rex.op == "map"):
         return list(zip(("key", "value"), rex.type.children or (t.UNKNOWN, t.UNKNOWN), strict=True))
     element = rex.type.children[0] if rex.type.name == "array" else t.UNKNOWN

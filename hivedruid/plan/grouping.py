@@ -175,7 +175,7 @@ class Grouping:
     # --- grouping(…) ---------------------------------------------------------------------------------------------
 
     def _grouping_bits(self, rex: Call) -> Rex:
-        """grouping(a, b, …): 1 for each that is not a key of the row's set, the first in the highest bit."""
+        """grouping(a, b, …): 1 for each that is not in the row's grouping set, the first in the highest bit."""
         if not rex.args or any(a not in self.keys for a in rex.args):
             raise SemanticError(
                 "the argument of grouping() must be a GROUP BY expression", span=self._span_of_grouping()
@@ -207,7 +207,7 @@ class Grouping:
 
 
 def grouped_columns(block: SelectBlock, group: exp.Group) -> dict[str, PlanColumn]:
-    """The columns that are keys with their table's name in front, by their own; not where two have the same."""
+    """The qualified columns that are keys, by their unqualified names; not if two have the same name."""
     found: dict[str, PlanColumn] = {}
     twice: set[str] = set()
     for e in group.expressions:
@@ -220,14 +220,17 @@ def grouped_columns(block: SelectBlock, group: exp.Group) -> dict[str, PlanColum
 
 
 def _grouping_clauses(group: exp.Group) -> list[tuple[exp.Expr, bool]]:
-    """ROLLUP, CUBE and GROUPING SETS; True for the standard's form, which stands among the keys: GROUP BY a, CUBE(b, c)."""
+    """ROLLUP, CUBE and GROUPING SETS; True for the standard form, which is an item among the keys: GROUP BY a, CUBE(b,
+    c).
+    """
     behind = [(clause, False) for kind in ("rollup", "cube", "grouping_sets") for clause in group.args.get(kind) or ()]
     return behind + [(e, True) for e in group.expressions if isinstance(e, _GROUPING_SETS)]
 
 
 def _collect_aggregates(rex: Rex, into: dict[Agg, None], inputs: set[str]) -> None:
-    """Aggregates of the block that reads `inputs`: not those that are a window's own function, nor those of
-    subqueries, except where they are over columns of this block alone: HAVING EXISTS (… WHERE x = min(outer.y))."""
+    """Aggregates of the block that reads `inputs`: not those that are a window's own function, nor those of subqueries,
+    unless they only read columns of this block: HAVING EXISTS (… WHERE x = min(outer.y)).
+    """
     if isinstance(rex, Agg):
         into.setdefault(rex)
         return
@@ -246,7 +249,9 @@ def _collect_aggregates(rex: Rex, into: dict[Agg, None], inputs: set[str]) -> No
 
 
 def _outer_aggregates(plan: Node) -> list[Agg]:
-    """The aggregates in conditions of a subquery: its own have become columns there, so they are of a query outside."""
+    """The aggregates in conditions of a subquery: its own have become columns there, so these belong to an outer
+    query.
+    """
     conditions = [rex for node in plan.walk() if isinstance(node, nodes.Filter) for rex in node.expressions()]
     found: list[Agg] = []
     for rex in (part for condition in conditions for part in walk(condition)):

@@ -64,9 +64,9 @@ def normal(rex: Rex) -> Rex:
 
 
 def values_of(term: Rex, times: frozenset[str], zone: str) -> tuple[Rex, Values] | None:
-    """The expression that a condition is about, and the values with which it holds; None where it is not of that kind.
+    """The expression of a condition, and the values for which it is true; None if it is not of that form.
 
-    With NULL it does not hold. `times` are the columns whose values are whole milliseconds and never null.
+    It is not true for NULL. `times` are the columns whose values are whole milliseconds and never null.
     """
     if not isinstance(term, Call) or (term.args and term.args[0].type.name == "char"):
         return None

@@ -9,10 +9,10 @@ _INDEX = re.compile(r"\[([0-9]+|\*)\]", re.ASCII)
 
 
 def spark_path(path: str) -> str | None:
-    """The same path for Spark; None where Hive finds nothing.
+    """The same path for Spark; None if it never matches in Hive.
 
-    Between points stands a key, then indexes; what is neither is not looked at: `$.a['b']` is `$.a`. A point in front of
-    an index says nothing.
+    Each part between points is a key followed by indexes; anything else is ignored: `$.a['b']` is `$.a`. A point before
+    an index has no effect.
     """
     root, *steps = path.replace(".[", "[").split(".")
     result = "$" + _indexes(root)

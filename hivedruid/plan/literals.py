@@ -19,16 +19,16 @@ FULL_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 FULL_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,9})?"
 ISO = rf"{FULL_DAY}[Tt][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.][0-9]{{1,9}})?)?"
 DATE_TEXT = rf"^\s*(?!0+-)({DAY})(?![0-9])"
-"""What Hive reads as a date: the day at the beginning, whatever but a digit follows (Date.valueOf)."""
+"""The dates that Hive parses: the day at the beginning, followed by anything but a digit (Date.valueOf)."""
 MOMENT_TEXT = rf"^\s*(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*\s*$|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE})\s*$)({DAY} {CLOCK}|{ISO})"
-"""What Hive reads as a timestamp with its clock. Digits past the ninth are cut, a zone is not looked at. Of another text
-that begins with a date the timestamp is that date's midnight."""
+"""The timestamps that Hive parses. Digits after the ninth are dropped, a zone is ignored. Another string that begins
+with a date is that date's midnight."""
 PLAIN_TEXT = rf"^\s*({DAY} {CLOCK}|{ISO})\s*$"
-"""What unix_timestamp reads without a pattern."""
+"""The timestamps that unix_timestamp parses without a pattern."""
 CLOCK_TEXT = r"^\s*((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)\s*$"
 """A time of day, on the current date."""
 LTZ_TEXT = rf"^\s*(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?\s*$"
-"""What Hive reads as a timestamp with local time zone; a zone may stand behind it."""
+"""The strings that Hive parses as timestamp with local time zone, with an optional zone at the end."""
 _FIELDS = re.compile(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
 
@@ -73,18 +73,20 @@ def parse_timestamp(text: str) -> datetime | None:
 
 
 def parse_plain(text: str) -> datetime | None:
-    """The timestamp that unix_timestamp() reads without a pattern: one with its clock, and nothing else."""
+    """The timestamp that unix_timestamp() parses without a pattern: date and time of day, and nothing else."""
     match = re.match(PLAIN_TEXT, text, re.ASCII)
     return _datetime(match[1]) if match else None
 
 
 def is_clock(text: str) -> bool:
-    """Whether a text is a time without a date, which Hive reads as one of the present day."""
+    """Whether a string is a time without a date, which Hive interprets as a time of the current day."""
     return re.match(CLOCK_TEXT, text, re.ASCII) is not None
 
 
 def parse_timestamp_ltz(text: str, session_zone: str) -> datetime | None:
-    """A timestamp text with an optional zone behind it, as an aware UTC datetime; without zone it is the session's."""
+    """A timestamp string with an optional zone at the end, as an aware UTC datetime; without zone it is in the
+    session's.
+    """
     match = re.match(LTZ_TEXT, text, re.ASCII)
     local = _datetime(match[1]) if match else None
     zone = zone_of((match[2] if match else None) or session_zone)
@@ -100,13 +102,14 @@ def from_local(local: datetime, zone: tzinfo) -> datetime:
 
 
 UNIX_PATTERN = "yyyy-MM-dd HH:mm:ss"
-"""The texts that unix_timestamp() reads without a pattern (GenericUDFToUnixTimeStamp)."""
+"""The strings that unix_timestamp() parses without a pattern (GenericUDFToUnixTimeStamp)."""
 _FIELD = re.compile(r"(yyyy)|(MM|dd|HH|mm|ss)|([-/:. ,_])|(.)", re.DOTALL)
 
 
 def unix_shape(pattern: str) -> str | None:
-    """The regular expression of the texts in a pattern whose fields all have a fixed width, each once, from the year
-    on; None for others."""
+    """The regular expression of the strings that match a pattern whose fields have a fixed width, each once, from the
+    year on; None for other patterns.
+    """
     fields = _FIELD.findall(pattern)
     letters = [year or two for year, two, _, _ in fields if year or two]
     if (
@@ -121,7 +124,7 @@ def unix_shape(pattern: str) -> str | None:
 
 
 def is_cut(text: str) -> bool:
-    """Whether a time's text has digits that no timestamp here keeps: past the sixth."""
+    """Whether the string of a time has digits that timestamps here do not keep: after the sixth."""
     return re.search(r":[0-9]+[.][0-9]{6}0*[1-9]", text) is not None
 
 
@@ -181,9 +184,9 @@ def interval_text(value: tuple[int, int], type_: HiveType) -> str:
 
 
 INTERVAL_TEXTS = {INTERVAL_YEAR_MONTH: "year to month", INTERVAL_DAY_TIME: "day to second"}
-"""The units of a text that is cast to an interval."""
+"""The units of a string that is cast to an interval."""
 INTERVAL_TEXT = r"\s*[+-]?(\d+-0*(\d|1[01])|\d+ 0*(\d|1\d|2[0-3])(:[0-5]?\d){2}(\.\d{1,9}\d*)?)\s*"
-"""What a text looks like that is cast to an interval."""
+"""The syntax of a string that is cast to an interval."""
 
 
 def parse_interval_text(text: str, type_: HiveType) -> tuple[int, int] | None:
@@ -223,7 +226,7 @@ def day_number(name: str) -> int | None:
 
 
 def add_months(moment: date, months: int) -> date:
-    """Shift by calendar months, the day cut to the month's length; works on dates and datetimes."""
+    """Shift by calendar months, the day limited to the month's length; works on dates and datetimes."""
     import calendar
 
     index = moment.year * 12 + moment.month - 1 + months

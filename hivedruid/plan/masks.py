@@ -1,8 +1,8 @@
 """mask() and related functions: their constants, and their translation to Spark SQL (GenericUDFMask). Pure.
 
-A text is masked by characters, a whole number by digits, a date by its parts; of every other type the mask is NULL.
-In a plan each has all of its constants: how many characters, but for mask(), then the replacements in the order of
-`_DEFAULTS`; NULL stands for what is kept.
+A string is masked by characters, an integer by digits, a date by its parts; the mask of any other type is NULL. In a
+plan each call has all of its constants: the number of characters, except for mask(), then the replacements in the order
+of `_DEFAULTS`; NULL means that a part is kept.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from hivedruid.plan.spark_strings import Lower
 
 _CHARACTERS = ("X", "x", "n", None)
-"""What stands for capital letters, small letters, digits and all others."""
+"""The replacements of upper-case letters, lower-case letters, digits and all other characters."""
 _NUMBERS = ((1, range(10)), (1, range(1, 32)), (0, range(12)), (0, range(10_000)))
-"""What stands for the digits of a number, for a day, a month (from 0 on) and a year, and which values there may be."""
+"""The replacements of the digits of a number, of a day, a month (from 0 on) and a year, and their valid ranges."""
 _COUNT = 4
 _KEEP = -1
 
@@ -52,7 +52,7 @@ def mask(name: str, args: list[Rex]) -> Rex:
 
 
 def _character(given: list[object], default: str | None) -> str | None:
-    """A character by itself or by its number; -1 keeps what is there."""
+    """A character, or its code; -1 keeps the original."""
     value = given[0] if given else None
     if isinstance(value, int):
         return None if value == _KEEP else chr(value)
@@ -93,7 +93,7 @@ def _lower(s: SparkRex, rex: Call) -> str:
         return _masked(rex.op, _padded(value, rex.args[0].type), count, f"mask({{part}}, {', '.join(characters)})")
     digits = f"CAST(abs(CAST({value} AS DECIMAL(20, 0))) AS STRING)"
     masked = _masked(rex.op, digits, count, f"repeat('{digit}', length({{part}}))")
-    number = f"CAST(CAST({masked} AS DECIMAL(20, 0)) AS BIGINT)"  # what does not fit is cut, as in Java
+    number = f"CAST(CAST({masked} AS DECIMAL(20, 0)) AS BIGINT)"  # values out of range wrap, as in Java
     return f"CAST(IF({value} < 0, -1, 1) * {number} AS {spark_type(rex.type)})"
 
 

@@ -1,7 +1,8 @@
 """Automatic rewriting: replaces blocks of a query with materialized views that contain their rows.
 
 Hive's rewriting is Calcite's (MaterializedViewRule: a block of joined tables, with or without GROUP BY, from a view of
-the same tables). So is this one; it looks for views before any other rule runs, and trusts only columns that the view keeps exactly.
+the same tables). This one works in the same way; it matches views before any other rule runs, and uses only columns
+that the view stores exactly.
 """
 
 from __future__ import annotations

@@ -116,10 +116,10 @@ class Project(SingleInput):
 
 @dataclass(frozen=True)
 class Aggregate(SingleInput):
-    """GROUP BY: the output is the keys, then the calls, then `grouping__id` where `grouping_sets` is given.
+    """GROUP BY: the output is the keys, then the calls, then `grouping__id` if `grouping_sets` is given.
 
-    `grouping_sets`: for each set the positions of its keys; None is the one set of all keys. The set without keys has its row
-    over no rows, too, unless `needs_total` says that nobody reads it.
+    `grouping_sets`: for each set the positions of its keys; None is the one set of all keys. The empty set has its row
+    even over no rows, unless `needs_total` is false because nothing reads it.
     """
 
     keys: tuple[Rex, ...]
@@ -134,7 +134,7 @@ class Aggregate(SingleInput):
 
     @property
     def total(self) -> tuple[Literal, ...] | None:
-        """What the keys and grouping__id are in that row."""
+        """The values of the keys and grouping__id in that row."""
         if not self.has_total:
             return None
         id_ = Literal(BIGINT, (1 << len(self.keys)) - 1)
@@ -193,7 +193,7 @@ class SetOp(Node):
 
 @dataclass(frozen=True)
 class LateralView(SingleInput):
-    """LATERAL VIEW [OUTER] f(…), and SELECT f(…): the input's columns and those the generator makes (`generated`)."""
+    """LATERAL VIEW [OUTER] f(…), and SELECT f(…): the input's columns and those of the generator (`generated`)."""
 
     generator: Rex
     outer: bool
@@ -216,9 +216,9 @@ class DruidUnion(Node):
 
 @dataclass(frozen=True)
 class DruidUnnest(SingleInput):
-    """An `unnest` data source: the rows of a table, each with every element of its `array`; the column `element` holds it.
+    """An `unnest` data source: the rows of a table, each with every element of its `array`, in the column `element`.
 
-    With `outer` a row without elements is there once, with NULL. `condition` reads the element alone.
+    With `outer` a row without elements occurs once, with NULL. `condition` reads only the element.
     """
 
     input: TableScan | DruidUnion | DruidUnnest
@@ -233,10 +233,10 @@ class DruidUnnest(SingleInput):
 
 @dataclass(frozen=True)
 class DruidJoin(Node):
-    """A `join` data source: the rows of `left`, each with the rows of `right` that meet the condition.
+    """A `join` data source: the rows of `left`, each with the rows of `right` that satisfy the condition.
 
-    The output is the columns of both. `condition` is an AND of `=` and `<=>` between an expression over the left and a column
-    of the right, None for every pair. Druid reads the left in its segments and holds the right in memory.
+    The output is the columns of both. `condition` is an AND of `=` and `<=>` between an expression over the left and a
+    column of the right, None for every pair. Druid reads the left in its segments and keeps the right in memory.
     """
 
     left: TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
@@ -257,9 +257,10 @@ class DruidQuery(Node):
     """The work of one native query, in Druid's order of evaluation: the filter over the source, then either the
     projection (`exprs`) of a scan, or keys and calls, `having`, and the post-aggregation (`exprs`); then the sort.
 
-    `source` is a Druid table, a union, unnest or join over such, or another native query. `filter`, `keys` and the arguments of `calls` read the source's
-    columns; `total` are the keys, and grouping__id, of the group that has a row over no rows, too; after an aggregate `having`, `exprs` and `sort` read `grouped` (the output of an Aggregate, also that of
-    `grouping_sets`), else `exprs` and `sort` read the source's.
+    `source` is a Druid table, a union, unnest or join of such tables, or another native query. `filter`, `keys` and the
+    arguments of `calls` read the source's columns. After an aggregate `having`, `exprs` and `sort` read `grouped` (the
+    output of an Aggregate, including that of `grouping_sets`), otherwise `exprs` and `sort` read the source's columns.
+    `total` contains the keys, and grouping__id, of the group that has a row even over no rows.
     """
 
     source: TableScan | DruidUnion | DruidUnnest | DruidJoin | DruidQuery
@@ -277,7 +278,7 @@ class DruidQuery(Node):
 
     @property
     def base(self) -> TableScan:
-        """The table at the bottom; of a union the first, of a join the left."""
+        """The table at the bottom; for a union the first, for a join the left."""
         source: Node = self.source
         while not isinstance(source, TableScan):
             assert isinstance(source, DruidQuery | DruidJoin | DruidUnion | DruidUnnest)

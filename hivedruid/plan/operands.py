@@ -24,7 +24,7 @@ def is_interval(type_: HiveType) -> bool:
 
 
 def can_cast(source: HiveType, to: HiveType) -> bool:
-    """Whether a value of one type can be cast to another (what GenericUDFs and UDFTo… of Hive take)."""
+    """Whether a value of one type can be cast to another (the types that Hive's GenericUDFs and UDFTo… accept)."""
     if source in (to, UNKNOWN, VOID) or to is UNKNOWN:
         return True
     if source.name in NESTED or to.name in NESTED:
@@ -112,12 +112,14 @@ def check_bits(op: str, types: Sequence[HiveType]) -> None:
 
 
 def days_of(c: Converter, days: Rex) -> Rex:
-    """A number of days; Spark takes no bigint."""
+    """A number of days; Spark does not accept a bigint."""
     return c.cast(days, INT) if days.type == BIGINT else days
 
 
 def narrowed(rex: Rex, other: Rex) -> Rex:
-    """A whole number that meets a decimal is a decimal of just its own digits (HiveDecimalUtils, on constants)."""
+    """An integer literal combined with a decimal becomes a decimal with exactly its digits (HiveDecimalUtils, for
+    constants).
+    """
     if other.type.name != "decimal" or not rex.type.is_integer or not isinstance(rex, Literal) or rex.value is None:
         return rex
     return Literal(decimal(len(str(abs(rex.value))), 0), Decimal(rex.value))

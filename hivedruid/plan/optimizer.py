@@ -16,14 +16,14 @@ MAX_STEPS = 2000
 
 
 Around = Callable[[Node], Node]
-"""From a node that takes the place of another one to the whole plan around it."""
+"""A function from the replacement of a node to the whole plan around it."""
 
 
 @dataclass
 class Trace:
     """The rules that fired, in order; with `keeps_plans` also the plan after each of them.
 
-    Of a rule that fired on the plan of a subquery expression, that plan alone is kept.
+    For a rule that fired on the plan of a subquery expression, only that plan is kept.
     """
 
     fired: list[str] = field(default_factory=list)
@@ -59,7 +59,8 @@ class _Driver:
         self.trace = trace
         self.steps = 0
         self.settled: dict[int, Node] = {}
-        """Nodes that no rule changes in this pass, by identity: a rule above them makes the driver come by again and again."""
+        """Nodes that no rule changes in this pass, by identity: each rule that fires above them makes the driver visit
+        them again."""
 
     def bottom_up(self, node: Node, around: Around | None = None) -> Node:
         """Inputs first, then the rules on the node itself until none applies."""

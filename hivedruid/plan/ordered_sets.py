@@ -1,4 +1,4 @@
-"""Aggregates over an order, `f(…) WITHIN GROUP (ORDER BY …)`: percentiles, and the rank that a made-up row would have. Pure."""
+"""Ordered-set aggregates, `f(…) WITHIN GROUP (ORDER BY …)`: percentiles, and the rank of a hypothetical row. Pure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hivedruid.catalog import types as t
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, SortKey, conjunction
 
 Compare = Callable[[str, Rex, Rex], Rex]
-"""A comparison, both sides brought to the type in which they compare."""
+"""A comparison, both sides cast to their comparison type."""
 
 PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
 RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 
 
 def percentile(name: str, fraction: Rex, key: SortKey) -> Rex:
-    """The value at this fraction of the rows in order; the descending order has a name of its own."""
+    """The value at this fraction of the ordered rows; for the descending order there is a separate function."""
     return Agg(t.DOUBLE, f"{name}_desc" if key.descending else name, (key.rex, fraction))
 
 
 def hypothetical_rank(name: str, values: list[Rex], keys: list[SortKey], compare: Compare) -> Rex:
-    """What the function would give for a row of these values among those of the group."""
+    """The result of the function for a hypothetical row with these values among those of the group."""
     before = _before(values, keys, compare)
     if name == "dense_rank":
         columns = keys[0].rex if len(keys) == 1 else _struct([k.rex for k in keys])
@@ -67,7 +67,7 @@ def _before(values: list[Rex], keys: list[SortKey], compare: Compare) -> Rex:
 
 
 def _key_before(key: SortKey, value: Rex, compare: Compare) -> Rex:
-    nulls_first = key.nulls_first != key.descending  # Hive turns the order of nulls round with that of the values
+    nulls_first = key.nulls_first != key.descending  # Hive reverses the order of nulls together with that of the values
     null, other = (key.rex, value) if nulls_first else (value, key.rex)
     one_null = Call(t.BOOLEAN, "and", (Call(t.BOOLEAN, "is_null", (null,)), Call(t.BOOLEAN, "is_not_null", (other,))))
     return Call(t.BOOLEAN, "or", (compare(">" if key.descending else "<", key.rex, value), one_null))

@@ -13,10 +13,10 @@ from hivedruid.results import ResultColumn
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a native query's rows: its name there, and the Hive type its values mean.
+    """One field of a native query's rows: its name there, and the Hive type of its values.
 
-    Values arrive as Druid sends them (LONG for integers, booleans 0/1, times as milliseconds since the
-    epoch in UTC); `plan.decode` and Spark's input views turn them into the Hive type.
+    Values are in Druid's representation (LONG for integers, booleans 0/1, times as milliseconds since the epoch in
+    UTC); `plan.decode` and Spark's input views convert them to the Hive type.
     """
 
     name: str
@@ -27,7 +27,8 @@ class Field:
 class DruidRead:
     """A native query and the fields to take from its rows, in order.
 
-    `over_nothing` is asked where the query has no rows at all: what grouping sets are over no rows, which Druid leaves out.
+    `over_nothing` runs if the query returns no rows at all: it returns the rows of grouping sets over no rows, which
+    Druid omits.
     """
 
     query: Mapping[str, Any]
@@ -37,7 +38,7 @@ class DruidRead:
 
 @dataclass(frozen=True)
 class Ask:
-    """A native query of one row that is asked before the statement can be planned to its end; `key` is its text."""
+    """A native query of one row that runs before planning can be completed; `key` is its text."""
 
     key: str
     read: DruidRead
@@ -45,10 +46,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class KeyFilter:
-    """A semi-join reduction: only rows whose `column` (its name and Druid type) is among the `keys` can meet the join.
+    """A semi-join reduction: only rows whose `column` (its name and Druid type) is among the `keys` can satisfy the
+    join.
 
-    The keys are the one column of a native query, or of a Spark job over a Hive-side table, which run first. More than
-    `most` of them are no filter; nothing is lost then.
+    The keys are the only column of a native query, or of a Spark job over a Hive-side table, which run first. If there
+    are more than `most`, they do not become a filter; the result is the same.
     """
 
     column: str
@@ -65,7 +67,7 @@ class KeyFilter:
 class DruidInput:
     """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`.
 
-    `reducers` narrow the query when it runs.
+    `reducers` add filters to the query when it runs.
     """
 
     view: str
@@ -74,7 +76,7 @@ class DruidInput:
     reducers: tuple[KeyFilter, ...] = ()
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> DruidInput:
-        """The same with each of its native queries changed: those that run first come first."""
+        """The same with each of its native queries changed; those that run first come first."""
         reducers = tuple(reducer.with_reads(change) for reducer in self.reducers)
         return replace(self, reducers=reducers, read=change(self.read))
 
@@ -90,7 +92,7 @@ class TableInput:
 
 @dataclass(frozen=True)
 class SparkJob:
-    """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns it answers with."""
+    """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns of its result."""
 
     sql: str
     inputs: tuple[DruidInput | TableInput, ...]

@@ -62,7 +62,7 @@ class Agg(Rex):
 
 @dataclass(frozen=True)
 class SortKey:
-    """One ORDER BY item with its null order spelled out."""
+    """One ORDER BY item with an explicit null order."""
 
     rex: Rex
     descending: bool
@@ -136,7 +136,7 @@ def walk(rex: Rex) -> Iterator[Rex]:
 
 
 def transform(rex: Rex, change: Callable[[Rex], Rex | None]) -> Rex:
-    """Rebuild top-down: where `change` answers a rex it replaces the whole subtree, else its children are visited."""
+    """Rebuild top-down: if `change` returns a rex it replaces the whole subtree, otherwise its children are visited."""
     changed = change(rex)
     if changed is not None:
         return changed
@@ -167,7 +167,7 @@ def substitute(rex: Rex, mapping: dict[str, Rex]) -> Rex:
 
 
 def refs(rex: Rex) -> set[str]:
-    """Ids of the columns an expression reads, a correlated subquery's included."""
+    """Ids of the columns that an expression reads, including correlated subqueries."""
     if type(rex) is Ref:
         return {rex.id}
     found = set()
@@ -194,7 +194,7 @@ def has(rex: Rex, *kinds: type[Rex]) -> bool:
 
 
 def asks_for_grouping(rex: Rex) -> bool:
-    """Whether it has a grouping(…), which says something about a row that GROUP BY made."""
+    """Whether it contains grouping(…), which depends on the row's grouping set."""
     return any(isinstance(node, Call) and node.op == "grouping" for node in walk(rex))
 
 

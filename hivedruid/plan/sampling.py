@@ -12,9 +12,9 @@ from hivedruid.plan.rex import Call, Literal
 
 
 def sampled(node: Node, sample: exp.Expr, converter: Converter, span: Span | None) -> Node:
-    """`n ROWS` are any n rows, `n PERCENT` each row with that chance, a bucket the rows whose hash falls into it.
+    """`n ROWS` are any n rows, `n PERCENT` each row with that probability, a bucket the rows whose hash falls into it.
 
-    Raises UnsupportedError for a bucket of columns, whose hash Hive takes from how the table is stored.
+    Raises UnsupportedError for a bucket of columns, whose hash in Hive depends on how the table is stored.
     """
     args = sample.args
     if args.get("size") is not None:

@@ -30,15 +30,15 @@ class Relation:
 
 @dataclass
 class Scope:
-    """The relations of one block; `merged` are USING columns, which an unqualified name finds once."""
+    """The relations of one block; `merged` are USING columns, which an unqualified name matches only once."""
 
     relations: list[Relation]
     parent: Scope | None = None
     merged: set[str] = field(default_factory=set)
     aliases: dict[str, Rex] = field(default_factory=dict)
-    """Select aliases that HAVING and ORDER BY may use where no column has the name."""
+    """Select aliases that HAVING and ORDER BY may use if no column has the name."""
     grouped: dict[str, PlanColumn] = field(default_factory=dict)
-    """Columns that are keys of GROUP BY: of several of a name, an unqualified one means the key, as in Hive."""
+    """Columns that are keys of GROUP BY: if several have a name, the unqualified name refers to the key, as in Hive."""
 
     def resolve(self, parts: list[str], span: Span | None) -> Rex:
         """A dotted name as a column, a field of a struct column, or a select alias."""
@@ -120,7 +120,9 @@ def _qualifies(relation: Relation, qualifier: list[str]) -> bool:
 
 
 def struct_field(rex: Rex, name: str, span: Span | None) -> Rex:
-    """`rex.name`: of a struct its field, of an array of structs the field of each. Raises SemanticError for other types."""
+    """`rex.name`: for a struct its field, for an array of structs the field of each. Raises SemanticError for other
+    types.
+    """
     whole = rex.type
     is_array = whole.name == "array"
     type_ = whole.children[0] if is_array else whole

@@ -185,7 +185,9 @@ class SelectBlock:
         items = self._select_items_if_plain()
         group = self.e.args.get("group")
         if group is not None and has_grouping_sets(group):
-            self.b.grouping_id = self.b.new_column("_grouping_id", t.BIGINT)  # Spark takes grouping__id for its own
+            self.b.grouping_id = self.b.new_column(
+                "_grouping_id", t.BIGINT
+            )  # Spark treats the name grouping__id as its own
         if group is not None:
             self.scope.grouped = grouped_columns(self, group)
         if items is None:
@@ -250,7 +252,9 @@ class SelectBlock:
         return [(name or f"_c{i}", rex) for i, (name, rex) in enumerate(items)]
 
     def _matching_columns(self, e: exp.Expr) -> list[PlanColumn] | None:
-        """The columns that a backquoted pattern means (hive.support.quoted.identifiers=none), None where it is no pattern."""
+        """The columns that match a backquoted pattern (hive.support.quoted.identifiers=none), None if it is not a
+        pattern.
+        """
         if not (isinstance(e, exp.Column) and isinstance(e.this, exp.Identifier) and e.this.args.get("quoted")):
             return None
         if self.b.snapshot.settings.get("hive.support.quoted.identifiers", "column").lower() != "none":

@@ -1,4 +1,4 @@
-"""A plan as a tree of lines, in Calcite's manner: what EXPLAIN CBO prints."""
+"""A plan as a tree of lines, in Calcite's format: the output of EXPLAIN CBO."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", 
 
 
 def tree(node: Node, depth: int = 0, names: Mapping[int, str] | None = None) -> list[str]:
-    """One line per node, inputs indented below; a node that has a name, by its id(), is shown by that alone."""
+    """One line per node, inputs indented below; a node that has a name, by its id(), is shown by its name only."""
     if names and id(node) in names:
         return ["  " * depth + names[id(node)]]
     lines = ["  " * depth + _label(node)]

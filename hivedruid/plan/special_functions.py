@@ -1,4 +1,4 @@
-"""Functions whose arguments need more than their row in `functions.py` says: conversions, defaults, constants."""
+"""Functions whose arguments need more than their row in `functions.py`: conversions, defaults, constants."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _nullif(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
 
 
 def _extremum(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
-    """The arguments are brought to the type in which they are compared (GenericUDFBaseNwayCompare)."""
+    """The arguments are cast to their comparison type (GenericUDFBaseNwayCompare)."""
 
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         type_ = reduce(_compared, [a.type for a in args])
@@ -49,7 +49,7 @@ def _extremum(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
 
 def _compared(a: HiveType, b: HiveType) -> HiveType:
-    """The type in which greatest() and least() compare two values: texts where there is no other."""
+    """The type in which greatest() and least() compare two values: strings if there is no other common type."""
     if a.is_string and b.is_string:
         return common_type([a, b])
     type_ = comparison_type(a, b)
@@ -71,7 +71,7 @@ def _date_add(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
 
 def _texts_as(to: HiveType, name: str, count: int = 1) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
-    """A function whose first arguments are times: texts there are cast, as Hive reads them."""
+    """A function whose first arguments are times: strings are cast, as in Hive."""
 
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         times = [c.cast(a, to) if a.type.is_string else a for a in args[:count]]
@@ -81,7 +81,7 @@ def _texts_as(to: HiveType, name: str, count: int = 1) -> Callable[[Converter, l
 
 
 def _add_months(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
-    """With a pattern the time of the day counts, too."""
+    """With a pattern the time of day matters, too."""
     return (_date_add("add_months") if len(args) < 3 else _texts_as(t.TIMESTAMP, "add_months"))(c, args, e)
 
 
@@ -99,7 +99,9 @@ def _datediff(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
 
 
 def _locate(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
-    """Of two arguments as if from the first character: it counts characters, where instr() counts UTF-16 units."""
+    """With two arguments the search starts at the first character; counts characters, while instr() counts UTF-16
+    units.
+    """
     sought, text, *start = args
     return c.call("locate", c.text(sought), c.text(text), *(start or [Literal(t.INT, 1)]))
 
@@ -167,7 +169,7 @@ def _array_remove(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
 
 
 def _field(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
-    """What is not of the type of the first is never equal to it (GenericUDFField)."""
+    """A value of another type than the first is never equal to it (GenericUDFField)."""
     alike = [a if a.type.name == args[0].type.name else Literal(args[0].type, None) for a in args]
     type_ = common_type([a.type for a in alike])
     return c.call("field", *(c.branch(a, type_) for a in alike))
@@ -190,13 +192,13 @@ def _pairs(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
 
 def _struct(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
-    """The fields have no names but col1, col2 …"""
+    """The fields are always named col1, col2 …"""
     pairs = [(Literal(t.STRING, f"col{number}"), arg) for number, arg in enumerate(args, 1)]
     return c.call("named_struct", *(x for pair in pairs for x in pair))
 
 
 def _neighbour(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
-    """lag() and lead(): what stands for a row that is not there is of the type of the others."""
+    """lag() and lead(): the default for a missing row has the type of the value."""
 
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         if len(args) < 3:
@@ -248,7 +250,7 @@ def _typeof(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
 
 
 HIVE_VERSION = "4.0.1 r3af4517eb8cfd9407ad34ed78a0b48b57dfaa264"
-"""What version() answers: of the Hive whose answers count."""
+"""The result of version(): the Hive version whose results are the reference."""
 
 
 SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {

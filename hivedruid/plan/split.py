@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """An optimised query: its nodes, the columns it answers with, and what made it so: the rules, and what they knew.
+    """An optimised query: its nodes, its output columns, and how it was planned: the rules that fired, and their
+    context.
 
-    `after_rules` is the plan after each rule of `fired`, if the facts say `traces_rules`; else it is empty.
-    `views` says which materialized views answer, and why others do not.
-    `asks` are the native queries whose answers are to be known first; until then the plan has the clock in their place.
+    `after_rules` is the plan after each rule of `fired`, if the facts contain `traces_rules`; else it is empty.
+    `views` lists the materialized views that are used, and why others are not.
+    `asks` are the native queries whose results are needed first; until then the plan contains the clock in their place.
     """
 
     node: Node
@@ -63,7 +64,7 @@ def plan_query(
 
 
 def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = None) -> QueryPlan:
-    """The node after the rules: all of them, or what the snapshot leaves of them."""
+    """The node after the rules: all of them, or those that the snapshot allows."""
     if rules is None:
         rules = SCANS if builder.snapshot.scans_only else RULES
     trace = Trace(keeps_plans=builder.snapshot.traces_rules)
@@ -95,7 +96,7 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
 def _with_answers(
     node: Node, facts: PlannerFacts, context: RuleContext, rules: tuple[Rule, ...]
 ) -> tuple[Node, tuple[Ask, ...]]:
-    """The plan with constants for the totals that are asked first."""
+    """The plan with constants for the totals that are queried first."""
     if facts.answers is None or rules == SCANS or not any(isinstance(n, nodes.Join) for n in node.walk()):
         return node, ()
     from hivedruid.plan.ask_first import AskFirst
@@ -105,7 +106,7 @@ def _with_answers(
 
 
 def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace: Trace) -> Node:
-    """The plan with its conditions at the tables, those included that follow from joins."""
+    """The plan with its conditions at the tables, including those that follow from joins."""
     if not logical:
         return node
     moved = optimize(node, context, logical, trace)
@@ -149,7 +150,9 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
 
 
 def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob:
-    """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns' ids."""
+    """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns'
+    ids.
+    """
     from hivedruid.plan.reduction import key_filters
 
     node = shared(plan.node, plan.zone)
@@ -159,7 +162,9 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob
 
 
 def shared(node: Node, zone: str) -> Node:
-    """The plan with every native query asked once, a CTE that is read twice, say; the second time under other names."""
+    """The plan with every native query run once, even if it is read twice, such as that of a CTE; the second time under
+    other names.
+    """
     queries = [n for n in node.walk() if isinstance(n, DruidQuery)]
     if len(queries) < 2:
         return node
@@ -174,7 +179,7 @@ def shared(node: Node, zone: str) -> Node:
 
 
 def native_queries(node: Node) -> Iterator[DruidQuery]:
-    """The native queries of a plan as they are sent, the outermost of those that are nested; those of subqueries, too."""
+    """The native queries of a plan as they are sent: only the outermost of nested ones; including those of subqueries."""
     if isinstance(node, DruidQuery):
         yield node
         return
@@ -221,7 +226,9 @@ def _job(
 
 
 def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:
-    """Say the order again above operators that Spark runs over ordered rows of Druid: Spark keeps no input's order."""
+    """Repeat the order above operators that Spark runs over ordered rows of Druid: Spark does not keep its inputs'
+    order.
+    """
     below: list[nodes.Project | nodes.Filter] = []
     bottom = node
     while isinstance(bottom, nodes.Project | nodes.Filter):

@@ -30,11 +30,11 @@ _FINER = {
     "quarter": ("year",),
 }
 _PARTS = {"dayofweek": "day", "dayofyear": "day"}
-"""The unit that a part of the time is told from, where it is not the part itself."""
+"""The unit from which a part of the time can be computed, if it is not the part itself."""
 
 
 def rolls_up(fine: str, coarse: str) -> bool:
-    """Whether every bucket of the coarse unit is made of whole buckets of the fine one."""
+    """Whether every bucket of the coarse unit consists of whole buckets of the fine one."""
     return fine == coarse or any(rolls_up(unit, coarse) for unit in _FINER.get(fine, ()))
 
 
@@ -47,7 +47,9 @@ class FlooredTime:
     column: Rex
 
     def serves(self, coarse: str, zone: str) -> bool:
-        """Whether `coarse` can be told from it. Days begin where the session's zone says; hours of some zones once did not fit."""
+        """Whether `coarse` can be computed from it. Days begin by the session's zone; hours of some zones once had
+        other boundaries.
+        """
         if not rolls_up(self.unit, coarse):
             return False
         local = self.base.type.name.endswith("zone") and literals.zone_of(zone) is not UTC
@@ -56,17 +58,19 @@ class FlooredTime:
 
 @dataclass
 class ViewColumns:
-    """Expressions over the view's tables, in `normal` form, by what computes them over the view's own columns."""
+    """Expressions over the view's tables, in `normal` form, and the expressions over the view's own columns that
+    compute them.
+    """
 
     zone: str
     whole: frozenset[str]
-    """Columns of the tables that hold whole milliseconds and are never null."""
+    """Columns of the tables that contain whole milliseconds and are never null."""
     exact: dict[Rex, Rex] = field(default_factory=dict)
     floored: list[FlooredTime] = field(default_factory=list)
     calls: dict[Agg, Rex] = field(default_factory=dict)
 
     def add(self, rex: Rex, column: Rex, *, in_druid: bool) -> None:
-        """One column of the view, which holds `rex`. Druid keeps times in milliseconds, and no padding of CHAR."""
+        """One column of the view, which contains `rex`. Druid stores times in milliseconds, and no padding of CHAR."""
         if rex.type != column.type or isinstance(rex, Literal) or rex.type.name == "char":
             return
         if rex.type.is_timestamp:
@@ -84,7 +88,7 @@ class ViewColumns:
             return
         self.floored.append(FlooredTime("millisecond", rex, column))
         same = isinstance(rex, Call) and rex.op == "cast" and rex.args[0].type.is_timestamp
-        if isinstance(rex, Call) and same and literals.zone_of(self.zone) is UTC:  # the same instant by another name
+        if isinstance(rex, Call) and same and literals.zone_of(self.zone) is UTC:  # the same instant with another name
             base = rex.args[0]
             back = Call(base.type, "cast", (column,))
             self.floored.append(FlooredTime("millisecond", base, back))
@@ -131,7 +135,7 @@ class ViewColumns:
         return True
 
     def _of_time(self, rex: Call) -> Rex | None:
-        """floor_…, parts and the date of a time, from the time rounded down as far or less."""
+        """floor_…, parts and the date of a time, from a time that was rounded down to the same or a smaller unit."""
         unit = None
         if rex.op.startswith("floor_"):
             unit = rex.op[6:]
@@ -160,7 +164,7 @@ class ViewColumns:
             return found
 
     def _edges(self, term: Rex) -> Rex | None:
-        """A range of times whose edges lie between the buckets of a time that was rounded down."""
+        """A range of times whose bounds are bucket boundaries of a time that was rounded down."""
         for time in self.floored:
             if isinstance(time.base, Ref) and time.base.id in self.whole:
                 found = values_of(term, self.whole, self.zone)
@@ -235,7 +239,7 @@ _IS_BEGIN: dict[str, Callable[[datetime], bool]] = {
 
 
 def canonical(rex: Rex, names: Mapping[str, Ref], equal: Mapping[str, Ref]) -> Rex:
-    """The expression over the tables of a view, in `normal` form, equal columns by one name."""
+    """The expression over the tables of a view, in `normal` form, with equal columns replaced by one of them."""
     return _normal(substitute(substitute(rex, dict(names)), dict(equal)))
 
 

@@ -1,4 +1,4 @@
-"""Runs long Spark calls in their own thread, so that a waiting caller can cancel them, and removes what they wrote."""
+"""Runs long Spark calls in their own thread, so that a waiting caller can cancel them, and removes their output."""
 
 from __future__ import annotations
 

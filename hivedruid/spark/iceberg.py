@@ -1,4 +1,4 @@
-"""Managed tables in the Iceberg catalog that the settings name: whether they are there, taken over, dropped."""
+"""Managed tables in the Iceberg catalog of the settings: existence, migration, creation and deletion."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IcebergTables:
-    """The Iceberg tables of a home folder. What the home's own catalog knows is read from its file, of any other
-    catalog Spark is asked."""
+    """The Iceberg tables of a home folder. Reads the file of the home's own catalog; any other catalog is queried
+    through Spark.
+    """
 
     home: Path
     settings: Mapping[str, str]
@@ -34,21 +35,21 @@ class IcebergTables:
         return catalog.is_own(self.settings)
 
     def folder(self, table: Table) -> Path:
-        """Where the home's own catalog has the table's files."""
+        """The folder of the table's files in the home's own catalog."""
         return home_catalog.folder(self.home, table.table_id)
 
     def may_exist(self, table: Table) -> bool:
-        """Whether a job may find the table, as far as that can be told without Spark."""
+        """Whether the table may exist, as far as that is known without Spark."""
         return not self.in_home or home_catalog.exists(self.home, table.table_id)
 
     def exists(self, spark: SparkSession, table: Table) -> bool:
-        """Whether the Iceberg table behind a managed table has been made: that waits for the first write."""
+        """Whether the Iceberg table of a managed table has been created, which its first write does."""
         return self.may_exist(table) if self.in_home else spark.catalog.tableExists(iceberg_name(table))
 
     def check_rows(self, spark: SparkSession | None, table: Table) -> None:
-        """Raise ExecutionError where a managed table has been written, and its rows are gone.
+        """Raise ExecutionError if a managed table has been written and its rows are lost.
 
-        A catalog elsewhere is only asked where there is a session.
+        Another catalog is only queried if there is a session.
         """
         if not table.is_written:
             return
@@ -61,7 +62,7 @@ class IcebergTables:
             )
 
     def _lost_at_home(self, table: Table) -> tuple[str, str] | None:
-        """Why a table's rows are gone and what to do; None where they are there."""
+        """Why a table's rows are lost and what to do; None if they exist."""
         if home_catalog.exists(self.home, table.table_id):
             return None
         folder = self.folder(table)
@@ -76,7 +77,9 @@ class IcebergTables:
         return f"the Iceberg catalog has no table {name}", "check the settings hivedruid.iceberg.catalog.*"
 
     def check_metadata(self, table: Table) -> None:
-        """Raise SparkError where the table's metadata file is missing or damaged: Iceberg would try to read it for minutes."""
+        """Raise SparkError if the table's metadata file is missing or damaged: Iceberg would retry reading it for
+        minutes.
+        """
         if not self.in_home or not home_catalog.exists(self.home, table.table_id):
             return
         try:
@@ -85,9 +88,9 @@ class IcebergTables:
             raise unreadable(table, str(error)) from error
 
     def take_over(self, spark: SparkSession, table: Table) -> None:
-        """Enter a table of an earlier version into the home's catalog, as it is; see `home_catalog`.
+        """Register a table of an earlier version in the home's catalog, unchanged; see `home_catalog`.
 
-        That is one row in one transaction. Where another process was faster, its row counts.
+        Registration is one row in one transaction. If another process was faster, its row is kept.
         """
         metadata = home_catalog.to_register(self.home, table.table_id) if self.in_home else None
         if metadata is None:
@@ -102,14 +105,14 @@ class IcebergTables:
                 raise
 
     def make(self, spark: SparkSession, table: Table) -> None:
-        """Make the Iceberg table where it is missing, or add the columns that ALTER TABLE has added since."""
+        """Create the Iceberg table if it does not exist, or add the columns that ALTER TABLE has added since."""
         name = iceberg_name(table)
         columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
         data_format = "parquet" if table.format == "parquet" else "orc"
         if not self.in_home:
             spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
         elif not home_catalog.exists(self.home, table.table_id):
-            home_catalog.remove(self.home, table.table_id)  # its folder is gone: there is nothing to add to
+            home_catalog.remove(self.home, table.table_id)  # its folder is missing: no columns can be added
         spark.sql(
             f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg "
             f"TBLPROPERTIES ('format-version' = '2', 'write.format.default' = '{data_format}')"
@@ -120,8 +123,9 @@ class IcebergTables:
             spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
 
     def drop_from_home(self, table: Table) -> None:
-        """Delete a table of the home's own catalog. Its folder goes first: until the catalog forgets the table, too, it
-        is one whose rows are gone, and never again what it was in an earlier version's layout."""
+        """Delete a table of the home's own catalog. Its folder is deleted first: until its catalog entry is deleted,
+        too, it is a table with lost rows, and never a table in the layout of an earlier version.
+        """
         folder = self.folder(table)
         try:
             doomed = folder.rename(folder.with_name(f".{folder.name}.{uuid4().hex}")) if folder.is_dir() else None

@@ -35,7 +35,7 @@ DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 times as BIGINT milliseconds."""
 
 NOTHING = SparkJob("", (), ())
-"""The job of a statement that only asks the Iceberg catalog."""
+"""The job of a statement that only queries the Iceberg catalog."""
 
 PROGRESS_AFTER = 1.0
 """Seconds until a job's first status line."""
@@ -126,9 +126,9 @@ class SparkRunner:
         return self._iceberg.in_home
 
     def iceberg_state(self, table: Table) -> TableState | None:
-        """A managed table at its current commit, None before the first; the home's own catalog tells it without Spark.
+        """A managed table at its current commit, None before the first; read without Spark from the home's own catalog.
 
-        Raises OSError and ValueError where the home's own catalog has it, and its metadata cannot be read.
+        Raises OSError and ValueError if the home's own catalog contains it and its metadata cannot be read.
         """
         if self._iceberg.in_home:
             return home_catalog.state(self._home, table.table_id)
@@ -217,7 +217,8 @@ class SparkRunner:
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
         """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
-        rows."""
+        rows.
+        """
         if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self._settings) == "skip":
             found = self._malformed(spark, table)
             if found.count:

@@ -1,16 +1,17 @@
 """Finds, starts, shares and stops the shared Spark server of a home folder.
 
-A server is two processes: a keeper (`hivedruid.spark.keeper`) and below it the JVM with Spark's Connect service. Their
-state is in the folder `spark` of the home, which only its owner can read:
+A server is two processes: a keeper (`hivedruid.spark.keeper`) and, as its child, the JVM with Spark's Connect service.
+Their state is in the folder `spark` of the home, which only its owner can read:
 
-    server.json   where the server listens, its token, and what it was started with; there while it serves
-    starting.lock held by whoever starts, replaces or ends a server: one at a time
-    alive.lock    held by the keeper for as long as it lives; a crash lets go of it
-    clients/      a file for each session, named by it and held by its process: one that nobody holds has lost its process
-    owners/       a file for each owner of sessions, held by its process for as long as it lives
+    server.json   the server's address, its token, and the settings of its start; exists while it serves
+    starting.lock held while a server is started, replaced or stopped: one process at a time
+    alive.lock    held by the keeper as long as it runs; a crash releases it
+    clients/      a file for each session, locked by its process: if it is unlocked, the process has died
+    owners/       a file for each owner of sessions, locked by its process as long as it runs
     jobs.lock     held, shared, by every command while it runs a job; its time is that of the last job
 
-The locks go with the process that holds them (see `hivedruid.locks`): what a killed process leaves behind is never believed.
+The operating system releases the locks of a process that dies (see `hivedruid.locks`), so the files of a killed process
+are never mistaken for those of a running one.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def owner(home: Path, name: str) -> Iterator[None]:
     _make_folder(files)
     files.owners.mkdir(mode=0o700, exist_ok=True)
     with Lock(files.owners / name) as lock:
-        if not lock.wait(patience=1.0):  # others look for a moment whether it is held
+        if not lock.wait(patience=1.0):  # other processes briefly check whether it is held
             raise SparkError(f"the owner '{name}' of Spark sessions is already running")
         yield
 

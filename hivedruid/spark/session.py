@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ICEBERG = "iceberg"
 CATALOG = f"spark.sql.catalog.{home_catalog.CATALOG}"
-"""The setting of Spark that makes the Iceberg catalog known; its properties are below it."""
+"""Spark's setting that defines the Iceberg catalog; its properties have this prefix."""
 
 FORGOTTEN = 1800.0
 """Seconds without a job after which a session is reopened: the service expires it after an hour."""

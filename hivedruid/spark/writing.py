@@ -147,7 +147,7 @@ def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
 
 
 def json_writer(frame: DataFrame) -> Any:
-    """Newline JSON, gzip; nulls are left out."""
+    """Newline-delimited JSON, gzip; nulls are omitted."""
     return (
         frame.write.option("compression", "gzip")
         .option("ignoreNullFields", value=True)
