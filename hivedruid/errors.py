@@ -8,7 +8,7 @@ HiveDruidError                 catch this to catch them all
 ├── PlanError                  a rule broke the planner's own contract: a bug           exit 1
 └── ExecutionError             an external system rejected or failed a request          exit 1
     ├── DruidError             Druid (or the embedded store) refused or failed
-    │   └── ResourceError      a query would take more than Druid's limits, told before its first row
+    │   └── ResourceError      a query exceeds Druid's limits; raised before its first row
     ├── SparkError             a Spark job failed
     ├── KafkaError             Kafka refused or failed
     └── ConnectError           a service cannot be reached                              exit 3

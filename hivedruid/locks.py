@@ -113,8 +113,9 @@ def _cannot_open(path: Path, error: OSError) -> ExecutionError:
 
 @contextmanager
 def touched(path: Path) -> Iterator[None]:
-    """Touch the file at least every BEAT seconds inside the block: its time of modification tells when its process
-    died."""
+    """Touch the file at least every BEAT seconds inside the block: its modification time is about the time at which its
+    process died.
+    """
     done = Event()
 
     def beat() -> None:

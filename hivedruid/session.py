@@ -394,7 +394,7 @@ class Session:
 
     def _reset_setting(self, key: str | None) -> None:
         if key is None:
-            self.settings.reset()  # the same object: what runs Spark's jobs holds it, too
+            self.settings.reset()  # the same object: the runner of Spark jobs has a reference to it, too
             for initial, value in self._initial.changed().items():
                 self.settings.set(initial, value)
         elif key in self._initial.changed():

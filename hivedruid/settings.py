@@ -47,8 +47,8 @@ class Setting:
     values: tuple[str, ...] = ()
 
 
-# Hive's own writer takes these seven (HiveConf.DRUID_INDEXER_SEGMENT_GRANULARITY); Druid's other names
-# are only for the table property druid.segment.granularity.
+# Hive's own writer supports these seven (HiveConf.DRUID_INDEXER_SEGMENT_GRANULARITY); Druid's other names
+# are only supported by the table property druid.segment.granularity.
 _SEGMENT_GRANULARITIES = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
 SETTINGS: dict[str, Setting] = {
@@ -162,7 +162,8 @@ ICEBERG_CATALOG = "hivedruid.iceberg.catalog."
 FAMILIES: dict[str, Setting] = {
     ICEBERG_CATALOG: Setting(f"{ICEBERG_CATALOG}<property>", "property", "", "Any other property of the Iceberg catalog, by Iceberg's name; a secret (credential, token, jdbc.password …) as env:NAME or file:PATH."),
 }  # fmt: skip
-"""Groups of settings by their prefix; the rest of a key is a name that is not defined here. The key of the setting is the pattern to display."""
+"""Groups of settings by their prefix; the rest of a key is any name. The key of the setting is the pattern to display.
+"""
 
 OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
 
@@ -424,7 +425,7 @@ def _reference(setting: Setting, value: str) -> str:
 
 
 def _property(setting: Setting, value: str) -> str:
-    """A property that is passed on. One that is a secret, by its name or by what it holds, is named, never given."""
+    """A property that is passed through. One that is a secret, by its name or its value, must be a reference."""
     if is_secret(setting.key) and not is_shown(value):
         return _reference(setting, value)
     if masked(setting.key, value) != value:

@@ -38,7 +38,7 @@ def printable_lines(text: str) -> str:
 
 
 def json_printable(text: str) -> str:
-    """JSON on one line with the same characters as JSON writes them (`\\u009b`): it means what it did."""
+    """JSON on one line with the same characters as JSON escapes (`\\u009b`), which does not change its meaning."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -1,4 +1,4 @@
-"""Run actions: the only place with side effects. It makes no decisions; the actions say what is done."""
+"""Run actions: the only place with side effects. It makes no decisions: the actions determine what is done."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _execute_all(
 
 
 def _stage_all(actions: Sequence[Action], services: Services) -> None:
-    """Compute the rows of all targets before the first write changes what the others read."""
+    """Compute the rows of all targets before the first write changes a source of the others."""
     for action in actions:
         if (ingest := action.ingests) is action and ingest is not None:
             from hivedruid.actions.writing import run as run_jobs

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 class Snapshot(PlannerFacts):
     """The facts of one statement: the planner's, and those of the families of statements.
 
-    `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata answer: the column types by
-    their name in Druid. `all_tables` holds every table of the databases that SHOW TABLES and DROP DATABASE name, too;
-    `variables` are the hivevars. `read` are the Druid tables whose rows the statement reads or adds to, `absent` those of
-    their data sources that Druid does not have; `unreachable` is why it could not be asked, where the statement can do
-    without. `plan_only`: the actions are shown, not run. `ingestions` are what is known of the ingestion into the tables
-    that are fed from Kafka and may change with the statement, by (database, name); none where nothing can be ingested.
-    `fresh_id` is for a table that is made and started by the same statement. `source_states` are the state of the tables
-    that a build of a materialized view reads, by `database.name`. `jobs` are those that matter to the statement, newest
-    first: of SHOW JOBS all, of one that writes those that have not ended or were its own.
+    `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column types
+    by their name in Druid. `all_tables` also contains every table of the databases that SHOW TABLES and DROP DATABASE
+    name; `variables` are the hivevars. `read` are the Druid tables whose rows the statement reads or adds to, `absent`
+    those whose data sources do not exist; `unreachable` is the reason why Druid could not be queried, if the statement
+    can continue without it. `plan_only`: the actions are shown, not run. `ingestions` describes the ingestion into the
+    Kafka ingestion tables that the statement may change, by (database, name); empty if the engine cannot ingest.
+    `fresh_id` is for a table that is created and started by the same statement. `source_states` are the states of the
+    tables that a build of a materialized view reads, by `database.name`. `jobs` are those that are relevant to the
+    statement, newest first: for SHOW JOBS all, for a statement that writes the unfinished ones and its own.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

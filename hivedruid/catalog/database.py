@@ -106,7 +106,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
-    (),  # managed tables are in iceberg.sqlite: versions that do not know that file must not write
+    (),  # managed tables are in iceberg.sqlite: versions without support for that file must not write
     (
         """
         CREATE TABLE operations (
@@ -192,7 +192,9 @@ def copy_database(home: Path) -> sqlite3.Connection:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version of a catalog. Raises ExecutionError, and closes the connection, where a newer hivedruid wrote it."""
+    """The schema version of a catalog. Raises ExecutionError, and closes the connection, if a newer hivedruid wrote
+    it.
+    """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > len(MIGRATIONS):
         connection.close()

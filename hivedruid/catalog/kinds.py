@@ -1,7 +1,7 @@
-"""What each kind of table is: where its rows are stored, and what statements may not do with it. A new kind is a row.
+"""The kinds of tables: where the rows of each are stored, and which statements refuse it. A new kind is a row.
 
-Behind a table is a Druid data source, a Kafka topic, files at a LOCATION, an Iceberg table of ORC files (every managed
-Hive-side table), or a query.
+The rows of a table are in a Druid data source, a Kafka topic, files at a LOCATION, an Iceberg table of ORC files (every
+managed Hive-side table), or computed by a query.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hivedruid.errors import SemanticError, UnsupportedError
 
 TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
 Store = Literal["data source", "topic", "folder", "snapshots"]
-"""Where rows are: `folder` of files, with `snapshots` where Iceberg commits them."""
+"""Where rows are stored: a `folder` of files; `snapshots` if Iceberg commits them."""
 Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "read", "truncate"]
-"""What a statement does with a table; `drop` and `alter` are those of DROP TABLE and ALTER TABLE."""
+"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE."""
 
 
 class Refusal(NamedTuple):
@@ -27,7 +27,9 @@ class Refusal(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """`noun` names the kind in messages, `handler` is Hive's storage handler class; what is not in `refused` is possible."""
+    """`noun` is the kind in messages, `handler` is Hive's storage handler class; uses that are not in `refused` are
+    supported.
+    """
 
     noun: str
     stores: frozenset[Store]

@@ -1,7 +1,7 @@
-"""What materialized views were built from: the state of their sources, kept beside the catalog's tables.
+"""The state of the sources from which materialized views were built, stored with the catalog's tables.
 
-A view's rows count as its query's only while every source is in the state that they were computed from, and the view's own
-data is what that build left. Whatever happens on the way, a crash or another writer, makes it stale and never wrong.
+A view can replace its query only while every source is in the state at the time of the build, and the view's own data
+is unchanged since. Any interruption, such as a crash or another writer, makes the view stale, never wrong.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class SourceState:
-    """A table as it is now: its definition, and its data as segments (start, end, id) or as one text that changes with it.
+    """The current state of a table: its definition, and its data as segments (start, end, id) or as one string that
+    changes with it.
 
-    `unknown` says why two such states cannot be compared.
+    `unknown` is the reason why two such states cannot be compared.
     """
 
     definition: str
@@ -43,11 +44,11 @@ class SourceState:
 
 @dataclass(frozen=True)
 class Built:
-    """A build of a view: `sources` by name (None: there is none that counts), its `own` data, and the settings of its query.
+    """A build of a view: `sources` by name (None if it is not relevant), its `own` data, and the settings of its query.
 
-    `tables` are the names of all sources, plain views included. `at` is when, ISO 8601 in UTC. `root` is the table of the query
-    whose every row is in the view exactly once, None where that was not checked or is not so. `unfit`: why other queries can never
-    be answered from it.
+    `tables` are the names of all sources, including plain views. `at` is the time, ISO 8601 in UTC. `root` is the table
+    of the query whose every row is in the view exactly once, None if that was not checked or is not true. `unfit` is
+    the reason why the view can never be used for other queries.
     """
 
     tables: tuple[str, ...]
@@ -62,7 +63,9 @@ class Built:
 
 @dataclass(frozen=True)
 class ViewFacts:
-    """A materialized view, its last build, and how its sources and its own data are now (empty: not asked)."""
+    """A materialized view, its last build, and the current state of its sources and its own data (empty if they were
+    not read).
+    """
 
     table: Table
     built: Built

@@ -21,7 +21,7 @@ TableKey = tuple[str, str]
 class ColumnStatistics:
     """A column under its name in the data.
 
-    `distinct`: about how many values it has, a null counting as one; `low` and `high` as texts. None: not known.
+    `distinct`: the approximate number of values, a null counting as one; `low` and `high` as strings. None if unknown.
     """
 
     distinct: int | None = None
@@ -35,9 +35,9 @@ class ColumnStatistics:
 class TableStatistics:
     """A table's rows and columns.
 
-    `start` and `end` enclose the times of its rows, milliseconds since the epoch, half open. `of` says in a word what
-    state of the table they were taken of: where it differs the table has changed since. `taken_at` is when it was analysed,
-    ISO 8601 in UTC; empty where it was not. `is_stale`: the table has changed since then.
+    `start` and `end` enclose the times of its rows, in milliseconds since the epoch, half open. `of` identifies the
+    state of the table that was analysed: if it differs, the table has changed since. `taken_at` is the time of the
+    analysis, ISO 8601 in UTC; empty if there was none. `is_stale`: the table has changed since then.
     """
 
     rows: int | None = None
@@ -71,8 +71,8 @@ def combined(now: TableStatistics | None, kept: TableStatistics | None) -> Table
 class StatisticsStore:
     """The results of ANALYZE TABLE, by Druid and data source.
 
-    Tables outside Druid have an empty `druid` and their `table_id` as key. Raises ExecutionError if the catalog
-    cannot be written; what cannot be read is not known.
+    Tables outside Druid have an empty `druid` and their `table_id` as key. Raises ExecutionError if the catalog cannot
+    be written; statistics that cannot be read are unknown.
     """
 
     def __init__(self, catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ DEFAULT_DATABASE = "default"
 
 
 class Catalog:
-    """Databases and tables over the connection that `open_database` makes.
+    """Databases and tables over the connection of `open_database`.
 
     Every change is one transaction; inside `transaction` several are one. Names are lower case.
     """
@@ -125,7 +125,7 @@ class Catalog:
     def replace(self, table: Table) -> None:
         """Replace the definition of the table with that `table_id`, including its name.
 
-        Raises SemanticError where it is gone, or where another table has the name.
+        Raises SemanticError if it no longer exists, or if another table has the name.
         """
         with self.transaction() as connection:
             self._require_database(table.database)

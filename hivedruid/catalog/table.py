@@ -15,7 +15,7 @@ TIME_COLUMN = "__time"
 
 @dataclass(frozen=True)
 class Column:
-    """A column; `name` is lower case as in Hive, `field` is the name in the data where that differs."""
+    """A column; `name` is lower case as in Hive, `field` is the name in the data if it differs."""
 
     name: str
     type: HiveType
@@ -29,14 +29,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, view included. `table_id` never changes, RENAME or not; `properties` are TBLPROPERTIES as given.
+    """A table or view. `table_id` never changes, even on RENAME; `properties` are TBLPROPERTIES as given.
 
-    `owns_data_source`: a Druid table that created its data source, instead of using an existing one by druid.datasource.
-    `view_text` is the query of a view; a materialized view has one, too, beside the kind of table that holds its rows, and
-    `rewrite_enabled` says whether other queries may be answered from it.
-    `is_written`: a managed table's folder has been made, so that it has to be there; without it the table is empty.
-    `format` is orc, parquet, textfile or jsonfile for `files` and `iceberg`; `serde` holds ROW FORMAT and
-    SERDEPROPERTIES (keys `field.delim`, `escape.delim`, `serialization.null.format`, `quoteChar`, …, as Hive names them).
+    `owns_data_source`: a Druid table that created its data source, instead of using an existing one by
+    druid.datasource. `view_text` is the query of a view; a materialized view has one and also the kind of table that
+    stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: a managed
+    table's folder has been created, so it must exist; otherwise the table is empty. `format` is orc, parquet, textfile
+    or jsonfile for `files` and `iceberg`; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`,
+    `escape.delim`, `serialization.null.format`, `quoteChar`, …, as in Hive).
     """
 
     database: str
@@ -57,12 +57,12 @@ class Table:
 
     @property
     def is_materialized(self) -> bool:
-        """Whether it is a materialized view: a table of its own, and a query that its rows come from."""
+        """Whether it is a materialized view: it has stored rows, and the query that computes them."""
         return not self.is_view and self.view_text is not None
 
     @property
     def is_view(self) -> bool:
-        """Whether it is a query, and has no rows of its own."""
+        """Whether it is a plain view: a query without stored rows."""
         return not KINDS[self.kind].stores
 
     @property
@@ -86,7 +86,7 @@ class Table:
         return "snapshots" in KINDS[self.kind].stores
 
     def check(self, use: Use, span: Span | None) -> None:
-        """Raise SemanticError or UnsupportedError where a statement cannot use this kind of table so."""
+        """Raise SemanticError or UnsupportedError if a statement cannot use this kind of table in this way."""
         kind = KINDS[self.kind]
         refusal = kind.refused.get(use)
         if refusal is not None:

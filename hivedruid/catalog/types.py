@@ -80,10 +80,10 @@ INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 @dataclass(frozen=True)
 class TypeNames:
-    """One Hive type in the other systems; `druid` is None where Druid has no exact column type for it.
+    """One Hive type in the other systems; `druid` is None if Druid has no exact column type for it.
 
-    Druid's column for a boolean is LONG 0/1: what index_parallel stores for JSON true and false
-    (as STRING, Hive's own choice, a scan reads every value as false).
+    Druid's column for a boolean is LONG 0/1: what index_parallel stores for JSON true and false (as STRING, Hive's own
+    choice, a scan reads every value as false).
     """
 
     spark: str

@@ -1,4 +1,4 @@
-"""Aggregate calls as native aggregators, where Druid's result is exactly Hive's."""
+"""Aggregate calls as native aggregators, if Druid's result is exactly Hive's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Aggregators:
         self.inputs = inputs
         self.natives: list[Json] = []
         self._fields: dict[str, str] = {}
-        """Fields by what their aggregator computes."""
+        """The field of each aggregator, by its identity."""
         self.posts: list[Json] = []
 
     def call(self, name: str, call: Agg) -> str:
@@ -133,7 +133,7 @@ class Aggregators:
         return self._filtered({"type": "count", "name": name}, call.condition, self._not_null(call))
 
     def _not_null(self, call: Agg) -> list[Json]:
-        """The filters that keep rows where no argument is null."""
+        """The filters that exclude rows with a null argument."""
         return [
             {"type": "not", "field": {"type": "null", "column": self.inputs.column(a).name}}
             for a in call.args

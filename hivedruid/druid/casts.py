@@ -49,7 +49,7 @@ def cast(d: DruidExpressions, rex: Call) -> str:
 
 
 def whole_text(pattern: str) -> str:
-    """A regular expression for a whole text, as a constant; \\z, since $ allows a line's end behind it."""
+    """A regular expression for a whole string, as a constant; \\z, since $ also matches before a line break at the end."""
     return string_literal(rf"^{pattern}\z")
 
 
@@ -144,7 +144,7 @@ def _largest(precision: int, scale: int) -> float:
     return largest
 
 
-# --- texts and times ---------------------------------------------------------------------------------------------
+# --- strings and times -------------------------------------------------------------------------------------------
 
 
 def _to_string(d: DruidExpressions, value: Rex, to: HiveType) -> str:

@@ -2,8 +2,8 @@
 properties.
 
 Compaction changes the layout of rows, never query results. So `__time` is unchanged: the query granularity is NONE,
-whatever the table's. Rows are summed only where the table rolls up, and Druid itself does so only where all segments
-were written with rollup. Druid reads the columns and aggregators from the segments.
+whatever the table's. Rows are summed only if the table has rollup, and Druid itself does so only if all segments were
+written with rollup. Druid reads the columns and aggregators from the segments.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _io_config(task: Json, run: tuple[int, int]) -> Json:
 
 
 def _is_coarser(granularity: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether each interval is in one bucket, and one of them is less than that."""
+    """Whether each interval is in one bucket, and one of them is shorter than its bucket."""
     buckets = [granularities.interval(granularities.number(start, granularity), granularity) for start, _ in spans]
     pairs = list(zip(spans, buckets, strict=True))
     return all(end <= bucket[1] for (_, end), bucket in pairs) and any(span != bucket for span, bucket in pairs)

@@ -1,8 +1,8 @@
-"""Row expressions in Druid's expression language, where it computes exactly what Hive does.
+"""Row expressions in Druid's expression language, if it computes exactly what Hive does.
 
 Booleans and times are LONG in Druid: 0/1, and milliseconds since the epoch (a DATE is its midnight in UTC). A DECIMAL
-of at most 15 digits is the DOUBLE nearest to it, which no other such decimal shares. The behavior of each function was
-tested with Druid 33's own classes; a guard around a function handles a difference found there.
+of at most 15 digits is the DOUBLE nearest to it, which is unique to it. The behavior of each function was tested with
+Druid 33's own classes; a guard around a function handles a difference found there.
 """
 
 from __future__ import annotations
@@ -239,7 +239,9 @@ class DruidExpressions:
         return "UTC" if self.is_utc or not rex.type.name.endswith("zone") else self.session_zone
 
     def disturbance(self, unit: str, value: Rex) -> Disturbance | None:
-        """What clock changes do to the beginnings of a unit within the times that a value may be; None for nothing."""
+        """The effect of clock changes on the starts of a unit, within the times that a value may have; None if there is
+        none.
+        """
         if self.zone(value) == "UTC":
             return None
         from hivedruid.druid.clocks import disturbance

@@ -182,7 +182,7 @@ def _side(column: DruidColumn, op: str, value: Any) -> Filter:
 
 
 def _is_blurred(op: str, value: Any) -> bool:
-    """RangeFilter takes the bounds of LONGs as doubles; an expression compares them exactly."""
+    """RangeFilter converts the bounds of LONGs to doubles; an expression compares them exactly."""
     return op not in ("=", "<>") and isinstance(value, int) and int(float(value)) != value
 
 

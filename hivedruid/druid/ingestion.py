@@ -16,8 +16,8 @@ from hivedruid.tables.kafka_feed import METRICS, column_list, fields_of_columns,
 
 Json = dict[str, Any]
 Replaces = Literal["nothing", "intervals", "all"]
-"""What a write replaces. INSERT INTO: nothing. INSERT OVERWRITE: all rows, or those in the intervals of the spec, or
-else in the intervals of the new rows."""
+"""The rows that a write replaces. INSERT INTO: nothing. INSERT OVERWRITE: all rows, or those in the intervals of the
+spec, or else in the intervals of the new rows."""
 
 STAGING = "${staging}"
 """The placeholder for the staging folder, which only exists when the job runs."""
@@ -31,7 +31,7 @@ _SPLIT_SIZE = "64MiB"
 """Compressed bytes per subtask; Druid's default of 1 GiB would assign most staged rows to a single one."""
 
 
-# --- what streams and batches have in common ---------------------------------------------------------------------
+# --- shared by streams and batches -------------------------------------------------------------------------------
 
 
 def rolls_up(table: Table, settings: Mapping[str, str]) -> bool:
@@ -114,9 +114,9 @@ def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def index_parallel_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
-    """The task that ingests staged newline JSON, complete but for its id, the staging folder, and the intervals replaced.
-
-    Which these are is known when it runs. Raises SemanticError if Druid has no input source for hivedruid.staging.root.
+    """The task that ingests staged newline-delimited JSON, without its id, the staging folder, and the intervals to
+    replace, which are determined when it runs. Raises SemanticError if Druid has no input source for
+    hivedruid.staging.root.
     """
     task: Json = {
         "type": "index_parallel",
@@ -174,7 +174,7 @@ def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replace
     }
 
 
-# --- where rows are staged ---------------------------------------------------------------------------------------
+# --- staging locations -------------------------------------------------------------------------------------------
 
 
 def input_source(root: str) -> Json:

@@ -1,4 +1,4 @@
-"""What a Druid refuses beyond."""
+"""Limits beyond which a Druid cluster refuses queries."""
 
 from __future__ import annotations
 

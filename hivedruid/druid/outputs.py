@@ -96,7 +96,7 @@ class Outputs:
         names = [d["outputName"] for d in dimensions]
         return {"subtotalsSpec": [[names[i] for i in sorted(kept)] for kept in sets]}
 
-    # --- what is made of them ----------------------------------------------------------------------------------
+    # --- post-aggregations -------------------------------------------------------------------------------------
 
     def fields(self) -> list[Field]:
         """The fields of the output columns; expressions become post-aggregations."""

@@ -1,10 +1,11 @@
-"""Java artifacts by name: pinned in lock files, fetched by the Ivy that ships with pyspark, kept in a cache.
+"""Java artifacts by name: pinned in lock files, downloaded by the Ivy that is part of pyspark, stored in a cache.
 
-`artifacts.json` holds single jars, each under a name; `druid.json`, `kafka.json` and `iceberg.json` are groups, the whole
-class path of a program or library. Every jar is listed with its exact version, SHA-1 and size, and resolved without its dependencies: what
-is not in a lock file is never fetched. Ivy knows the repository; no host is named here.
+`artifacts.json` contains single jars, each under a name; `druid.json`, `kafka.json` and `iceberg.json` are groups, the
+whole class path of a program or library. Every jar is listed with its exact version, SHA-1 and size, and resolved
+without its dependencies: a jar that is not in a lock file is never downloaded. Ivy determines the repository; no host
+is named here.
 
-    python -m hivedruid.local.artifacts iceberg        fetches the artifacts and prints their paths
+    python -m hivedruid.local.artifacts iceberg        downloads the artifacts and prints their paths
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def resolve(artifacts: Sequence[Artifact], progress: Progress | None = None) -> 
 
 
 def pyspark_folder() -> Path:
-    """Where pyspark is installed, without importing it."""
+    """The installation folder of pyspark, without importing it."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise ExecutionError("pyspark is not installed", hint="reinstall hivedruid with pip")

@@ -182,8 +182,9 @@ class LocalCluster:
                 hint=f"run hivedruid local down, then hivedruid local up --heap {self._heap}",
             )
         if "zookeeper" not in alive:
-            # Without it the rest of Druid has forgotten who is who. All that it keeps is who runs; what is left of a
-            # run before would be waited for until it expires.
+            # Without ZooKeeper the other Druid services lose their registrations. It stores only these; after a restart
+            # the
+            # others would wait for the old registrations to expire.
             self._stop([name for name in alive if SERVICES[name].part == "druid"])
             shutil.rmtree(data(self.home, "zookeeper"), ignore_errors=True)
         state = read_state(self.home)
@@ -211,7 +212,7 @@ class LocalCluster:
             self._await(wanted)
         except BaseException:
             self._stop(started)
-            self._stop_strays()  # the one that was being started at Ctrl-C
+            self._stop_strays()  # the one whose start was interrupted by Ctrl-C
             raise
 
     def _configure(self, missing: list[str]) -> None:

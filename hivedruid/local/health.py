@@ -23,7 +23,7 @@ def ready(name: str, ports: Mapping[str, int]) -> bool:
 
 
 def serves_all(ports: Mapping[str, int]) -> bool:
-    """Whether the broker knows a server for every published segment; False also if it does not respond."""
+    """Whether the broker has registered a server for every published segment; False also if it does not respond."""
     sql = (
         "SELECT segment_id FROM sys.segments"
         " WHERE is_published = 1 AND is_overshadowed = 0 AND is_available = 0 AND replication_factor <> 0 LIMIT 1"
@@ -46,7 +46,7 @@ def _coordinator(ports: Mapping[str, int]) -> bool:
 
 
 def _indexer(ports: Mapping[str, int]) -> bool:
-    """The overlord knows it as a worker."""
+    """Whether the overlord has registered it as a worker."""
     workers = _http(ports["coordinator"], "/druid/indexer/v1/workers")
     return f"{HOST}:{ports['indexer']}" in [_host(worker) for worker in (workers if isinstance(workers, list) else ())]
 

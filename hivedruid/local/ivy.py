@@ -95,7 +95,7 @@ def _run(missing: Sequence[Artifact], work: Path, progress: Progress | None, loc
     command += ["-settings", "ivysettings.xml", "-ivy", "ivy.xml", "-confs", "default"]
     meter = _Meter(missing)
     with (work / "output").open("w+", encoding="utf-8", errors="replace") as output:
-        # Ivy holds the lock with us: where we are killed, nobody else works in its folder before it has ended.
+        # Ivy also holds the lock: if this process is killed, no other one uses the folder before Ivy has ended.
         process = subprocess.Popen(command, cwd=work, stdout=output, stderr=subprocess.STDOUT, pass_fds=(lock,))
         try:
             while True:

@@ -29,7 +29,7 @@ def start(home: Path, name: str) -> Started:
     if log.exists():
         log.replace(previous_log(log))
     command = [str(java_command()), f"@{arguments_file(home, name)}"]
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # Java takes the encoding of file names from it
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # Java derives the encoding of file names from it
     for key in ("CLASSPATH", "JDK_JAVA_OPTIONS", "KAFKA_OPTS"):
         environment.pop(key, None)
     done = subprocess.run(

@@ -48,7 +48,7 @@ class Heap:
 
 
 HEAPS: Mapping[str, Heap] = {
-    # C1 alone compiles at once and takes a third of the memory; ingestion then runs about 28,000 rows/s.
+    # C1 alone compiles fast and needs a third of the memory; ingestion then runs about 28,000 rows/s.
     "small": Heap(
         "small",
         sizes={"zookeeper": 64, "coordinator": 300, "historical": 300, "indexer": 600, "broker": 300, "kafka": 256},
@@ -77,7 +77,7 @@ HEAPS: Mapping[str, Heap] = {
 }
 
 _DRUID_FLAGS = (
-    # What Druid 33 reaches into on Java 17 (its own bin/run-java).
+    # The modules that Druid 33 needs access to on Java 17 (its own bin/run-java).
     "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
     *(
@@ -195,12 +195,12 @@ def _common(home: Path, ports: Mapping[str, int]) -> dict[str, object]:
     return {
         "druid.host": HOST,
         "druid.bindOnHost": "true",
-        # The extensions lie on the class path, flat, and are found by service loading.
+        # The extensions are on the class path, without folders of their own, and are found by service loading.
         "druid.extensions.loadList": "[]",
         "druid.extensions.searchCurrentClassloader": "true",
         "druid.extensions.directory": data(home, "extensions"),
         "druid.zk.service.host": f"{HOST}:{ports['zookeeper']}",
-        # As long as a dead coordinator is waited for before another one leads.
+        # The time after which another coordinator takes over from a dead one.
         "druid.zk.service.sessionTimeoutMs": 15_000,
         "druid.metadata.storage.type": "derby",
         "druid.metadata.storage.connector.connectURI": f"jdbc:derby://{HOST}:{ports['derby']}/druid;create=true",
@@ -227,7 +227,7 @@ def _coordinator(_: Path, __: Heap) -> dict[str, object]:
         "druid.coordinator.asOverlord.overlordService": "druid/overlord",
         "druid.coordinator.startDelay": "PT1S",
         "druid.coordinator.period": "PT0.5S",
-        # An answer of the historical that is lost is asked for again after so long; the default is five minutes.
+        # The time after which a lost response of the historical is requested again; the default is five minutes.
         "druid.coordinator.loadqueuepeon.http.hostTimeout": "PT4S",
         "druid.coordinator.loadqueuepeon.http.repeatDelay": "PT2S",
         "druid.manager.segments.pollDuration": "PT0.2S",
@@ -259,9 +259,9 @@ def _indexer(home: Path, heap: Heap) -> dict[str, object]:
         "druid.worker.capacity": 4,
         "druid.worker.globalIngestionHeapLimitBytes": heap.sizes["indexer"] * 1_000_000 // 3,
         "druid.indexer.task.baseTaskDir": data(home, "tasks"),
-        # Else a stop waits five minutes for running tasks.
+        # Otherwise a stop waits five minutes for running tasks.
         "druid.indexer.task.gracefulShutdownTimeout": "PT3S",
-        # A task that has published its segments ends when it sees them loaded; else it looks once a minute.
+        # A task that has published its segments ends when they are loaded; otherwise it checks once a minute.
         "druid.segment.handoff.pollDuration": "PT1S",
         **_processing(heap),
     }

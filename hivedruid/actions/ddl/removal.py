@@ -38,7 +38,8 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
 
     The data of a managed table, and of any table with external.table.purge. The data source of a Druid table, if the
     table created it: Hive marks its segments as unused in any case. A data source that existed before the table stays,
-    and so does one that another home feeds. PURGE, auto.purge and external.table.purge delete the segments permanently.
+    and so does one into which another home ingests. PURGE, auto.purge and external.table.purge delete the segments
+    permanently.
     """
     always = _is_true(table, "external.table.purge")
     is_own = table.owns_data_source if table.has_data_source else not table.external

@@ -69,7 +69,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _select(read: DruidRead, width: int) -> list[str]:
-    """The Select and TableScan operators that stand for a native query."""
+    """The Select and TableScan operators that represent a native query."""
     output = ",".join(f'"_col{i}"' for i in range(width))
     return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(read, "TS_0"), 2)]
 

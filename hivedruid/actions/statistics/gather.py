@@ -42,7 +42,9 @@ def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatis
                 now = facts.druid().statistics(table.data_source)
         return combined(now, store.find(facts.settings["druid.url"], table.data_source))
     if table.has_snapshots:
-        now = home_iceberg(table, facts.home) if is_own(facts.settings) else None  # a query waits for no other catalog
+        now = (
+            home_iceberg(table, facts.home) if is_own(facts.settings) else None
+        )  # a query does not wait for another catalog
         return combined(now, store.find("", table.table_id))
     if table.has_folder:
         return combined(stored_files(table), store.find("", table.table_id))
@@ -57,7 +59,7 @@ def stored_files(table: Table) -> TableStatistics | None:
 
 
 def home_iceberg(table: Table, home: Path) -> TableStatistics | None:
-    """How many rows a table in the home's own Iceberg catalog has, and what its files weigh."""
+    """The number of rows and bytes of a table in the home's own Iceberg catalog."""
     folder = home_catalog.folder(home, table.table_id)
     if not folder.exists():
         return TableStatistics(0, 0, of="nothing")
@@ -69,7 +71,7 @@ def home_iceberg(table: Table, home: Path) -> TableStatistics | None:
 
 
 def iceberg_elsewhere(state: TableState | None) -> TableStatistics:
-    """The same of a table in another catalog, as its snapshot says."""
+    """The same for a table in another catalog, from its snapshot."""
     if state is None:
         return TableStatistics(0, 0, of="nothing")
     return TableStatistics(state.rows, state.bytes, of=state.token)

@@ -47,7 +47,7 @@ def _of_files(action: ComputeStatistics, services: Services) -> TableStatistics:
 
 
 def _stored(table: Table, services: Services) -> TableStatistics | None:
-    """What the table's storage says of it."""
+    """The statistics that the table's storage provides."""
     from hivedruid.actions.statistics import gather
 
     if not table.has_snapshots:

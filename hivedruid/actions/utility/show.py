@@ -1,4 +1,4 @@
-"""DESCRIBE and SHOW: answers from the snapshot, in Hive's layout. Secrets are shown as stars."""
+"""DESCRIBE and SHOW: results from the snapshot, in Hive's layout. Secrets are shown as stars."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
 
 
 def _comment(table: Table, column: Column) -> str:
-    """Columns of a storage handler's table come from its SerDe, and Hive says so where they have no comment."""
+    """Columns of a storage handler's table come from its SerDe, which Hive shows in place of a missing comment."""
     return column.comment or (DISCOVERED_COMMENT if table.kind in HANDLERS else "")
 
 
