@@ -185,9 +185,8 @@ class SelectBlock:
         items = self._select_items_if_plain()
         group = self.e.args.get("group")
         if group is not None and has_grouping_sets(group):
-            self.b.grouping_id = self.b.new_column(
-                "_grouping_id", t.BIGINT
-            )  # Spark treats the name grouping__id as its own
+            # Spark treats the name grouping__id as its own
+            self.b.grouping_id = self.b.new_column("_grouping_id", t.BIGINT)
         if group is not None:
             self.scope.grouped = grouped_columns(self, group)
         if items is None:

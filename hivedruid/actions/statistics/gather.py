@@ -42,9 +42,8 @@ def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatis
                 now = facts.druid().statistics(table.data_source)
         return combined(now, store.find(facts.settings["druid.url"], table.data_source))
     if table.has_snapshots:
-        now = (
-            home_iceberg(table, facts.home) if is_own(facts.settings) else None
-        )  # a query does not wait for another catalog
+        # a query does not wait for another catalog
+        now = home_iceberg(table, facts.home) if is_own(facts.settings) else None
         return combined(now, store.find("", table.table_id))
     if table.has_folder:
         return combined(stored_files(table), store.find("", table.table_id))
