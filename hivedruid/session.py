@@ -211,7 +211,7 @@ class Session:
 
             self.on_plan([redact(line) for line in brief(built.actions)])
 
-        def instead(refused: ResourceError) -> tuple[Action, ...]:
+        def fallback(refused: ResourceError) -> tuple[Action, ...]:
             self._note(f"Druid rejected the query ({refused.message}); running it on Spark over plain scans")
             return build(parsed, replace(snapshot, scans_only=True)).actions
 
@@ -219,7 +219,7 @@ class Session:
             return build(parsed, replace(snapshot, answers=answers)).actions
 
         origin = job_origin(parsed, snapshot)
-        return execute(built.actions, self._get_services(), query_id, instead, origin, replan)
+        return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""

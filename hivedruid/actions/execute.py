@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hivedruid.operations.loads import LoadJob
 
 
-Instead = Callable[[ResourceError], Sequence[Action]]
+Fallback = Callable[[ResourceError], Sequence[Action]]
 """Fallback actions of the same statement, in the same order, that need fewer resources of Druid."""
 Replan = Callable[[Mapping[str, Sequence[Any]]], Sequence[Action]]
 """The actions of the same statement, planned again with the results of native queries."""
@@ -30,28 +30,28 @@ def execute(
     actions: Sequence[Action],
     services: Services,
     query_id: str,
-    instead: Instead,
+    fallback: Fallback,
     origin: Origin | None = None,
     replan: Replan | None = None,
 ) -> Result:
     """Run the actions in order and return the result of the one that has a result.
 
     Native queries carry `query_id` and the session's query context. If Druid refuses an action for lack of resources,
-    the actions of `instead` run from there on: a refusal comes before the first row and before anything is written.
+    the actions of `fallback` run from there on: a refusal comes before the first row and before anything is written.
     `origin` is the statement that the jobs belong to. `replan` returns the actions that follow `AskValues`.
     """
     if replan is not None:
-        actions = _with_values(actions, services, query_id, instead, replan)
+        actions = _with_values(actions, services, query_id, fallback, replan)
     if origin is None:
-        return _execute_all(actions, services, query_id, instead, [])
+        return _execute_all(actions, services, query_id, fallback, [])
     from hivedruid.actions.writing.run import statement_jobs
 
     with statement_jobs(actions, services, origin, query_id) as jobs:
-        return _execute_all(actions, services, query_id, instead, jobs)
+        return _execute_all(actions, services, query_id, fallback, jobs)
 
 
 def _with_values(
-    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, replan: Replan
+    actions: Sequence[Action], services: Services, query_id: str, fallback: Fallback, replan: Replan
 ) -> Sequence[Action]:
     """The actions, planned with all values that they need; a value may depend on the results of earlier queries."""
     answers: dict[str, Sequence[Any]] = {}
@@ -63,13 +63,13 @@ def _with_values(
         try:
             answers |= {ask.key: one_row(ask.read, first.zone, services) for ask in first.asks}
         except ResourceError as refused:
-            return instead(refused)
+            return fallback(refused)
         actions = replan(answers)
     return actions
 
 
 def _execute_all(
-    actions: Sequence[Action], services: Services, query_id: str, instead: Instead, jobs: Sequence[LoadJob]
+    actions: Sequence[Action], services: Services, query_id: str, fallback: Fallback, jobs: Sequence[LoadJob]
 ) -> Result:
     result = Result()
     actions = _with_context(_with_ids(actions, jobs), query_id, services.query_context())
@@ -85,7 +85,7 @@ def _execute_all(
             refusals += 1
             if refusals > 1:
                 raise
-            actions = _with_context(_with_ids(instead(refused), jobs), f"{query_id}-scans", services.query_context())
+            actions = _with_context(_with_ids(fallback(refused), jobs), f"{query_id}-scans", services.query_context())
             continue
         result = answer or result
         done += 1

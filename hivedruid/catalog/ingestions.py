@@ -126,7 +126,7 @@ class Ingestions:
             )
         )
 
-    def sending(self, table: Table, spec: Mapping[str, Any], submitted: str) -> None:
+    def record_spec(self, table: Table, spec: Mapping[str, Any], submitted: str) -> None:
         """Record a spec before it is submitted, unless it equals the last one."""
         text = json.dumps(spec)
         with self._catalog.transaction() as connection:
@@ -146,11 +146,11 @@ class Ingestions:
                 (table.table_id, version - MOST_VERSIONS),
             )
 
-    def accepted(self, table_id: str, accepted: Mapping[str, Any]) -> None:
+    def save_accepted(self, table_id: str, accepted: Mapping[str, Any]) -> None:
         """Record the last spec as Druid accepted it, without secrets."""
         self._set_newest(table_id, "accepted", json.dumps(accepted))
 
-    def worked(self, table_id: str) -> None:
+    def mark_working(self, table_id: str) -> None:
         """Record that tasks of the last spec run."""
         self._set_newest(table_id, "worked", 1)
 

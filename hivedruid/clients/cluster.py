@@ -392,7 +392,7 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         data_source: str,
         *,
         whole: bool,
-        informed: bool = False,
+        wait_for_offsets: bool = False,
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts:
@@ -400,21 +400,21 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         from hivedruid.clients.lifecycle import read_facts
 
         self._check()
-        return read_facts(self, data_source, whole=whole, informed=informed, feed=feed, moment=moment)
+        return read_facts(self, data_source, whole=whole, wait_for_offsets=wait_for_offsets, feed=feed, moment=moment)
 
     def change_ingestion(
         self,
         change: IngestionChange,
         *,
         patience: float,
-        moving: Callable[[tuple[Move, ...]], None],
-        accepted: Callable[[Mapping[str, Any]], None],
+        on_offsets: Callable[[tuple[Move, ...]], None],
+        on_accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
         """Start, stop or change a supervisor; see `KafkaIngestion.change_ingestion`."""
         from hivedruid.clients.lifecycle import IngestionRunner
 
-        runner = IngestionRunner(self, patience, moving, accepted)
+        runner = IngestionRunner(self, patience, on_offsets, on_accepted)
         runner.run(change, on_step)
         return runner.moved
 

@@ -56,7 +56,7 @@ def read_facts(
     data_source: str,
     *,
     whole: bool,
-    informed: bool,
+    wait_for_offsets: bool,
     feed: Mapping[str, Any] | None,
     moment: int | None,
 ) -> IngestionFacts:
@@ -65,9 +65,11 @@ def read_facts(
     tasks = _reading_tasks(overlord, data_source)
     facts = IngestionFacts(cluster.kept.hidden(overlord.spec(data_source)), tasks=tasks)
     if whole:
-        status = _informed_status(cluster, overlord, data_source) if informed else overlord.status(data_source)
+        status = (
+            _status_with_offsets(cluster, overlord, data_source) if wait_for_offsets else overlord.status(data_source)
+        )
         facts = replace(facts, status=status, workers=overlord.workers())
-    if informed and not facts.reading:
+    if wait_for_offsets and not facts.reading:
         facts = replace(facts, left_off=_left_off(overlord, facts.tasks))
     if feed is None:
         return facts
@@ -86,7 +88,7 @@ def _reading_tasks(
     return tuple(task for task in overlord.tasks(data_source, state, most) if task.type == TASK_TYPE)
 
 
-def _informed_status(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
+def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
     """The status of a supervisor once it knows the offsets of its tasks, which it fetches after they ran for some seconds."""
     end = monotonic() + INFORMED
     try:
@@ -130,15 +132,15 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
 class IngestionRunner:
     """Runs changes of one cluster. `patience` is the timeout for each state, in seconds.
 
-    `moving` is called with the offsets before they are sent, and may raise; `accepted` with the spec as Druid accepted it.
+    `on_offsets` is called with the offsets before they are sent, and may raise; `on_accepted` with the spec as Druid accepted it.
     Raises DruidError if Druid refuses a change or does not reach its state, and ConnectError if the overlord does not
     respond; every change can then be rerun.
     """
 
     cluster: DruidCluster
     patience: float
-    moving: Callable[[tuple[Move, ...]], None]
-    accepted: Callable[[Mapping[str, Any]], None]
+    on_offsets: Callable[[tuple[Move, ...]], None]
+    on_accepted: Callable[[Mapping[str, Any]], None]
     moved: tuple[Move, ...] = ()
     seen: set[str] = field(default_factory=set)
     """Tasks that ran at the start, or later."""
@@ -202,7 +204,7 @@ class IngestionRunner:
         running = self._patiently(lambda: self.overlord.spec(self.data_source))
         check_owner(self.change.table, running)
         if running is not None and self.change.spec is not None:
-            self.accepted(as_accepted(running))
+            self.on_accepted(as_accepted(running))
 
     def _move(self, step: MoveOffsets) -> None:
         planned = moves({**_before(step.moves), **self._left_off()}, step.offsets, step.kept)
@@ -210,7 +212,7 @@ class IngestionRunner:
             further = {move.partition: max(move.after, move.before or 0) for move in planned}
             planned = moves(_before(planned), further, step.kept)
         offsets = {move.partition: move.after for move in planned}
-        self.moving(planned)
+        self.on_offsets(planned)
         partitions = {
             "type": "end",
             "stream": step.topic,

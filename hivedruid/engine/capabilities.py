@@ -96,13 +96,13 @@ class KafkaIngestion(Protocol):
         data_source: str,
         *,
         whole: bool,
-        informed: bool = False,
+        wait_for_offsets: bool = False,
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts:
         """The state of the supervisor of a data source.
 
-        `whole` adds its status and the workers. With `informed` the call waits, for some seconds if needed, until the
+        `whole` adds its status and the workers. With `wait_for_offsets` the call waits, for some seconds if needed, until the
         supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic are read from
         Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
         """
@@ -112,13 +112,13 @@ class KafkaIngestion(Protocol):
         change: IngestionChange,
         *,
         patience: float,
-        moving: Callable[[tuple[Move, ...]], None],
-        accepted: Callable[[Mapping[str, Any]], None],
+        on_offsets: Callable[[tuple[Move, ...]], None],
+        on_accepted: Callable[[Mapping[str, Any]], None],
         on_step: Callable[[], None],
     ) -> tuple[Move, ...]:
         """Run the steps and wait for their effect; returns the changed offsets.
 
-        `moving` is called before offsets change, and may raise to prevent it.
+        `on_offsets` is called before offsets change, and may raise to prevent it.
         """
 
     def inspect_feed(self, spec: Mapping[str, Any]) -> Seen:

@@ -127,10 +127,10 @@ class Evaluator:
     def lateral_view(self, node: nodes.LateralView) -> Relation:
         below = self.relation(node.input)
         make = generator(node.generator, self.scope(node.input.columns))
-        instead = [(None,) * len(node.generated)] if node.outer else []
+        empty_row = [(None,) * len(node.generated)] if node.outer else []
 
         def rows() -> Rows:
-            return _bounded([(*row, *made) for row in below() for made in make(row) or instead])
+            return _bounded([(*row, *made) for row in below() for made in make(row) or empty_row])
 
         return rows
 

@@ -176,12 +176,12 @@ def _neighbour(call: Call, scope: Scope) -> Values:
     same = default.type == call.type or (default.type.is_integer and call.type.is_integer)
     if not same and default.type.name != "void":
         raise NotLocal(f"{call.op}() with a default of another type")
-    arg, instead = compiled(call.args[0], scope), compiled(default, scope)
+    arg, default_of = compiled(call.args[0], scope), compiled(default, scope)
     shift = -distance if call.op == "lag" else distance
 
     def values(rows: Partition, _peers: Peers) -> list[Any]:
         inputs = [arg(row) for row in rows]
-        return [inputs[i + shift] if 0 <= i + shift < len(rows) else instead(row) for i, row in enumerate(rows)]
+        return [inputs[i + shift] if 0 <= i + shift < len(rows) else default_of(row) for i, row in enumerate(rows)]
 
     return values
 

@@ -131,11 +131,11 @@ def _of_another_kind(pair: Pair, kind: TableKind | None, _given: Mapping[str, st
     known = p.find(pair.key)
     if kind is None or known is None or kind in known.kinds or not pair.key.startswith(p.CHECKED_PREFIXES):
         return None
-    instead = ""
+    replacement = ""
     if kind == "druid" and pair.key.startswith("kafka.consumer."):
-        instead = f"; '{p.CONSUMER_PREFIX}{pair.key.removeprefix('kafka.consumer.')}' applies"
+        replacement = f"; '{p.CONSUMER_PREFIX}{pair.key.removeprefix('kafka.consumer.')}' applies"
     return Outcome(
-        "dropped", f"'{pair.key}' (does not apply to {KINDS[kind].noun}, and was ignored by Hive{instead})", None
+        "dropped", f"'{pair.key}' (does not apply to {KINDS[kind].noun}, and was ignored by Hive{replacement})", None
     )
 
 

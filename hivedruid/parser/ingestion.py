@@ -161,8 +161,8 @@ def _task_state(cursor: Cursor) -> tuple[str, Span]:
 def parse_kill(source: SourceStatement, cursor: Cursor) -> Statement:
     """KILL TASK 'id'."""
     if not cursor.accept("TASK"):
-        instead = "use CANCEL JOB 'id'" if cursor.word() == "JOB" else None
-        cursor.fail("TASK", hint=instead or did_you_mean(cursor.word(), ("TASK",)) or "use KILL TASK 'id'")
+        hint = "use CANCEL JOB 'id'" if cursor.word() == "JOB" else None
+        cursor.fail("TASK", hint=hint or did_you_mean(cursor.word(), ("TASK",)) or "use KILL TASK 'id'")
     return KillTask(source, *_task(cursor))
 
 

@@ -50,8 +50,8 @@ def parse_describe_job(source: SourceStatement, cursor: Cursor) -> Statement:
 def parse_cancel(source: SourceStatement, cursor: Cursor) -> Statement:
     """CANCEL JOB 'id'."""
     if not cursor.accept("JOB"):
-        instead = "use KILL TASK 'id' to stop a Druid task" if cursor.word() == "TASK" else None
-        cursor.fail("JOB", hint=instead or did_you_mean(cursor.word(), ("JOB",)) or "use CANCEL JOB 'id'")
+        hint = "use KILL TASK 'id' to stop a Druid task" if cursor.word() == "TASK" else None
+        cursor.fail("JOB", hint=hint or did_you_mean(cursor.word(), ("JOB",)) or "use CANCEL JOB 'id'")
     return CancelJob(source, *_job(cursor))
 
 

@@ -79,8 +79,8 @@ def refuse(source: SourceStatement, word: str, start: int, end: int) -> None:
         if match.start() != words[-1][1] or len(words) == 3:
             break
         words.append((match[1].upper(), match.end()))
-    for refused, reason, instead in _REFUSED:
+    for refused, reason, hint in _REFUSED:
         length = len(refused.split())
         if [w for w, _ in words[:length]] == refused.split():
             begin = words[0][1] - len(word)
-            raise UnsupportedError(reason, span=source.span(begin, words[length - 1][1]), hint=instead)
+            raise UnsupportedError(reason, span=source.span(begin, words[length - 1][1]), hint=hint)

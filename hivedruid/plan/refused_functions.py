@@ -42,8 +42,8 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
 
 def no_such_function(name: str, span: Span | None) -> HiveDruidError:
     """The error for a function name that is not in the table."""
-    for names, reason, instead in REFUSED:
+    for names, reason, hint in REFUSED:
         if any(fnmatchcase(name, pattern) for pattern in names.split()):
-            return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=instead or None)
+            return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=hint or None)
     hint = did_you_mean(name, function_names()) or "run SHOW FUNCTIONS to list the functions"
     return SemanticError(f"unknown function '{name}'", span=span, hint=hint)

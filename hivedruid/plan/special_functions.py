@@ -203,9 +203,9 @@ def _neighbour(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         if len(args) < 3:
             return c.call(name, *args)
-        value, by, instead = args
-        type_ = instead.type if value.type is t.VOID else value.type
-        return c.call(name, c.cast(value, type_), by, c.cast(instead, type_))
+        value, by, default = args
+        type_ = default.type if value.type is t.VOID else value.type
+        return c.call(name, c.cast(value, type_), by, c.cast(default, type_))
 
     return convert
 

@@ -169,13 +169,13 @@ def shared(node: Node, zone: str) -> Node:
     if len(queries) < 2:
         return node
     first: dict[str, DruidQuery] = {}
-    instead: dict[int, Node] = {}
+    replacements: dict[int, Node] = {}
     for query in queries:
         read = native_query(query, zone)
         same = first.setdefault(repr((read.query, read.fields)), query)
         if same is not query:
-            instead[id(query)] = nodes.Project(query.columns, same, tuple(c.ref for c in same.columns))
-    return _replaced(node, instead) if instead else node
+            replacements[id(query)] = nodes.Project(query.columns, same, tuple(c.ref for c in same.columns))
+    return _replaced(node, replacements) if replacements else node
 
 
 def native_queries(node: Node) -> Iterator[DruidQuery]:
@@ -191,10 +191,10 @@ def native_queries(node: Node) -> Iterator[DruidQuery]:
         yield from native_queries(child)
 
 
-def _replaced(node: Node, instead: Mapping[int, Node]) -> Node:
-    if id(node) in instead:
-        return instead[id(node)]
-    inputs = tuple(_replaced(i, instead) for i in node.inputs)
+def _replaced(node: Node, replacements: Mapping[int, Node]) -> Node:
+    if id(node) in replacements:
+        return replacements[id(node)]
+    inputs = tuple(_replaced(i, replacements) for i in node.inputs)
     return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
 
 

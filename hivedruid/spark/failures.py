@@ -42,9 +42,9 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
         return SparkError("the disk is full: Spark could not write its files", hint=f"free up disk space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
-    for sign, message, instead in _VALUES:
+    for sign, message, advice in _VALUES:
         if sign in text:
-            return SparkError(message.format(first_line(text)), hint=f"{instead}; {hint}")
+            return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")
     if _is_refusal(error):
         return SparkError(
             f"Spark rejected the planned query: {first_line(text)}",

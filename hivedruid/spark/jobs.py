@@ -77,7 +77,7 @@ class SparkRunner:
         def staged() -> str:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
 
-        with self._running(job, told=staged) as spark:
+        with self._running(job, details=staged) as spark:
             return staging.stage(spark.sql(job.sql), table, spec, folder, skip_timeless=skip_timeless)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:
@@ -141,9 +141,9 @@ class SparkRunner:
 
     @contextmanager
     def _running(
-        self, job: SparkJob, target: Table | None = None, told: Callable[[], str] = str
+        self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str
     ) -> Iterator[SparkSession]:
-        """The session with the job's inputs as views; errors inside are raised as HiveDruidError. `told` returns
+        """The session with the job's inputs as views; errors inside are raised as HiveDruidError. `details` returns
         additional text for the status line.
         """
         scratch = fresh_folder(self._home / "scratch")
@@ -152,7 +152,7 @@ class SparkRunner:
             druid_files = self._read_druid(job, scratch)
             with (
                 self._job(job, target) as running,
-                self._status(running.spark, told),
+                self._status(running.spark, details),
                 self._views(running, job, druid_files),
             ):
                 yield running.spark
@@ -255,7 +255,7 @@ class SparkRunner:
         return found
 
     @contextmanager
-    def _status(self, spark: SparkSession, told: Callable[[], str]) -> Iterator[None]:
+    def _status(self, spark: SparkSession, details: Callable[[], str]) -> Iterator[None]:
         """Show the progress of the running job inside the block; Spark reports it twice a second."""
         begun = monotonic()
         shown = False
@@ -269,7 +269,7 @@ class SparkRunner:
             every = list(stages or ())
             share = 100 * sum(s.num_completed_tasks for s in active) // max(1, sum(s.num_tasks for s in active))
             number = len(every) - len(active) + 1
-            self._progress(f"Spark: stage {number}/{len(every)}, {share} %{told()} ({monotonic() - begun:.0f} s)")
+            self._progress(f"Spark: stage {number}/{len(every)}, {share} %{details()} ({monotonic() - begun:.0f} s)")
 
         spark.registerProgressHandler(show)
         try:

@@ -195,8 +195,8 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
 
     def begin(required: Wanted) -> Server:
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
-        told = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
-        return server.start(where, told, secrets.token_urlsafe(32), progress)
+        configuration = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
+        return server.start(where, configuration, secrets.token_urlsafe(32), progress)
 
     with server.leased(where, wanted, begin, progress=progress) as known:
         yield known

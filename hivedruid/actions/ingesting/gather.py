@@ -85,7 +85,9 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     ingestion = find(facts.druid(), KafkaIngestion)
     if ingestion is None:
         return None
-    known = ingestion.ingestion_facts(data_source, whole=whole, informed=verb == "RESET", feed=spec, moment=moment)
+    known = ingestion.ingestion_facts(
+        data_source, whole=whole, wait_for_offsets=verb == "RESET", feed=spec, moment=moment
+    )
     known = replace(known, home=home_name(facts.home))
     if table is None:
         return known

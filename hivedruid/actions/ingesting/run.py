@@ -47,9 +47,9 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     pending: dict[str, Any] = {"verb": change.verb, **change.pending}
     if change.spec is not None:
         bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
-        ingestions.sending(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
+        ingestions.record_spec(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def moving(planned: tuple[Move, ...]) -> None:
+    def on_offsets(planned: tuple[Move, ...]) -> None:
         _ask_again(change, planned, services)
         pending["offsets"] = {str(move.partition): move.after for move in planned}
         ingestions.begin(table_id, pending)
@@ -67,8 +67,8 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         moved = engine.change_ingestion(
             change,
             patience=seconds(services.setting(TIMEOUT)),
-            moving=moving,
-            accepted=lambda spec: ingestions.accepted(table_id, spec),
+            on_offsets=on_offsets,
+            on_accepted=lambda spec: ingestions.save_accepted(table_id, spec),
             on_step=on_step,
         )
     except OwnerError:
@@ -85,7 +85,7 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
             )  # all requests were sent; Druid continues without us, or reports why not
         raise
     if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
-        ingestions.worked(table_id)
+        ingestions.mark_working(table_id)
     if change.verb != "WAIT":
         ingestions.finish(table_id, started=change.started)
     if moved:

@@ -49,7 +49,7 @@ def test_specs_are_kept_once_and_not_for_ever(catalog: Catalog, table: Table) ->
     ingestions = Ingestions(catalog)
     for number in range(MOST_VERSIONS + 5):
         for _ in range(2):
-            ingestions.sending(replace(table, properties={"n": str(number)}), {"n": number}, "now")
+            ingestions.record_spec(replace(table, properties={"n": str(number)}), {"n": number}, "now")
     specs = ingestions.specs(table.table_id)
     assert [sent.spec["n"] for sent in specs] == list(range(MOST_VERSIONS + 4, 4, -1))
     assert specs[0].table.properties == {"n": str(MOST_VERSIONS + 4)}
@@ -59,9 +59,9 @@ def test_specs_are_kept_once_and_not_for_ever(catalog: Catalog, table: Table) ->
 def test_the_last_one_worked_and_is_rolled_back(catalog: Catalog, table: Table) -> None:
     ingestions = Ingestions(catalog)
     for number in range(3):
-        ingestions.sending(replace(table, properties={"n": str(number)}), {"n": number}, "now")
+        ingestions.record_spec(replace(table, properties={"n": str(number)}), {"n": number}, "now")
         if number == 0:
-            ingestions.worked(table.table_id)
+            ingestions.mark_working(table.table_id)
     assert [sent.worked for sent in ingestions.specs(table.table_id)] == [False, False, True]
     ingestions.roll_back(table.table_id, ingestions.specs(table.table_id)[-1].version)
     assert [sent.spec["n"] for sent in ingestions.specs(table.table_id)] == [0]
@@ -70,7 +70,7 @@ def test_the_last_one_worked_and_is_rolled_back(catalog: Catalog, table: Table) 
 def test_it_goes_with_the_table(catalog: Catalog, table: Table) -> None:
     ingestions = Ingestions(catalog)
     ingestions.finish(table.table_id, started=True)
-    ingestions.sending(table, {}, "now")
+    ingestions.record_spec(table, {}, "now")
     catalog.remove(table)
     assert ingestions.all() == {}
     assert ingestions.specs(table.table_id) == ()
