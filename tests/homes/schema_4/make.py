@@ -48,7 +48,8 @@ KILLED_WRITES: Mapping[str, tuple[str, str]] = {
     "rebuild": ("ALTER MATERIALIZED VIEW shop.rebuilding REBUILD", "move staged"),
 }
 """Statement and the effect after which its process is killed. On the embedded store no job is left in a later state."""
-STATES_OF_CLUSTERS = ("submitted", "published", "verified")
+LAST_EFFECTS = {"submitted": "move submitted", "published": "move published", "verified": "remove"}
+"""The last effect of a job that a cluster leaves in a state."""
 
 FEEDS = ("running", "stopped", "suspended", "starting", "stopping", "resetting", "altered", "rolling_back", "never")
 """Tables that are fed from Kafka, by what becomes of them."""
@@ -170,14 +171,14 @@ def end(services: LocalServices, sources: tuple[str, ...]) -> None:
 def make_cluster_jobs(services: LocalServices) -> None:
     """Jobs that only a cluster leaves behind."""
     conf = conf_of(services)
-    for state in STATES_OF_CLUSTERS:
+    for state, effect in LAST_EFFECTS.items():
         with opened(conf) as session:
             run(
                 session,
                 f"CREATE EXTERNAL TABLE shop.{state} (`__time` TIMESTAMP, n BIGINT) STORED BY 'druid' "
                 f"TBLPROPERTIES ('druid.datasource' = '{source(state)}', 'druid.rollup' = 'false')",
             )
-        kill(f"INSERT INTO shop.{state} " + ROWS.format(n=80), f"move {state}", {**DEFAULTS, **conf})
+        kill(f"INSERT INTO shop.{state} " + ROWS.format(n=80), effect, {**DEFAULTS, **conf})
 
 
 # --- jobs, answers, archive ------------------------------------------------------------------------------------------
