@@ -21,7 +21,7 @@ from hivedruid.clients.stream import JsonStream, MalformedError, TruncatedError
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, SegmentLists, Tasks
 from hivedruid.engine.engine import DruidEngine
-from hivedruid.engine.segments import ListedSegment, StoredSegment
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
 from hivedruid.kept_secrets import KeptSecrets
 
@@ -111,14 +111,14 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         if count == 0 and read.over_nothing is not None:
             yield from self.rows(read.over_nothing)
 
-    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+    def segments(self, data_source: str) -> tuple[Segment, ...]:
         """The segments that queries read now; see `SegmentLists.segments`."""
         from hivedruid.clients.segments import Segments
 
         self._check()
-        return Segments(self.client, data_source).stored()
+        return Segments(self.client, data_source).visible()
 
-    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
         """All segments with their states; see `SegmentLists.listed_segments`."""
         from hivedruid.clients.segment_list import listed
 

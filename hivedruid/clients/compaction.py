@@ -18,8 +18,8 @@ from hivedruid.clients.failures import first_line
 from hivedruid.clients.instants import millis
 from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
 from hivedruid.clients.overlord import Overlord, rows_in
-from hivedruid.clients.segment_list import listed, located
-from hivedruid.clients.segments import ETERNITY, Patience, Segment, Segments, interval, wait_until
+from hivedruid.clients.segment_list import listed
+from hivedruid.clients.segments import ETERNITY, Patience, Segments, interval, segment_of, wait_until
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionLimits
@@ -28,7 +28,7 @@ from hivedruid.ingestion.model import Task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
-    from hivedruid.engine.segments import ListedSegment
+    from hivedruid.engine.segments import Segment
 
 KNOWN = 60.0
 """Seconds until the overlord lists a submitted task."""
@@ -102,6 +102,7 @@ class _Compaction:
         self.cluster, self.client = cluster, cluster.client
         self.overlord = Overlord(cluster.client)
         self.data_source = str(task["dataSource"])
+        self.segments = Segments(cluster.client, self.data_source)
         self.task = dict(task)
         self.ids: list[str] = []
         self.inputs = 0
@@ -125,10 +126,10 @@ class _Compaction:
             start, end = map(millis, task["ioConfig"]["inputSpec"]["interval"].split("/"))
             self.inputs += sum(start < segment.end and segment.start < end for segment in there)
 
-    def _segments(self, limits: CompactionLimits | None) -> list[ListedSegment]:
+    def _segments(self, limits: CompactionLimits | None) -> list[Segment]:
         """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being loaded: only
         loaded segments can be measured."""
-        found: list[ListedSegment] = []
+        found: list[Segment] = []
 
         def are_loaded() -> bool:
             read = ("available", "loading", "tombstone")
@@ -146,7 +147,7 @@ class _Compaction:
     def _measure(self) -> None:
         self.known = frozenset(item.identifier for item in self._stored())
         rolls_up = (self.task.get("granularitySpec") or {}).get("rollup") is not False
-        descriptors = [part.descriptor for part in located(self.cluster, self.data_source) if part.historicals]
+        descriptors = [part.descriptor for part in self.segments.visible() if not part.is_growing]
         self.measures = measures_of(self.cluster, self.data_source, descriptors, rolls_up=rolls_up)
         self.before = measured(self.cluster, self.data_source, descriptors, self.measures)
 
@@ -159,10 +160,10 @@ class _Compaction:
             if self.overlord.task(str(task["id"])) is None:
                 raise
 
-    def _stored(self) -> list[wire.StoredSegment]:
+    def _stored(self) -> list[wire.DataSegment]:
         """The used segments, from the metadata store."""
         path = f"/druid/coordinator/v1/metadata/datasources/{quote(self.data_source, safe='')}/segments?full"
-        return self.client.post("coordinator", path, list[wire.StoredSegment], [interval(ETERNITY)])
+        return self.client.post("coordinator", path, list[wire.DataSegment], [interval(ETERNITY)])
 
     # --- the tasks ---------------------------------------------------------------------------------------------
 
@@ -206,10 +207,9 @@ class _Compaction:
             hint=f"SHOW TASK '{task.id}' shows details; no rows were changed, and COMPACT can be rerun",
         )
 
-    def _wait_for(self, new: Sequence[wire.StoredSegment], patience: float) -> None:
+    def _wait_for(self, new: Sequence[wire.DataSegment], patience: float) -> None:
         self.cluster.progress(f"Druid: waiting for {len(new)} segment(s) of {self.data_source} to be loaded")
-        segments = Segments(self.client, self.data_source)
-        if not segments.wait_for([Segment.of(item) for item in new], patience):
+        if not self.segments.wait_for([segment_of(self.data_source, item) for item in new], patience):
             raise DruidError(
                 f"{self.data_source} was compacted, but timed out after {patience:g} s waiting for its segments to be loaded",
                 hint="queries read the old ones until then; check that the historical is running: hivedruid doctor",
@@ -217,10 +217,10 @@ class _Compaction:
 
     # --- verification ------------------------------------------------------------------------------------------
 
-    def _verify(self, new: Sequence[wire.StoredSegment]) -> None:
+    def _verify(self, new: Sequence[wire.DataSegment]) -> None:
         """Raises DruidError if the new segments do not contain the same rows as the old ones."""
         names = {item.identifier for item in new}
-        parts = [part for part in located(self.cluster, self.data_source) if part.id in names]
+        parts = [part for part in self.segments.visible() if part.id in names]
         read, rows = self._reported()
         if len(parts) < len(names) or read != self.inputs:
             self.cluster.note(
@@ -248,7 +248,7 @@ class _Compaction:
         return segments, rows
 
 
-def is_compacted(segment: wire.StoredSegment) -> bool:
+def is_compacted(segment: wire.DataSegment) -> bool:
     """Whether a compaction task has written it. Rows appended concurrently get the same version, but not that state, or one
     with the mark of an INSERT."""
     return segment.last_compaction_state is not None and not task_of(segment) and not segment.is_tombstone

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.clients import task_spec, wire
 from hivedruid.clients.instants import millis
 from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
-from hivedruid.clients.segments import ETERNITY, Segment, Segments
+from hivedruid.clients.segments import ETERNITY, Segments
 from hivedruid.clients.tasks import IngestionTask, NoWorkerError
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError, ExecutionError
 from hivedruid.jobs.load import LoadReport
 
@@ -66,7 +67,7 @@ class Ingestion:
         self._journal = journal
         self._segments = Segments(cluster.client, load.data_source)
         self._task = IngestionTask(cluster, load.task, load.data_source, load.staged.rows)
-        self._set_before(Before.of_notes(load.notes))
+        self._set_before(Before.of_notes(load.data_source, load.notes))
 
     def _set_before(self, before: Before) -> None:
         self._before = before

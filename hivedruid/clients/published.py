@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients.measured import Measured, Measures, measured
-from hivedruid.clients.segments import ETERNITY, Segment, Segments, interval, parts_of, wait_until
+from hivedruid.clients.segments import ETERNITY, Segments, parts_of, wait_until
 from hivedruid.clients.task_spec import without
 from hivedruid.druid.interval_sets import merged
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import Interval, StagedRows, summed_fields
 
@@ -48,8 +49,8 @@ class Before:
         return {"used": [_row(s) for s in self.used], "seen": [_row(s) for s in self.seen]}
 
     @classmethod
-    def of_notes(cls, notes: Mapping[str, Any]) -> Before:
-        used, seen = (tuple(Segment(*row) for row in notes.get(key) or ()) for key in ("used", "seen"))
+    def of_notes(cls, data_source: str, notes: Mapping[str, Any]) -> Before:
+        used, seen = (tuple(Segment(data_source, *row[1:]) for row in notes.get(key) or ()) for key in ("used", "seen"))
         return cls(used, seen)
 
 
@@ -144,7 +145,7 @@ class Published:
         self._progress(f"verifying the rows of {len(rows)} segments of {self._load.data_source}")
         for _ in range(LOOKS):
             seen = self._visible(rows)
-            found = measured(self._cluster, self._load.data_source, [_descriptor(s) for s in seen], measures)
+            found = measured(self._cluster, self._load.data_source, [s.descriptor for s in seen], measures)
             differences = list(measures.differences(expected, found))
             if not differences:
                 return
@@ -225,12 +226,7 @@ def _is_hidden(segment: Segment, others: Sequence[Segment]) -> bool:
 
 
 def _is_whole(segment: Segment, seen: Sequence[Segment]) -> bool:
-    key = (segment.start, segment.end, segment.version, segment.number)
-    return any((s.start, s.end, s.version, s.number) == key for s in seen)
-
-
-def _descriptor(segment: Segment) -> dict[str, Any]:
-    return {"itvl": interval((segment.start, segment.end)), "ver": segment.version, "part": segment.number}
+    return segment in seen
 
 
 def _expected(staged: StagedRows, schema: Mapping[str, Any]) -> tuple[Measures, Measured]:

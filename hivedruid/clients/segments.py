@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from hivedruid.clients import wire
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.intervals import iso
-from hivedruid.engine.segments import StoredSegment
+from hivedruid.engine.segments import Segment, SegmentState
 from hivedruid.errors import DruidError
 
 if TYPE_CHECKING:
@@ -33,43 +32,35 @@ ANNOUNCED = 0.5
 """Seconds until the broker has received the loads and drops that the coordinator has noticed."""
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A segment of the metadata store; a tombstone has no rows and hides those of older versions.
+def interval(span: tuple[int, int]) -> str:
+    return f"{iso(span[0])}/{iso(span[1])}"
 
-    `size` is in bytes; `task` is the ingestion task that it is marked with (see `task_spec`).
-    """
 
-    id: str
-    start: int
-    end: int
-    version: str
-    number: int
-    is_tombstone: bool = False
-    size: int = field(default=0, compare=False)
-    task: str = field(default="", compare=False)
+CANDIDATES = "/druid/v2/datasources/{}/candidates?intervals=" + interval(ETERNITY)
+"""The broker's timeline of a data source."""
 
-    @classmethod
-    def of(cls, item: wire.StoredSegment) -> Segment:
-        start, end = item.interval.span
-        return cls(
-            item.identifier, start, end, item.version, item.number, item.is_tombstone, item.size or 0, task_of(item)
-        )
 
-    @classmethod
-    def seen(cls, item: wire.Candidate) -> Segment:
-        """A segment as the broker reads it; the visible part of one that is partly hidden."""
-        return cls("", *item.interval.span, item.version, item.partition_number)
+def segment_of(data_source: str, item: wire.DataSegment, mark: Literal["used", "unused"] = "used") -> Segment:
+    """A segment of the metadata store, which marks it as used or unused."""
+    state: SegmentState = "tombstone" if item.is_tombstone else mark
+    return Segment(
+        data_source,
+        *item.interval.span,
+        item.version,
+        item.number,
+        size=item.size or 0,
+        state=state,
+        task=task_of(item),
+    )
 
-    def overlaps(self, other: Segment) -> bool:
-        return self.start < other.end and other.start < self.end
 
-    def has_part_in(self, parts: Mapping[tuple[str, int], Sequence[Segment]]) -> bool:
-        return any(map(self.overlaps, parts.get((self.version, self.number), ())))
-
-    def is_under(self, others: Iterable[Segment]) -> bool:
-        """Whether any of them is newer, and hides it at least in part."""
-        return any(self.version < other.version and self.overlaps(other) for other in others)
+def _visible(data_source: str, item: wire.Candidate) -> Segment:
+    """A segment as the broker reads it, or its visible part; one that only tasks serve is still growing."""
+    historicals = sum(kind in ("historical", "broker") for kind in item.kinds)
+    return Segment(
+        data_source, *item.interval.span, item.version, item.partition_number, size=item.size or 0,
+        state="available" if historicals else "realtime", replicas=historicals or len(item.kinds),
+    )  # fmt: skip
 
 
 class Segments:
@@ -77,19 +68,20 @@ class Segments:
 
     def __init__(self, client: DruidClient, data_source: str) -> None:
         self._client = client
+        self._data_source = data_source
         self._source = quote(data_source, safe="")
 
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
         """All used segments in spans of time, including hidden ones, from the metadata store."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
-        found = self._client.post("coordinator", path, list[wire.StoredSegment], [*map(interval, spans)])
-        return [Segment.of(item) for item in found]
+        found = self._client.post("coordinator", path, list[wire.DataSegment], [*map(interval, spans)])
+        return [segment_of(self._data_source, item) for item in found]
 
     def unused(self, span: tuple[int, int]) -> list[Segment]:
         """The unused segments that are still known."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/unusedSegments?interval={interval(span)}"
         found = self._client.get("coordinator", path, list[wire.UnusedSegment], missing=())
-        return [Segment.of(item.data_segment) for item in found]
+        return [segment_of(self._data_source, item.data_segment, "unused") for item in found]
 
     def seen(self, around: Sequence[Segment]) -> list[Segment]:
         """The segments that queries read between the first and the last of these segments, without tombstones."""
@@ -97,18 +89,14 @@ class Segments:
             return []
         span = interval((min(s.start for s in around), max(s.end for s in around)))
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
-        return [Segment.seen(item) for item in self._client.get("broker", path, list[wire.Candidate]) if item.locations]
+        found = self._client.get("broker", path, list[wire.Candidate])
+        return [_visible(self._data_source, item) for item in found if item.locations]
 
-    def stored(self) -> tuple[StoredSegment, ...]:
-        """The segments that queries read, without tombstones; a segment that is served only by tasks is still growing."""
-        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={interval(ETERNITY)}"
-        found = []
-        for item in self._client.get("broker", path, list[wire.Candidate], missing=()):
-            if item.locations:
-                name = f"{item.version}_{item.partition_number}"
-                growing = not {"historical", "broker"}.intersection(item.kinds)
-                found.append(StoredSegment(*item.interval.span, name, growing=growing))
-        return tuple(sorted(found, key=lambda s: (s.start, s.end, s.id)))
+    def visible(self) -> tuple[Segment, ...]:
+        """The segments that queries read, or parts of them, without tombstones; ordered by time."""
+        found = self._client.get("broker", CANDIDATES.format(self._source), list[wire.Candidate], missing=())
+        visible = (_visible(self._data_source, item) for item in found if item.locations)
+        return tuple(sorted(visible, key=lambda s: (s.start, s.end, s.token)))
 
     def wait_for(
         self,
@@ -229,15 +217,11 @@ def wait_until(check: Callable[[], bool], patience: float) -> bool:
     return True
 
 
-def interval(span: tuple[int, int]) -> str:
-    return f"{iso(span[0])}/{iso(span[1])}"
-
-
 def _ids(segments: Sequence[Segment]) -> dict[str, list[str]]:
     return {"segmentIds": [segment.id for segment in segments]}
 
 
-def parts_of(segments: Sequence[Segment]) -> dict[tuple[str, int], list[Segment]]:
+def parts_of(segments: Iterable[Segment]) -> dict[tuple[str, int], list[Segment]]:
     """Segments, or visible parts of them, by version and number."""
     found: dict[tuple[str, int], list[Segment]] = {}
     for segment in segments:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.types import BIGINT, DOUBLE
-from hivedruid.clients.segment_list import located
+from hivedruid.clients.segments import Segments
 from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
 from hivedruid.plan.physical import DruidRead, Field
 
@@ -77,7 +77,7 @@ def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]
 
 def _bytes(cluster: DruidCluster, data_source: str) -> int:
     """The size of the segments that queries read, without overshadowed ones."""
-    return sum(max(0, part.size) for part in located(cluster, data_source))
+    return sum(max(0, part.size) for part in Segments(cluster.client, data_source).visible())
 
 
 _EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}

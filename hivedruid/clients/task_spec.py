@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hivedruid.clients.wire import StoredSegment
+from hivedruid.clients.wire import DataSegment
 from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import merged, to_json
@@ -46,7 +46,7 @@ def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:
     return {**task, "id": load.task, "spec": spec, "context": context}
 
 
-def task_of(segment: StoredSegment) -> str:
+def task_of(segment: DataSegment) -> str:
     """The id of the task that a segment is marked with; "" for segments of other origin."""
     state = segment.last_compaction_state
     transform = state.transform_spec if state is not None else None

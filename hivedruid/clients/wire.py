@@ -180,7 +180,7 @@ class CompactionState(_Answer, frozen=True):
     transform_spec: TransformSpec | None = None
 
 
-class StoredSegment(_Answer, frozen=True):
+class DataSegment(_Answer, frozen=True):
     """DataSegment, also with its status (DataSegmentPlus is one around it)."""
 
     identifier: str
@@ -202,7 +202,7 @@ class StoredSegment(_Answer, frozen=True):
 
 
 class UnusedSegment(_Answer, frozen=True):
-    data_segment: StoredSegment
+    data_segment: DataSegment
 
 
 class Server(_Answer, frozen=True):

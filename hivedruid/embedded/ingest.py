@@ -14,11 +14,12 @@ from hivedruid.embedded import coercion, joda, periods
 from hivedruid.embedded.duck import Duck, failures
 from hivedruid.embedded.granularity import Granularity
 from hivedruid.embedded.intervals import MAX_INSTANT, MIN_INSTANT, condition, parse_intervals
-from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.relations import TIME
 from hivedruid.embedded.remainders import cut_segments, remainders
 from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import Journal, Load, LoadReport
 from hivedruid.jobs.staged import Interval
@@ -326,10 +327,10 @@ class _Rows:
                     end,
                     version,
                     len(segments),
-                    relative,
-                    size,
-                    path.stat().st_size,
-                    segment_schema,
+                    rows=size,
+                    size=path.stat().st_size,
+                    path=relative,
+                    schema=segment_schema,
                 )
             )
         return segments

@@ -8,35 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
-
-
-class Segment:
-    """One Parquet file: interval in milliseconds (half open), version, partition number, path below home, schema."""
-
-    __slots__ = ("data_source", "end", "num_rows", "partition", "path", "schema", "size", "start", "version")
-
-    def __init__(
-        self,
-        data_source: str,
-        start: int,
-        end: int,
-        version: str,
-        partition: int,
-        path: str,
-        num_rows: int,
-        size: int,
-        schema: dict[str, str],
-    ) -> None:
-        self.data_source = data_source
-        self.start = start
-        self.end = end
-        self.version = version
-        self.partition = partition
-        self.path = path
-        self.num_rows = num_rows
-        self.size = size
-        self.schema = schema
 
 
 class Manifest:
@@ -50,11 +23,17 @@ class Manifest:
     def segments(self, data_source: str) -> list[Segment]:
         """The used segments, in order of time and partition."""
         rows = self._query(
-            "SELECT data_source, start_ms, end_ms, version, partition, path, num_rows, size, schema FROM segments"
+            "SELECT start_ms, end_ms, version, partition, num_rows, size, path, schema FROM segments"
             " WHERE data_source = ? AND used = 1 ORDER BY start_ms, end_ms, version, partition, segment_id",
             (data_source,),
         )
-        return [Segment(*(*row[:8], json.loads(row[8]))) for row in rows]
+        return [
+            Segment(
+                data_source, start, end, version, number, count, size, "available", replicas=1, path=path,
+                schema=json.loads(schema),
+            )
+            for start, end, version, number, count, size, path, schema in rows
+        ]  # fmt: skip
 
     def newest_schema(self, data_source: str) -> dict[str, str]:
         """Columns and types over all used segments; if they differ, the type in the newest segment."""
@@ -131,9 +110,9 @@ class Manifest:
                 segment.version,
                 partition,
                 segment.path,
-                segment.num_rows,
+                segment.rows,
                 segment.size,
-                json.dumps(segment.schema),
+                json.dumps(dict(segment.schema)),
             ),
         )
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.embedded.intervals import format_instant, parse_intervals
-from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.relations import Relation
 from hivedruid.embedded.sql import identifier
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
 
 MakeRelation = Callable[[list[Segment], dict[str, str]], Relation]
@@ -36,15 +37,9 @@ def segment_metadata(
     if query.get("merge"):
         groups = [("merged", segments)] if segments else []
     else:
-        groups = [(_segment_id(segment), [segment]) for segment in segments]
+        groups = [(segment.id, [segment]) for segment in segments]
     schema = manifest.newest_schema(name)
     return [_analysis(label, part, schema, relation(part, schema), types, run) for label, part in groups]
-
-
-def _segment_id(segment: Segment) -> str:
-    start, end = format_instant(segment.start), format_instant(segment.end)
-    suffix = f"_{segment.partition}" if segment.partition else ""
-    return f"{segment.data_source}_{start}_{end}_{segment.version}{suffix}"
 
 
 def _analysis(
@@ -82,7 +77,7 @@ def _analysis(
         "intervals": _intervals(segments) if "interval" in types else None,
         "columns": columns,
         "size": sum(segment.size for segment in segments) if "size" in types else 0,
-        "numRows": sum(segment.num_rows for segment in segments),
+        "numRows": sum(segment.rows or 0 for segment in segments),
         "aggregators": None,
         "projections": None,
         "timestampSpec": None,
@@ -110,7 +105,7 @@ def statistics(segments: list[Segment]) -> TableStatistics | None:
 
     paths = crc32("\n".join(s.path for s in segments).encode())  # a path is never reused
     return TableStatistics(
-        sum(s.num_rows for s in segments),
+        sum(s.rows or 0 for s in segments),
         sum(s.size for s in segments),
         min(s.start for s in segments),
         max(s.end for s in segments),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hivedruid.embedded.duck import Duck
 from hivedruid.embedded.intervals import condition
-from hivedruid.embedded.manifest import Segment
 from hivedruid.embedded.relations import TIME
 from hivedruid.embedded.sql import identifier, string_literal
 from hivedruid.embedded.storage import Storage
+from hivedruid.engine.segments import Segment
 from hivedruid.jobs.staged import Interval
 
 
@@ -47,6 +47,6 @@ def _written(
         path = folder / f"remainder_{number}.parquet"
         duck.run(f"COPY (SELECT * {rows}) TO {string_literal(str(path))} (FORMAT parquet)")
         yield Segment(
-            segment.data_source, segment.start, segment.end, segment.version, 0, path.relative_to(home).as_posix(),
-            left, path.stat().st_size, segment.schema,
+            segment.data_source, segment.start, segment.end, segment.version, 0, rows=left, size=path.stat().st_size,
+            path=path.relative_to(home).as_posix(), schema=segment.schema,
         )  # fmt: skip

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
-from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 from hivedruid.engine.capabilities import Loading, SegmentLists
 from hivedruid.engine.engine import DruidEngine
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
 from hivedruid.settings import EMBEDDED
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from hivedruid.embedded.duck import Duck
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
-    from hivedruid.engine.segments import ListedSegment, StoredSegment
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
@@ -68,20 +68,13 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
             schema = self._manifest.newest_schema(data_source)
             return analysed(segments, self._relation(segments, schema), columns, duck.all)
 
-    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
-        """The segments that queries read now; a path is never reused."""
-        from hivedruid.engine.segments import StoredSegment
-
-        return tuple(StoredSegment(s.start, s.end, s.path) for s in self._manifest.segments(data_source))
-
-    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+    def segments(self, data_source: str) -> tuple[Segment, ...]:
         """The segments of the manifest, which can all be queried."""
-        from hivedruid.engine.segments import ListedSegment
+        return tuple(self._manifest.segments(data_source))
 
-        return tuple(
-            ListedSegment(s.start, s.end, s.version, s.partition, s.num_rows, s.size, "available", 1)
-            for s in self._manifest.segments(data_source)
-        )
+    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
+        """The same: the store does not list unused segments."""
+        return self.segments(data_source)
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query, streamed: the values of `read.fields`, in order.
@@ -214,10 +207,10 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
         from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, string_literal
 
         if not segments:
-            columns = schema or {"__time": "LONG"}
+            columns: Mapping[str, str] = schema or {"__time": "LONG"}
             nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[t]}) AS {identifier(n)}" for n, t in columns.items())
             return Relation(f"SELECT {nulls} WHERE FALSE", columns, NO_SPANS)
-        groups: list[tuple[dict[str, str], list[str]]] = []
+        groups: list[tuple[Mapping[str, str], list[str]]] = []
         for segment in segments:
             if not groups or groups[-1][0] != segment.schema:
                 groups.append((segment.schema, []))

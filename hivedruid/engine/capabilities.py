@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
-    from hivedruid.engine.segments import ListedSegment, StoredSegment
+    from hivedruid.engine.segments import Segment
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
@@ -57,10 +57,10 @@ class DeepStorage(Protocol):
 class SegmentLists(Protocol):
     """Lists the segments of data sources."""
 
-    def segments(self, data_source: str) -> tuple[StoredSegment, ...]:
+    def segments(self, data_source: str) -> tuple[Segment, ...]:
         """The segments that queries read now, ordered by time."""
 
-    def listed_segments(self, data_source: str) -> tuple[ListedSegment, ...]:
+    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
         """All segments, including those that queries do not read, ordered by time, version and number."""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivedruid.catalog.types import BIGINT
-from hivedruid.clients import task_spec
-from hivedruid.clients.segments import Segments
+from hivedruid.clients import task_spec, wire
+from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import NoJournal
 from hivedruid.jobs.staged import Sum
@@ -52,6 +52,10 @@ def test_rows_join_segments_that_are_finer_or_wider(
     druid.ingest(load_of(name, {0: 1}, segment="ALL"), NoJournal())
     druid.ingest(load_of(name, {40: 2}), NoJournal())
     assert values(druid, name) == [1, 2]
+    path = f"/druid/coordinator/v1/metadata/datasources/{name}/segments?full"
+    stored = druid.client.post("coordinator", path, list[wire.DataSegment], [interval(ETERNITY)])
+    assert {item.identifier for item in stored} == {segment.id for segment in Segments(druid.client, name).used()}
+    assert {segment.id for segment in druid.segments(name)} == {item.identifier for item in stored}
 
 
 @pytest.mark.parametrize("most", [500, 0])

@@ -29,7 +29,7 @@ from hivedruid.results import Result, ResultColumn
 from hivedruid.settings import seconds
 
 if TYPE_CHECKING:
-    from hivedruid.engine.segments import ListedSegment
+    from hivedruid.engine.segments import Segment
 
 TASK_COLUMNS = (ResultColumn("task", STRING),)
 COMPACTION_COLUMNS = tuple(
@@ -130,7 +130,7 @@ def _segments(action: ListSegments, services: Services) -> Result:
     return Result(SEGMENT_COLUMNS, iter(rows))
 
 
-def segment_row(table: str, segment: ListedSegment) -> o.Row:
+def segment_row(table: str, segment: Segment) -> o.Row:
     """Intervals are text: Druid's eternity is beyond any timestamp."""
     return (
         table, iso(segment.start), iso(segment.end), segment.version, segment.number, segment.rows, segment.size,

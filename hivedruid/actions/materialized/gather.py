@@ -168,8 +168,8 @@ def own_state(table: Table, druid: Callable[[], DruidEngine], spark: Callable[[]
         segments = require(druid(), SegmentLists).segments(table.data_source)
         return SourceState(
             definition,
-            tuple((s.start, s.end, s.id) for s in segments if not s.growing),
-            growing=tuple((s.start, s.end) for s in segments if s.growing),
+            tuple((s.start, s.end, s.token) for s in segments if not s.is_growing),
+            growing=tuple((s.start, s.end) for s in segments if s.is_growing),
         )
     if table.has_snapshots:
         return SourceState(definition, token=_iceberg_token(table, spark()))

@@ -13,9 +13,9 @@ from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
 from hivedruid.actions.compacting.model import ConfigureCompaction
 from hivedruid.actions.compacting.run import compaction_rows, segment_row
 from hivedruid.actions.ddl.model import AddTable, RemoveTable, ReplaceTable
-from hivedruid.embedded.manifest import Manifest, Segment
+from hivedruid.embedded.manifest import Manifest
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
-from hivedruid.engine.segments import ListedSegment
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.ingestion.model import Task
 from hivedruid.session import Session
@@ -217,7 +217,7 @@ def test_compaction_rows() -> None:
 
 
 def test_an_interval_may_be_all_of_time() -> None:
-    segment = ListedSegment(-(1 << 62), (1 << 62) - 1, "v", 0, None, 9, "loading", 0)
+    segment = Segment("default.t", -(1 << 62), (1 << 62) - 1, "v", 0, size=9, state="loading")
     assert segment_row("default.t", segment) == (
         "default.t", "-146136543-09-08T08:23:32.096Z", "146140482-04-24T15:36:27.903Z", "v", 0, None, 9, "loading", 0,
     )  # fmt: skip
@@ -228,7 +228,7 @@ def test_segments_of_the_embedded_store(embedded: Session) -> None:
     assert run(embedded, "SHOW SEGMENTS") == []
     manifest = Manifest(embedded.catalog.connection)
     for name in ("default.u", "default.t"):
-        manifest.commit(name, [Segment(name, 0, 86_400_000, "v1", 0, f"segments/{name}/0", 7, 70, {})], None)
+        manifest.commit(name, [Segment(name, 0, 86_400_000, "v1", 0, rows=7, size=70, path=f"segments/{name}/0")], None)
     run(embedded, CREATE.replace("TABLE t", "TABLE u").replace("CREATE TABLE", "CREATE EXTERNAL TABLE"))
     rows = run(embedded, "SHOW SEGMENTS")
     assert [row["table"] for row in rows] == ["default.t", "default.u"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hivedruid.clients.published import overwritten
-from hivedruid.clients.segments import Segment, not_hidden, written_by_others
+from hivedruid.clients.segments import not_hidden, written_by_others
+from hivedruid.engine.segments import Segment
 
 
 def segment(start: int, end: int, version: str, number: int = 0, *, is_tombstone: bool = False) -> Segment:
-    return Segment(f"{start}_{end}_{version}_{number}", start, end, version, number, is_tombstone)
+    return Segment("d", start, end, version, number, state="tombstone" if is_tombstone else "used")
 
 
 ONE, TWO = segment(0, 10, "v1"), segment(10, 20, "v1", 3)

@@ -6,34 +6,36 @@ from typing import Any
 
 from hivedruid.clients import wire
 from hivedruid.clients.compaction import automatic_of, is_compacted
-from hivedruid.clients.segment_list import Located, combined
+from hivedruid.clients.segment_list import combined
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
-from hivedruid.engine.segments import ListedSegment
+from hivedruid.engine.segments import Segment, SegmentState
 
 DAY, NEXT = 1_704_067_200_000, 1_704_153_600_000
 INTERVAL = "2024-01-01T00:00:00.000Z/2024-01-02T00:00:00.000Z"
 ID = "d_2024-01-01T00:00:00.000Z_2024-01-02T00:00:00.000Z_"
 
 
-def stored(version: str, number: int = 0, **changes: Any) -> wire.StoredSegment:
+def stored(version: str, number: int = 0, **changes: Any) -> wire.DataSegment:
     answer = {
         "overshadowed": False, "replicationFactor": 1, "interval": INTERVAL, "version": version, "size": 9,
         "shardSpec": {"type": "numbered", "partitionNum": number, "partitions": 1},
         "identifier": f"{ID}{version}" + (f"_{number}" if number else ""), **changes,
     }  # fmt: skip
-    return wire.fitted(answer, wire.StoredSegment)
+    return wire.fitted(answer, wire.DataSegment)
 
 
-def seen(version: str, number: int = 0, historicals: int = 1, tasks: int = 0) -> Located:
-    return Located("d", (DAY, NEXT), INTERVAL, version, number, 5, historicals, tasks)
+def seen(version: str, number: int = 0, historicals: int = 1, tasks: int = 0) -> Segment:
+    state: SegmentState = "available" if historicals else "realtime"
+    return Segment("d", DAY, NEXT, version, number, size=5, state=state, replicas=historicals or tasks)
 
 
-def states(*segments: ListedSegment) -> list[tuple[str, int, str, int | None, int]]:
+def states(*segments: Segment) -> list[tuple[str, int, str, int | None, int]]:
     return [(s.version, s.number, s.state, s.rows, s.replicas) for s in segments]
 
 
 def test_states() -> None:
     found = combined(
+        "d",
         [
             stored("v3", 1), stored("v3"), stored("v1", overshadowed=True, replicationFactor=0),
             stored("v2", shardSpec={"type": "tombstone"}), stored("v4", replicationFactor=None), stored("v5", replicationFactor=0),
@@ -49,8 +51,8 @@ def test_states() -> None:
 
 
 def test_a_segment_that_is_hidden_in_part_is_listed_once() -> None:
-    half = Located("d", (DAY, DAY + 1000), "2024-01-01T00:00:00.000Z/2024-01-01T00:00:01.000Z", "v1", 0, 9, 1, 0)
-    (found,) = combined([stored("v1")], [half], {f"{ID}v1": 4})
+    half = Segment("d", DAY, DAY + 1000, "v1", 0, size=9, state="available", replicas=1)
+    (found,) = combined("d", [stored("v1")], [half], {f"{ID}v1": 4})
     assert (found.start, found.end, found.state, found.rows) == (DAY, NEXT, "available", 4)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hivedruid.clients import task_spec
 from hivedruid.clients.task_spec import completed, joined, task_of, without
-from hivedruid.clients.wire import StoredSegment, fitted
+from hivedruid.clients.wire import DataSegment, fitted
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import MAX, MIN
 from hivedruid.jobs.load import Load
@@ -26,9 +26,9 @@ def load(replaces: Replaces, *staged: Interval, segment: str = "DAY", **tuning: 
     return Load("task_1", task, StagedRows("in", 5, intervals=staged), replaces)
 
 
-def stored(more: dict[str, Any]) -> StoredSegment:
+def stored(more: dict[str, Any]) -> DataSegment:
     interval = "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.000Z"
-    return fitted({"identifier": "t_1", "interval": interval, "version": "v1", **more}, StoredSegment)
+    return fitted({"identifier": "t_1", "interval": interval, "version": "v1", **more}, DataSegment)
 
 
 def granularity_of(task: dict[str, Any]) -> dict[str, Any]:
