@@ -67,14 +67,14 @@ class KeptSecrets:
                 missing.append(key)
             return self._values.get(text, text)
 
-        found = _mapped(spec, fill, "")
+        result = _mapped(spec, fill, "")
         if missing:
             names = ", ".join(f"'{CONSUMER_PREFIX}{key}'" for key in sorted(set(missing)))
             raise SemanticError(
                 f"the value of {names} was given in plain text in another session and was not stored",
                 hint="set it again with ALTER TABLE … SET TBLPROPERTIES, or permanently as env:NAME_OF_THE_VARIABLE",
             )
-        return found
+        return result
 
     def hidden(self, spec: Any) -> Any:
         """A spec from Druid, with references in place of the consumer secrets that this session knows."""

@@ -29,9 +29,9 @@ def private_home(home: Path) -> None:
     """
     private_folder(home)
     with os.scandir(home) as entries:
-        found = list(entries)
+        names = list(entries)
     strange = False
-    for entry in found:
+    for entry in names:
         if entry.name in _FOLDERS or entry.name.startswith(_FILES):
             _close(entry)
         else:

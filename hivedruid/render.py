@@ -28,8 +28,8 @@ def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = 
         return iter(())
     if result.is_text and layout not in ("json", "jsonl"):
         return _text(result.rows)
-    found = LAYOUTS[layout](result, header)
-    return map(_spelled_out, found) if terminal and layout in ("csv", "tsv") else found
+    layout_lines = LAYOUTS[layout](result, header)
+    return map(_spelled_out, layout_lines) if terminal and layout in ("csv", "tsv") else layout_lines
 
 
 def _text(rows: Iterable[Row]) -> Iterator[str]:

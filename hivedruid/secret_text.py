@@ -75,24 +75,24 @@ def ranges(text: str, *, statement: bool) -> list[tuple[int, int]]:
     value without an operator, and everything after `SET key` is a value; messages may mention keys in that form
     without a value.
     """
-    found = _found(text, statement)
+    result = _found(text, statement)
     known = [
         match.span()
         for value in (*_remembered, *_of_statement)
         if value in text
         for match in re.finditer(re.escape(value), text)
     ]
-    return _joined([*found, *known]) if known else list(found)
+    return _joined([*result, *known]) if known else list(result)
 
 
 @lru_cache(maxsize=4)
 def _found(text: str, statement: bool) -> tuple[tuple[int, int], ...]:
-    found = list(_assigned(text, statement=statement))
+    spans = list(_assigned(text, statement=statement))
     for pattern in _OTHERS:
-        found += [match.span("value" if pattern.groups else 0) for match in pattern.finditer(text)]
+        spans += [match.span("value" if pattern.groups else 0) for match in pattern.finditer(text)]
     if statement:
-        found += _set(text)
-    return tuple(_joined(found))
+        spans += _set(text)
+    return tuple(_joined(spans))
 
 
 def mask_text(text: str) -> str:
@@ -124,10 +124,10 @@ def closed(error: HiveDruidError, line: int, text: str) -> None:
     """Remove possible secrets from an error about an unparsable statement, since the end of a secret is unknown.
     `text` is the statement as written in its script, which starts in that line.
     """
-    found = ranges(text, statement=True)
-    if not found:
+    secrets = ranges(text, statement=True)
+    if not secrets:
         return
-    behind = text[found[0][0] :]
+    behind = text[secrets[0][0] :]
 
     def hidden(match: re.Match[str]) -> str:
         quoted = match["quoted"] or match["found"]
@@ -145,10 +145,10 @@ def closed(error: HiveDruidError, line: int, text: str) -> None:
 
 def mask_from_first(text: str) -> str:
     """Like `mask_text`, but everything after the first secret is masked, too, since the end of the secret is unknown."""
-    found = ranges(text, statement=True)
-    if not found:
+    secrets = ranges(text, statement=True)
+    if not secrets:
         return text
-    start = found[0][0]
+    start = secrets[0][0]
     return text[:start] + re.sub(r"[^\s]", "*", text[start:])
 
 
@@ -166,8 +166,8 @@ def remember(values: Iterable[str]) -> None:
 def remember_statement(text: str) -> None:
     """Register the secrets of the running statement, so that messages about it are redacted."""
     global _of_statement  # noqa: PLW0603 - one statement runs at a time
-    found = ranges(text, statement=True)[:100]
-    values = {text[start:end] for start, end in found}
+    secrets = ranges(text, statement=True)[:100]
+    values = {text[start:end] for start, end in secrets}
     values |= {part.strip() for value in values for part in re.split(f"[{_QUOTES}]", value)}
     _of_statement = tuple(sorted(filter(_is_distinct, values), key=len, reverse=True))
 
@@ -278,9 +278,9 @@ def _set(text: str) -> Iterator[tuple[int, int]]:
             return
 
 
-def _joined(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
-    for start, end in sorted(found):
+    for start, end in sorted(spans):
         if start >= end:
             continue
         if joined and start <= joined[-1][1]:

@@ -147,10 +147,10 @@ class Session:
         if "${" not in statement.text or not self.settings.get_bool("hive.variable.substitute"):
             return statement
         depth = self.settings.get_int("hive.variable.substitute.depth")
-        found = script.substitute(statement, self.variables, self.settings, os.environ, depth=depth)
+        substituted = script.substitute(statement, self.variables, self.settings, os.environ, depth=depth)
         if "${env:" in statement.text:
-            remember(value for name, value in os.environ.items() if is_secret(name) and value in found.text)
-        return found
+            remember(value for name, value in os.environ.items() if is_secret(name) and value in substituted.text)
+        return substituted
 
     def execute(self, statement: SourceStatement) -> Result:
         """Run one statement. Result rows may be computed lazily, and fail while they are read. Raises HiveDruidError
@@ -331,11 +331,11 @@ class Session:
         from hivedruid.clients.cluster import DruidCluster
         from hivedruid.local.state import running
 
-        found = address(self.settings, running(self.home))
-        if self._cluster is None or self._cluster.address != found:
+        url = address(self.settings, running(self.home))
+        if self._cluster is None or self._cluster.address != url:
             if self._cluster is not None:
                 self._cluster.close()
-            self._cluster = DruidCluster(found, progress=self._progress, note=self._note, kept=self._kept)
+            self._cluster = DruidCluster(url, progress=self._progress, note=self._note, kept=self._kept)
         self._cluster.patience = seconds(self.settings["hivedruid.segment.load.timeout"])
         self._cluster.slot_patience = seconds(self.settings["hivedruid.task.slot.timeout"])
         return self._cluster
@@ -408,8 +408,8 @@ class Session:
         return self.catalog.table_names(self.database)
 
     def column_names(self, table: str) -> tuple[str, ...]:
-        found = self.catalog.find(self.database, table.lower())
-        return tuple(c.name for c in found.columns) if found else ()
+        definition = self.catalog.find(self.database, table.lower())
+        return tuple(c.name for c in definition.columns) if definition else ()
 
 
 def _source_path(statement: SourceStatement) -> str | None:

@@ -305,8 +305,8 @@ def resolve_zone(name: str) -> str:
     candidate = os.environ.get("TZ", "").removeprefix(":")
     if not candidate:
         target = os.path.realpath("/etc/localtime")
-        _, found, candidate = target.partition("/zoneinfo/")
-        candidate = candidate.removeprefix("posix/").removeprefix("right/") if found else ""
+        _, separator, candidate = target.partition("/zoneinfo/")
+        candidate = candidate.removeprefix("posix/").removeprefix("right/") if separator else ""
     candidate = _SPELLINGS_OF_UTC.get(candidate, candidate)
     return candidate if candidate and _is_zone(candidate) else "UTC"
 

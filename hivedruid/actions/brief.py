@@ -112,5 +112,5 @@ def _interval(interval: str) -> str:
 
 
 def _intervals(intervals: Any) -> list[str]:
-    found = intervals.get("intervals") if isinstance(intervals, Mapping) else intervals
-    return [found] if isinstance(found, str) else list(found or ())
+    entries = intervals.get("intervals") if isinstance(intervals, Mapping) else intervals
+    return [entries] if isinstance(entries, str) else list(entries or ())

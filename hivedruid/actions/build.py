@@ -28,12 +28,12 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
         return build_family(statement, snapshot, note)
     from hivedruid.actions.writing.jobs import origin, resumed_table, with_earlier, without_unfinished
 
-    found = origin(statement.source, snapshot.settings, snapshot.database)
-    continued = resumed_table(found, snapshot)
+    job_origin = origin(statement.source, snapshot.settings, snapshot.database)
+    continued = resumed_table(job_origin, snapshot)
     if continued is not None:
         return StatementPlan((continued, *_compaction(continued.job, snapshot)))
     built = build_family(statement, without_unfinished(snapshot), note)
-    return replace(built, actions=with_earlier(built.actions, found, snapshot))
+    return replace(built, actions=with_earlier(built.actions, job_origin, snapshot))
 
 
 def _compaction(job: LoadJob, snapshot: Snapshot) -> tuple[Action, ...]:

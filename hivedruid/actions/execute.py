@@ -132,15 +132,15 @@ def _with_ids(actions: Sequence[Action], jobs: Sequence[LoadJob]) -> list[Action
     from hivedruid.actions.writing.model import IngestDruid, WriteTable
 
     left = list(jobs)
-    found: list[Action] = []
+    result: list[Action] = []
     for action in actions:
-        before = found[-1] if found else None
+        before = result[-1] if result else None
         if action.ingests is not None:
-            found.append(action.with_job(left.pop(0).id))
+            result.append(action.with_job(left.pop(0).id))
         elif isinstance(action, WriteTable) and not action.table.table_id:
-            found.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
+            result.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
         elif isinstance(action, AddTable) and isinstance(before, WriteTable):
-            found.append(replace(action, table=replace(before.table, is_written=before.table.has_snapshots)))
+            result.append(replace(action, table=replace(before.table, is_written=before.table.has_snapshots)))
         elif not (isinstance(action, AddTable) and isinstance(before, IngestDruid)):
-            found.append(action)
-    return found
+            result.append(action)
+    return result

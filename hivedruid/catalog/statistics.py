@@ -86,11 +86,11 @@ class StatisticsStore:
         except (sqlite3.Error, ValueError, TypeError, AttributeError):
             return None
 
-    def keep(self, druid: str, data_source: str, found: TableStatistics) -> None:
+    def keep(self, druid: str, data_source: str, statistics: TableStatistics) -> None:
         with self._catalog.transaction() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO statistics (druid, data_source, facts) VALUES (?, ?, ?)",
-                (druid, data_source, to_json(found)),
+                (druid, data_source, to_json(statistics)),
             )
 
     def forget(self, druid: str, data_source: str) -> None:
@@ -102,10 +102,10 @@ _OF_TABLE = ("rows", "bytes", "start", "end", "of", "taken_at")
 _OF_COLUMN = ("distinct", "has_nulls", "has_multiple_values", "low", "high")
 
 
-def to_json(found: TableStatistics) -> str:
+def to_json(statistics: TableStatistics) -> str:
     """The JSON in the catalog, without unknown values."""
-    document: dict[str, Any] = _known(found, _OF_TABLE)
-    document["columns"] = {name: _known(column, _OF_COLUMN) for name, column in found.columns.items()}
+    document: dict[str, Any] = _known(statistics, _OF_TABLE)
+    document["columns"] = {name: _known(column, _OF_COLUMN) for name, column in statistics.columns.items()}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -120,5 +120,5 @@ def from_json(text: str) -> TableStatistics:
 
 
 def _known(value: object, keys: tuple[str, ...]) -> dict[str, Any]:
-    found = {key: getattr(value, key) for key in keys}
-    return {key: item for key, item in found.items() if item is not None and item != ""}
+    values = {key: getattr(value, key) for key in keys}
+    return {key: item for key, item in values.items() if item is not None and item != ""}

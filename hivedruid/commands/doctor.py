@@ -265,12 +265,12 @@ def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
     connection = copy_database(home)
     try:
-        found = problems(gather_jobs(Catalog(connection), home, settings, every=False))
+        job_problems = problems(gather_jobs(Catalog(connection), home, settings, every=False))
     finally:
         connection.close()
-    for one in found:
+    for one in job_problems:
         yield Check(f"{feature}: {one.subject}", MISSING, f"{one.problem}: {one.cause}", one.repair)
-    if not found:
+    if not job_problems:
         yield Check(feature, OK, "no interrupted jobs")
 
 
@@ -284,17 +284,17 @@ def _topics(feature: str, feeds: list[Feed]) -> Iterator[Check]:
             patterns = {feed.topic for feed in feeds if feed.is_pattern}
             matched = {pattern: kafka.topics(pattern) for pattern in sorted(patterns)}
             wanted = {feed.topic for feed in feeds if not feed.is_pattern}.union(*matched.values())
-            found = kafka.offsets(wanted)
+            offsets = kafka.offsets(wanted)
     except OnlyDruidError as error:
         yield Check(feature, LATER, f"not checked: {error.message}", error.hint or "")
         return
     except (KafkaError, ConnectError) as error:
         yield Check(feature, MISSING, error.message, error.hint or "")
         return
-    good = sorted(name for name, item in found.items() if not isinstance(item, KafkaError))
+    good = sorted(name for name, item in offsets.items() if not isinstance(item, KafkaError))
     if good:
         yield Check(feature, OK, f"readable topics: {', '.join(good)}")
-    for name, item in sorted(found.items()):
+    for name, item in sorted(offsets.items()):
         if isinstance(item, KafkaError):
             yield Check(f"{feature}: {name}", MISSING, item.message, item.hint or "")
     for pattern, names in matched.items():

@@ -61,9 +61,9 @@ def up(*, druid: bool, kafka: bool, heap: str | None, home: Path | None) -> int:
 
     def run() -> int:
         both = druid == kafka
-        found = _cluster(home, heap, diagnostics.progress).up(druid=druid or both, kafka=kafka or both)
+        services = _cluster(home, heap, diagnostics.progress).up(druid=druid or both, kafka=kafka or both)
         for name in ("broker", "coordinator", "overlord", "kafka"):
-            address = getattr(found, name)
+            address = getattr(services, name)
             sys.stdout.write(f"{name:<12} {address}\n" if address else "")
         if druid or both:
             sys.stdout.flush()

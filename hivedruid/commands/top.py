@@ -143,15 +143,13 @@ class Watcher:
         from hivedruid.local.state import running
 
         try:
-            found = address(self.session.settings, running(self.session.home))
+            url = address(self.session.settings, running(self.session.home))
         except ConnectError as error:
             return error
-        if self._observer is None or found != self._address:
+        if self._observer is None or url != self._address:
             self.close()
-            self._observer = Observer(
-                replace(found, tries=1, read_timeout=min(found.read_timeout or PATIENCE, PATIENCE))
-            )
-            self._address = found
+            self._observer = Observer(replace(url, tries=1, read_timeout=min(url.read_timeout or PATIENCE, PATIENCE)))
+            self._address = url
         return self._observer
 
 

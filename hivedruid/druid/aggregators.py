@@ -95,9 +95,9 @@ class Aggregators:
         if column.type == "STRING":
             column = self.inputs.computed(f"concat('_',{self.inputs.expressions.text(value)})", "STRING")
         native: Json = {"type": SKETCH, "name": f"{name}:sketch", "fieldName": column.name, "round": True}
-        found = self.add(self._filtered(native, call.condition))
-        estimate = f"{found}:estimate"
-        field = {"type": "fieldAccess", "name": found, "fieldName": found}
+        aggregator = self.add(self._filtered(native, call.condition))
+        estimate = f"{aggregator}:estimate"
+        field = {"type": "fieldAccess", "name": aggregator, "fieldName": aggregator}
         if all(p["name"] != estimate for p in self.posts):
             self.posts.append({"type": "HLLSketchEstimate", "name": estimate, "field": field, "round": True})
         return self._post(name, f"CAST(nvl(\"{estimate}\",0),'LONG')", "LONG")
@@ -109,19 +109,19 @@ class Aggregators:
         text = self.inputs.expressions.text(call.args[0])
         field = self.inputs.computed(folds.utf8_ordered(text), "STRING").name
         native = folds.extreme(f"{name}:{call.op}", call.op, field)
-        found = self.add(self._filtered(native, call.condition))
-        return self._post(name, folds.as_it_was(f'"{found}"'), "STRING")
+        aggregator = self.add(self._filtered(native, call.condition))
+        return self._post(name, folds.as_it_was(f'"{aggregator}"'), "STRING")
 
     def _bits(self, name: str, call: Agg) -> str:
         rows = self.add(self._count(f"{name}:count", call))
         native = folds.bits(f"{name}:bits", call.op, self.inputs.column(call.args[0]).name)
-        found = self.add(self._filtered(native, call.condition, self._not_null(call)))
-        return self._post(name, f'if("{rows}" > 0,"{found}",null)', "LONG")
+        aggregator = self.add(self._filtered(native, call.condition, self._not_null(call)))
+        return self._post(name, f'if("{rows}" > 0,"{aggregator}",null)', "LONG")
 
     def _deviation(self, name: str, call: Agg) -> str:
         native = folds.moments(f"{name}:moments", self.inputs.column(call.args[0]).name)
-        found = self.add(self._filtered(native, call.condition, self._not_null(call)))
-        return self._post(name, folds.deviation(call.op, found), "DOUBLE")
+        aggregator = self.add(self._filtered(native, call.condition, self._not_null(call)))
+        return self._post(name, folds.deviation(call.op, aggregator), "DOUBLE")
 
     def _simple(self, name: str, call: Agg, kind: str) -> Json:
         if call.args[0].type.name not in _NUMBERS and kind.startswith("double"):

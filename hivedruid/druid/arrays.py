@@ -47,5 +47,5 @@ def contains(d: DruidExpressions, rex: Call) -> str:
     text, value = array(d, rex.args[0]), rex.args[1]
     if value.type != STRING:
         raise NotExact(f"array_contains() of {value.type}")
-    found = f"nvl(scalar_in_array({d.text(value)},{text}),0)"
-    return found if isinstance(value, Literal) else f"if(isnull({d.text(value)}),0,{found})"
+    match = f"nvl(scalar_in_array({d.text(value)},{text}),0)"
+    return match if isinstance(value, Literal) else f"if(isnull({d.text(value)}),0,{match})"

@@ -61,8 +61,8 @@ def _kept(span: IntervalSet, term: Rex, time_id: str, unit: str, calendar: tzinf
                 at = until
     except (OverflowError, ValueError):
         return None
-    found = intersection(union([tuple(kept)]), span)
-    return found if len(found) <= max(MAX_INTERVALS, len(span)) else None
+    ranges = intersection(union([tuple(kept)]), span)
+    return ranges if len(ranges) <= max(MAX_INTERVALS, len(span)) else None
 
 
 def _value(rex: Rex, time_id: str, local: datetime) -> int | bool | None:

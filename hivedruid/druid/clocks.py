@@ -123,9 +123,9 @@ def _read(content: bytes) -> tuple[Change, ...]:
 
 
 def _offset(millis: int, zone: tzinfo) -> int:
-    found = (literals.EPOCH.replace(tzinfo=UTC) + timedelta(milliseconds=millis)).astimezone(zone).utcoffset()
-    assert found is not None
-    return found // timedelta(milliseconds=1)
+    offset = (literals.EPOCH.replace(tzinfo=UTC) + timedelta(milliseconds=millis)).astimezone(zone).utcoffset()
+    assert offset is not None
+    return offset // timedelta(milliseconds=1)
 
 
 def _found(early: int, late: int, zone: tzinfo) -> int:

@@ -254,16 +254,16 @@ class DruidExpressions:
         text = self.moment(value) if kind == "floor" else self.text(value)
         zone, period = self.zone(value), PERIODS[unit]
         plain = f"timestamp_{kind}({text},'{period}',null,'{zone}')"
-        found = self.disturbance(unit, value)
-        if not found or unit in ("second", "minute", "hour"):
+        disturbance = self.disturbance(unit, value)
+        if not disturbance or unit in ("second", "minute", "hour"):
             return plain
-        if unit == "week" and kind == "floor" and found.skipped:  # it keeps the hour at which the day starts
+        if unit == "week" and kind == "floor" and disturbance.skipped:  # it keeps the hour at which the day starts
             plain = f"timestamp_floor({plain},'P1D',null,'{zone}')"
-        if kind == "floor" and not found.repeated:
+        if kind == "floor" and not disturbance.repeated:
             return plain
         by_wall = self.instant(f"timestamp_{kind}({self.wall_clock(value, zone)},'{period}',null,'UTC')", zone)
-        since = found.until < MAX and kind == "floor"
-        return f"case_searched({text} >= {found.until},{plain},{by_wall})" if since else by_wall
+        since = disturbance.until < MAX and kind == "floor"
+        return f"case_searched({text} >= {disturbance.until},{plain},{by_wall})" if since else by_wall
 
     def _extract(self, unit: str, value: Rex) -> str:
         if not value.type.is_time:

@@ -26,11 +26,11 @@ def _flattened(op: str, fields: list[Filter]) -> list[Filter]:
 
 def _merge_lists(fields: list[Filter], *, negated: bool) -> list[Filter]:
     """`x = a OR x IN (b, c)` is `x IN (a, b, c)`, and `x <> a AND x <> b` is `NOT x IN (a, b)`, also for a null x."""
-    found: dict[tuple[str, str], list[Any]] = {}
+    lists: dict[tuple[str, str], list[Any]] = {}
     for field in fields:
         listed = _listed(field, negated=negated)
         if listed is not None:
-            found.setdefault(listed[0], []).extend(listed[1])
+            lists.setdefault(listed[0], []).extend(listed[1])
     result: list[Filter] = []
     for field in fields:
         listed = _listed(field, negated=negated)
@@ -38,7 +38,7 @@ def _merge_lists(fields: list[Filter], *, negated: bool) -> list[Filter]:
             result.append(field)
             continue
         column, type_ = listed[0]
-        values = found.pop(listed[0], None)
+        values = lists.pop(listed[0], None)
         if values is None:
             continue
         if values == listed[1]:

@@ -85,10 +85,10 @@ class _Filters:
         if not isinstance(value, Literal) or not isinstance(value.value, str) or value.type != STRING:
             return None
         column = array_column(self.expressions, rex.args[0])
-        found: Filter = {"type": "arrayContainsElement", "column": column}
+        native: Filter = {"type": "arrayContainsElement", "column": column}
         return {
             "type": "istrue",
-            "field": {**found, "elementMatchValueType": "STRING", "elementMatchValue": value.value},
+            "field": {**native, "elementMatchValueType": "STRING", "elementMatchValue": value.value},
         }
 
     def _times(self, rex: Call) -> Filter | None:

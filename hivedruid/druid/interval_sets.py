@@ -17,13 +17,13 @@ NONE: IntervalSet = ()
 
 def merged(intervals: Iterable[tuple[int, int]]) -> IntervalSet:
     """Sorted intervals, with touching and overlapping ones merged."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for start, end in sorted(intervals):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(result[-1][1], end))
         else:
-            found.append((start, end))
-    return tuple(found)
+            result.append((start, end))
+    return tuple(result)
 
 
 def union(sets: list[IntervalSet]) -> IntervalSet:
@@ -31,8 +31,8 @@ def union(sets: list[IntervalSet]) -> IntervalSet:
 
 
 def intersection(a: IntervalSet, b: IntervalSet) -> IntervalSet:
-    found = [(max(s1, s2), min(e1, e2)) for s1, e1 in a for s2, e2 in b]
-    return union([tuple((s, e) for s, e in found if s < e)])
+    result = [(max(s1, s2), min(e1, e2)) for s1, e1 in a for s2, e2 in b]
+    return union([tuple((s, e) for s, e in result if s < e)])
 
 
 def complement(a: IntervalSet) -> IntervalSet:

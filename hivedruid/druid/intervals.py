@@ -104,10 +104,10 @@ def _comparison(op: str, left: Rex, right: Rex, time_id: str, zone: str) -> Inte
     try:
         if isinstance(left, Call) and left.op == "datediff" and isinstance(left.args[0], Literal):
             return _days_until(op, left, right, time_id, zone)
-        found = constant_of(op, left, right)
-        if found is None:
+        constant = constant_of(op, left, right)
+        if constant is None:
             return None
-        op, left, number = found
+        op, left, number = constant
         edges = _edges(op, number)
         if edges is None:
             return NONE

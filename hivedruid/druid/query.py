@@ -120,8 +120,8 @@ def _rises_with_time(rex: Rex, inputs: Inputs) -> bool:
     # local time is set back once a year, except in UTC
     rises |= rex.op == "cast" and rex.type.is_timestamp and inputs.expressions.is_utc
     # a repeated bucket is not contiguous
-    found = inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0])
-    rises &= found is None or not found.repeated
+    disturbance = inputs.expressions.disturbance(unit if unit in PERIODS else "day", rex.args[0])
+    rises &= disturbance is None or not disturbance.repeated
     return rises and _rises_with_time(rex.args[0], inputs)
 
 

@@ -70,11 +70,11 @@ def _substring(d: DruidExpressions, rex: Call) -> str:
     if len(rex.args) > 2 and length < 1:
         return _empty(text)
     if start < 0:
-        found = _cut(f"substring({text},strlen({text}) - {-start},{length})", rex.args[0])
-        return f"case_searched(strlen({text}) >= {-start},{found},notnull({text}),'')"
+        result = _cut(f"substring({text},strlen({text}) - {-start},{length})", rex.args[0])
+        return f"case_searched(strlen({text}) >= {-start},{result},notnull({text}),'')"
     start = max(start - 1, 0)
-    found = _cut(f"substring({text},{start},{length})", rex.args[0])
-    return f"case_searched(strlen({text}) > {start},{found},notnull({text}),'')"
+    result = _cut(f"substring({text},{start},{length})", rex.args[0])
+    return f"case_searched(strlen({text}) > {start},{result},notnull({text}),'')"
 
 
 def _computed_substring(d: DruidExpressions, rex: Call) -> str:
@@ -88,8 +88,8 @@ def _computed_substring(d: DruidExpressions, rex: Call) -> str:
     nothing = f"{length} < 1,''," if length else ""
     behind = f"{start} > strlen({text}) || {start} < 0 - strlen({text}),''"
     place = f"case_searched({start} > 0,{start} - 1,{start} < 0,strlen({text}) + {start},0)"
-    found = _cut(f"substring({text},{place},{many})", rex.args[0])
-    return f"case_searched(!({known}),null,{nothing}{behind},nvl({found},''))"
+    result = _cut(f"substring({text},{place},{many})", rex.args[0])
+    return f"case_searched(!({known}),null,{nothing}{behind},nvl({result},''))"
 
 
 def _pad(d: DruidExpressions, rex: Call) -> str:
@@ -134,8 +134,8 @@ def _locate(d: DruidExpressions, rex: Call) -> str:
     text = d.text(rex.args[1])
     if start == 1 and max(sought) < "\ud800":  # the search string is at the same distance in single-unit characters
         return f"(strpos(regexp_replace({text},{_ASTRAL},{string_literal(chr(0xFFFF))}),{string_literal(sought)}) + 1)"
-    found = f"strpos({text},{string_literal(sought)},{start - 1})"
-    return f"case_searched({found} < 0,0,{found} == 0,1,{_characters(f'substring({text},0,{found})')} + 1)"
+    position = f"strpos({text},{string_literal(sought)},{start - 1})"
+    return f"case_searched({position} < 0,0,{position} == 0,1,{_characters(f'substring({text},0,{position})')} + 1)"
 
 
 def _concat_ws(d: DruidExpressions, rex: Call) -> str:
@@ -195,8 +195,8 @@ def _element(d: DruidExpressions, rex: Call) -> str:
     c = _delimiter(next(group for group in escaped.groups() if group))
     text = d.text(parts.args[0])
     behind = rf"^(?:[^{c}]*{c}){{{n}}}"
-    found = f"nvl(regexp_extract({text},{string_literal(rf'{behind}([^{c}]*)')},1),'')"
-    return f"case_searched(regexp_like({text},{string_literal(behind)}),{found})"
+    element = f"nvl(regexp_extract({text},{string_literal(rf'{behind}([^{c}]*)')},1),'')"
+    return f"case_searched(regexp_like({text},{string_literal(behind)}),{element})"
 
 
 _SAFE_REGEX = re.compile(r"(?:[^\\(]|\((?!\?)|\\[dDwWsSbnt.\\\[\](){}*+?|^$/-])*")

@@ -28,10 +28,10 @@ def cast(call: Call, zone_name: str) -> Cast:
         return lambda v: v
     if to.is_time:
         return _to_time(source, to, zone_name)
-    found = _CASTS.get((_family(source), _family(to)))
-    if found is None:
+    conversion = _CASTS.get((_family(source), _family(to)))
+    if conversion is None:
         raise NotLocal(f"a cast of {source} to {to}")
-    return found(source, to)
+    return conversion(source, to)
 
 
 def _family(type_: HiveType) -> str:

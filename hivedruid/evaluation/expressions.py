@@ -160,10 +160,10 @@ def _logic(rex: Call, scope: Scope, *, absorbing: bool) -> Compiled:
     def value(row: Row) -> bool | None:
         unknown = False
         for term in terms:
-            found: bool | None = term(row)
-            if found is absorbing:
+            truth: bool | None = term(row)
+            if truth is absorbing:
                 return absorbing
-            unknown = unknown or found is None
+            unknown = unknown or truth is None
         return None if unknown else not absorbing
 
     return value
@@ -209,7 +209,7 @@ def _in(rex: Call, scope: Scope) -> Compiled:
     equal = [FUNCTIONS["="](Call(BOOLEAN, "=", (rex.args[0], item)), scope.given) for item in rex.args[1:]]
     value, items = compiled(rex.args[0], scope), [compiled(item, scope) for item in rex.args[1:]]
 
-    def found(row: Row) -> bool | None:
+    def is_member(row: Row) -> bool | None:
         wanted = value(row)
         if wanted is None:
             return None
@@ -222,7 +222,7 @@ def _in(rex: Call, scope: Scope) -> Compiled:
                 return True
         return None if unknown else False
 
-    return found
+    return is_member
 
 
 _SPECIAL: dict[str, Callable[[Call, Scope], Compiled]] = {

@@ -29,10 +29,10 @@ class Given:
 
     @cached_property
     def zone(self) -> tzinfo:
-        found = zone_of(self.zone_name)
-        if found is None:
+        time_zone = zone_of(self.zone_name)
+        if time_zone is None:
             raise NotLocal(f"the time zone {self.zone_name}")
-        return found
+        return time_zone
 
 
 Function = Callable[..., Any]

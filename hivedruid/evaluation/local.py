@@ -53,9 +53,9 @@ def local_plan(plan: QueryPlan) -> LocalPlan:
         if rows is not None and rows > most:
             raise NotLocal(f"a native query has about {rows} rows, more than {MAX_ROWS} ({most})")
     inputs = tuple(LocalInput(f"druid_{i}", _read(leaf, most, plan.zone), leaf) for i, leaf in enumerate(leaves))
-    found = LocalPlan(node, inputs, plan.columns, plan.zone, most)
-    _evaluator(found, {}).relation(node)  # rejected here rather than at run time
-    return found
+    candidate = LocalPlan(node, inputs, plan.columns, plan.zone, most)
+    _evaluator(candidate, {}).relation(node)  # rejected here rather than at run time
+    return candidate
 
 
 def why_not(plan: QueryPlan) -> str | None:

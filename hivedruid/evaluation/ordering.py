@@ -28,7 +28,7 @@ def ordered(keys: tuple[SortKey, ...], scope: Scope) -> Callable[[list[int], Seq
 
 
 def _by(numbers: list[int], value: Callable[[int], Any], item: SortKey) -> list[int]:
-    found = [(value(n), n) for n in numbers]
-    nulls = [n for v, n in found if v is None]
-    rest = [n for _, n in sorted((p for p in found if p[0] is not None), key=lambda p: p[0], reverse=item.descending)]
+    keyed = [(value(n), n) for n in numbers]
+    nulls = [n for v, n in keyed if v is None]
+    rest = [n for _, n in sorted((p for p in keyed if p[0] is not None), key=lambda p: p[0], reverse=item.descending)]
     return nulls + rest if item.nulls_first else rest + nulls

@@ -35,11 +35,11 @@ class Evaluator:
 
     def relation(self, node: Node) -> Relation:
         """A function that computes the node's rows. Raises NotLocal for unsupported nodes."""
-        found = self.leaf(node)
-        if found is not None:
+        leaf = self.leaf(node)
+        if leaf is not None:
             for column in node.columns:
                 check_type(column.type)
-            return found
+            return leaf
         build = _RELATIONS.get(type(node))
         if build is None:
             raise NotLocal(_reason(node))
@@ -62,10 +62,10 @@ class Evaluator:
 
         def value(_row: Row) -> Any:
             if id(rex) not in kept:
-                found = rows()
-                if rex.kind == "scalar" and len(found) > 1:
+                result = rows()
+                if rex.kind == "scalar" and len(result) > 1:
                     raise Unsure("a scalar subquery with more than one row")
-                kept[id(rex)] = bool(found) if rex.kind == "exists" else found[0][0] if found else None
+                kept[id(rex)] = bool(result) if rex.kind == "exists" else result[0][0] if result else None
             return kept[id(rex)]
 
         return value
@@ -79,8 +79,8 @@ class Evaluator:
         def values() -> set[Any]:
             if id(rex) not in kept:
                 kept[id(rex)] = {key(row[0]) for row in rows()}
-            found: set[Any] = kept[id(rex)]
-            return found
+            members: set[Any] = kept[id(rex)]
+            return members
 
         return _among(compiled(rex.args[0], outer), values)
 
@@ -105,11 +105,11 @@ class Evaluator:
         exprs = [compiled(rex, self.scope(node.input.columns, computed)) for rex in node.exprs]
 
         def rows() -> Rows:
-            found = below()
+            input_rows = below()
             if functions:
-                added = [function(found) for function in functions]
-                found = [(*row, *more) for row, more in zip(found, zip(*added, strict=True), strict=True)]
-            return [tuple([expr(row) for expr in exprs]) for row in found]
+                added = [function(input_rows) for function in functions]
+                input_rows = [(*row, *more) for row, more in zip(input_rows, zip(*added, strict=True), strict=True)]
+            return [tuple([expr(row) for expr in exprs]) for row in input_rows]
 
         return rows
 
@@ -119,8 +119,8 @@ class Evaluator:
         end = None if node.fetch is None else node.offset + node.fetch
 
         def rows() -> Rows:
-            found = below()
-            return [found[n] for n in sort(list(range(len(found))), found)[node.offset : end]]
+            input_rows = below()
+            return [input_rows[n] for n in sort(list(range(len(input_rows))), input_rows)[node.offset : end]]
 
         return rows
 
@@ -143,10 +143,10 @@ class Evaluator:
         combine = _SET_OPS[node.kind]
 
         def rows() -> Rows:
-            found = [branch() for branch in branches]
+            branch_rows = [branch() for branch in branches]
             if node.kind == "union" and node.all:
-                return _bounded([row for part in found for row in part])
-            return combine([[tuple(map(key, row)) for row in part] for part in found], node.all)
+                return _bounded([row for part in branch_rows for row in part])
+            return combine([[tuple(map(key, row)) for row in part] for part in branch_rows], node.all)
 
         return rows
 
@@ -162,11 +162,11 @@ class Evaluator:
         numbered = len(node.columns) > len(keys) + len(calls)
 
         def rows() -> Rows:
-            found = [(tuple([key(k(row)) for k in keys]), row) for row in below()]
+            keyed = [(tuple([key(k(row)) for k in keys]), row) for row in below()]
             result: Rows = []
             for kept in sets:
                 number = sum(1 << (len(keys) - 1 - i) for i in range(len(keys)) if i not in kept)
-                for group, members in _groups(found, kept, len(keys)).items():
+                for group, members in _groups(keyed, kept, len(keys)).items():
                     extra = (number,) if numbered else ()
                     result.append((*group, *(call.result(members) for call in calls), *extra))
             return result
@@ -191,7 +191,7 @@ class Evaluator:
 def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:
     """`value IN (…)`: NULL if nothing is equal and either side has a NULL, unless there are no rows."""
 
-    def found(row: Row) -> bool | None:
+    def is_member(row: Row) -> bool | None:
         values, wanted = kept(), value(row)
         if not values:
             return False
@@ -199,7 +199,7 @@ def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:
             return None
         return True if key(wanted) in values else None if None in values else False
 
-    return found
+    return is_member
 
 
 def _reason(node: Node) -> str:
@@ -248,10 +248,10 @@ class _Call:
         return self.fold(list(dict.fromkeys(map(key, values))) if self.distinct else values)
 
 
-def _groups(found: Sequence[tuple[Row, Row]], kept: tuple[int, ...], width: int) -> dict[Row, list[Row]]:
+def _groups(keyed: Sequence[tuple[Row, Row]], kept: tuple[int, ...], width: int) -> dict[Row, list[Row]]:
     """The rows by the keys of one grouping set, the others NULL; a set without keys has one group even for no rows."""
     groups: dict[Row, list[Row]] = {} if kept else {(None,) * width: []}
-    for keys, row in found:
+    for keys, row in keyed:
         group = keys if len(kept) == width else tuple([k if i in kept else None for i, k in enumerate(keys)])
         groups.setdefault(group, []).append(row)
     return groups
@@ -298,11 +298,11 @@ def _equalities(node: nodes.Join) -> tuple[list[tuple[Rex, Rex]], list[Rex]]:
     pairs: list[tuple[Rex, Rex]] = []
     rest: list[Rex] = []
     for term in conjuncts(node.condition):
-        found = _pair(term, left, right)
-        if found is None:
+        pair = _pair(term, left, right)
+        if pair is None:
             rest.append(term)
         else:
-            pairs.append(found)
+            pairs.append(pair)
     return pairs, rest
 
 
@@ -346,13 +346,13 @@ class _JoinPlan:
             work += len(candidates)
             if work > MOST_ROWS * 10:
                 raise Unsure("a join with too many comparisons")
-            found = [n for n in candidates if self._holds((*row, *right[n]))]
+            matches = [n for n in candidates if self._holds((*row, *right[n]))]
             if self.kind in ("semi", "anti"):
-                result += [row] if bool(found) == (self.kind == "semi") else []
+                result += [row] if bool(matches) == (self.kind == "semi") else []
                 continue
-            result += [(*row, *right[n]) for n in found]
-            matched.update(found)
-            if not found and self.kind in ("left", "full"):
+            result += [(*row, *right[n]) for n in matches]
+            matched.update(matches)
+            if not matches and self.kind in ("left", "full"):
                 result.append((*row, *(None,) * self.right_width))
             _bounded(result)
         if self.kind in ("right", "full"):

@@ -35,25 +35,25 @@ def window(over: Over, scope: Scope) -> Callable[[list[Row]], list[Any]]:
         partitions: dict[tuple[Any, ...], list[int]] = {}
         for number, row in enumerate(rows):
             partitions.setdefault(tuple([key(p(row)) for p in parts]), []).append(number)
-        found: list[Any] = [None] * len(rows)
+        results: list[Any] = [None] * len(rows)
         for unsorted in partitions.values():
             numbers = sort(unsorted, rows)
             members = [rows[n] for n in numbers]
             for number, value in zip(numbers, values(members, _peers(members, order)), strict=True):
-                found[number] = value
-        return found
+                results[number] = value
+        return results
 
     return compute
 
 
 def _peers(rows: Partition, order: list[Compiled]) -> list[int]:
-    found: list[int] = []
+    result: list[int] = []
     before: tuple[Any, ...] | None = None
     for row in rows:
         now = tuple([k(row) for k in order])
-        found.append(0 if before is None else found[-1] + (now != before))
+        result.append(0 if before is None else result[-1] + (now != before))
         before = now
-    return found
+    return result
 
 
 def _values(over: Over, scope: Scope) -> Values:
@@ -127,7 +127,7 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
 
     def values(rows: Partition, peers: Peers) -> list[Any]:
         inputs = [arg(row) for row in rows] if arg else [1] * len(rows)
-        found: list[Any] = []
+        results: list[Any] = []
         state, begin, end, work = fold.start, 0, 0, 0
         for i in range(len(rows)):
             first, last = frame(i, peers)
@@ -140,8 +140,8 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
                 if value is not None:
                     state = fold.step(state, value)
             end = max(end, last)
-            found.append(fold.finish(state))
-        return found
+            results.append(fold.finish(state))
+        return results
 
     return values
 
@@ -198,10 +198,10 @@ def _rank(_call: Call) -> Values:
 
 
 def _ranks(peers: Peers) -> list[int]:
-    found: list[int] = []
+    result: list[int] = []
     for i, peer in enumerate(peers):
-        found.append(found[-1] if i and peers[i - 1] == peer else i + 1)
-    return found
+        result.append(result[-1] if i and peers[i - 1] == peer else i + 1)
+    return result
 
 
 def _dense_rank(_call: Call) -> Values:

@@ -51,27 +51,27 @@ class Shape:
     def kind(self) -> TableKind | None:
         """The kind of the table; None for an unsupported storage handler."""
         handler = self.value("STORED BY")
-        found = STORAGE_HANDLERS.get(handler.lower(), handler)
-        if found:
-            druid = _DRUID_HANDLER.fullmatch(found)
-            return "druid" if druid else "kafka" if found == KAFKA_STORAGE_HANDLER else None
+        handler_kind = STORAGE_HANDLERS.get(handler.lower(), handler)
+        if handler_kind:
+            druid = _DRUID_HANDLER.fullmatch(handler_kind)
+            return "druid" if druid else "kafka" if handler_kind == KAFKA_STORAGE_HANDLER else None
         return "files" if self.external else "iceberg"
 
     def value(self, clause: str) -> str:
         """The word or string after a clause's keywords; empty if there is none."""
-        found = self.clauses.get(clause)
+        position = self.clauses.get(clause)
         tokens = self.draft.tokens
-        return tokens[found.index].text if found and found.index < len(tokens) else ""
+        return tokens[position.index].text if position and position.index < len(tokens) else ""
 
     @property
     def properties(self) -> list[Pair]:
-        found = self.clauses.get("TBLPROPERTIES")
-        pairs = self.draft.pairs(found.index) if found else None
+        position = self.clauses.get("TBLPROPERTIES")
+        pairs = self.draft.pairs(position.index) if position else None
         return pairs[0] if pairs else []
 
     def drop(self, clause: str, why: str) -> None:
-        if found := self.clauses.get(clause):
-            self.draft.remove(found.start, found.end)
+        if position := self.clauses.get(clause):
+            self.draft.remove(position.start, position.end)
             self.draft.say("dropped", f"{clause} ({why})")
 
 
@@ -117,7 +117,7 @@ def _columns(draft: Draft, index: int) -> list[tuple[int, int]]:
 def _clauses(draft: Draft, index: int) -> dict[str, Clause]:
     """The clauses from token `index`, each up to the next; AS extends to the end."""
     cursor = draft.cursor(index)
-    found: list[tuple[str, int, int]] = []
+    clauses: list[tuple[str, int, int]] = []
     depth = 0
     while not cursor.at_end:
         start = cursor.index
@@ -126,17 +126,17 @@ def _clauses(draft: Draft, index: int) -> dict[str, Clause]:
         if words == "STORED AS" and cursor.word() == "DIRECTORIES":  # of SKEWED BY
             words = None
         if words is not None:
-            found.append((words, start, cursor.index))
+            clauses.append((words, start, cursor.index))
             if words == "AS":
                 break
             continue
         depth += {"(": 1, ")": -1}.get(cursor.word(), 0)
         cursor.index = max(cursor.index, start + 1)
-    ends = [*(start for _, start, _ in found[1:]), len(draft.tokens)][: len(found)]
+    ends = [*(start for _, start, _ in clauses[1:]), len(draft.tokens)][: len(clauses)]
     tokens = draft.tokens
     return {
         words: Clause(tokens[start].start, tokens[end - 1].end + 1, inner)
-        for (words, start, inner), end in zip(found, ends, strict=True)
+        for (words, start, inner), end in zip(clauses, ends, strict=True)
     }
 
 
@@ -150,13 +150,14 @@ def revise_table(shape: Shape) -> None:
 
 
 def _handler(shape: Shape) -> None:
-    found = shape.value("STORED BY")
-    if shape.kind != "druid" or found.lower() in STORAGE_HANDLERS:
+    handler = shape.value("STORED BY")
+    if shape.kind != "druid" or handler.lower() in STORAGE_HANDLERS:
         return
     token = shape.draft.tokens[shape.clauses["STORED BY"].index]
     shape.draft.replace(token.start, token.end + 1, f"'{DRUID_STORAGE_HANDLER}'")
     shape.draft.say(
-        "changed", f"STORED BY '{found}' is now '{DRUID_STORAGE_HANDLER}': the former is a wrapper in Hive's own tests"
+        "changed",
+        f"STORED BY '{handler}' is now '{DRUID_STORAGE_HANDLER}': the former is a wrapper in Hive's own tests",
     )
 
 
@@ -214,15 +215,15 @@ def _handler_clauses(shape: Shape) -> None:
             "LOCATION",
             "deep storage is configured in Druid" if shape.kind == "druid" else "a Kafka topic has no LOCATION",
         )
-        found = shape.clauses.get("WITH SERDEPROPERTIES")
-        read = shape.draft.pairs(found.index) if found else None
+        clause = shape.clauses.get("WITH SERDEPROPERTIES")
+        read = shape.draft.pairs(clause.index) if clause else None
         if read and all(pair.key == "serialization.format" for pair in read[0]):
             shape.drop("WITH SERDEPROPERTIES", "the storage handler defines the SerDe")
 
 
 def _file_format(shape: Shape) -> None:
     """STORED AS. Managed tables are Iceberg tables with ORC files; their former layout does not matter."""
-    found = shape.clauses.get("STORED AS")
+    clause = shape.clauses.get("STORED AS")
     if shape.kind not in ("files", "iceberg") or "LIKE" in shape.clauses:
         return
     name = _format_name(shape)
@@ -233,8 +234,8 @@ def _file_format(shape: Shape) -> None:
         if name not in ("ORC", "ORCFILE", ""):
             shape.drop("STORED AS", why)
             return
-    if found is not None and shape.value("STORED AS").upper() == "INPUTFORMAT" and name != "INPUTFORMAT":
-        shape.draft.replace(found.start, found.end, f"STORED AS {name}")
+    if clause is not None and shape.value("STORED AS").upper() == "INPUTFORMAT" and name != "INPUTFORMAT":
+        shape.draft.replace(clause.start, clause.end, f"STORED AS {name}")
         shape.draft.say("changed", f"STORED AS INPUTFORMAT … OUTPUTFORMAT … is now STORED AS {name}")
 
 
@@ -248,8 +249,8 @@ def _format_name(shape: Shape) -> str:
     if not tokens or tokens[0].token_type != TokenType.STRING:
         return word
     name = _INPUT_FORMATS.get(tokens[0].text.rpartition(".")[2], word)
-    found = shape.clauses.get("ROW FORMAT")
-    serde = shape.draft.tokens[found.index + 1].text if found and found.index + 1 < len(shape.draft.tokens) else ""
+    clause = shape.clauses.get("ROW FORMAT")
+    serde = shape.draft.tokens[clause.index + 1].text if clause and clause.index + 1 < len(shape.draft.tokens) else ""
     return "JSONFILE" if name == "TEXTFILE" and SERDE_FORMATS.get(serde) == "jsonfile" else name
 
 
@@ -280,17 +281,17 @@ def _buckets(shape: Shape) -> None:
 
 def _time_alias(shape: Shape) -> None:
     """Fix a typo in the Hive documentation page."""
-    if shape.kind == "druid" and (found := shape.clauses.get("AS")):
-        for token in shape.draft.tokens[found.index :]:
+    if shape.kind == "druid" and (clause := shape.clauses.get("AS")):
+        for token in shape.draft.tokens[clause.index :]:
             if token.text == "___time" and token.token_type != TokenType.STRING:
                 shape.draft.replace(token.start, token.end + 1, "`__time`")
                 shape.draft.say("changed", "`___time` is now `__time`, the name of Druid's time column")
 
 
 def _properties(shape: Shape) -> None:
-    found = shape.clauses.get("TBLPROPERTIES")
-    read = shape.draft.pairs(found.index) if found else None
-    if found is None or read is None:
+    clause = shape.clauses.get("TBLPROPERTIES")
+    read = shape.draft.pairs(clause.index) if clause else None
+    if clause is None or read is None:
         return
     pairs, end = read
     rest = [pair for pair in pairs if pair.key.upper() != "EXTERNAL"]
@@ -299,9 +300,9 @@ def _properties(shape: Shape) -> None:
         shape.draft.say("dropped", "'EXTERNAL' (use CREATE EXTERNAL TABLE)")
     shape.draft.findings += findings
     if not kept:
-        shape.draft.remove(found.start, found.end)
+        shape.draft.remove(clause.start, clause.end)
     elif kept != pairs:
-        shape.draft.replace_pairs(found.index, end, kept)
+        shape.draft.replace_pairs(clause.index, end, kept)
 
 
 def _field_names(shape: Shape) -> None:

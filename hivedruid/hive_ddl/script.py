@@ -74,7 +74,7 @@ def _begins(source: SourceStatement) -> list[int]:
     except ParseError:
         return []
     cursor = Cursor(source, tokens)
-    found, depth = [], 0
+    starts, depth = [], 0
     for index, token in enumerate(tokens):
         cursor.index = index
         depth += {"(": 1, ")": -1}.get(cursor.word(), 0)
@@ -86,5 +86,5 @@ def _begins(source: SourceStatement) -> list[int]:
             and cursor.word(1) in _CREATED
             and not source.text[line_start : token.start].strip()
         ):
-            found.append(token.start)
-    return found
+            starts.append(token.start)
+    return starts

@@ -140,14 +140,14 @@ def hadoop_metadata(table_folder: Path) -> Path | None:
         version = int((metadata / "version-hint.text").read_text(encoding="utf-8").strip())
     except (OSError, ValueError):
         version = max(_versions(metadata), default=0)
-    found = _numbered(metadata, version)
+    path = _numbered(metadata, version)
     while (following := _numbered(metadata, version + 1)) is not None:
-        version, found = version + 1, following
-    if found is None and version:
+        version, path = version + 1, following
+    if path is None and version:
         raise ExecutionError(
             f"version {version} of the metadata in {metadata} is missing", hint="restore the files from a backup"
         )
-    return found
+    return path
 
 
 def _versions(metadata: Path) -> Iterator[int]:

@@ -82,8 +82,8 @@ def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
     spec: dict[str, Any] = json.loads(json.dumps(_inner(running)))
     if (spec.get("ioConfig") or {}).get("autoScalerConfig"):
         spec["ioConfig"].pop("taskCount", None)  # the auto scaler's own
-    found: dict[str, Any] = redact_spec(spec)
-    return found
+    result: dict[str, Any] = redact_spec(spec)
+    return result
 
 
 def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpec | None) -> tuple[Difference, ...]:
@@ -103,8 +103,8 @@ def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpe
 
 
 def _locks(running: Mapping[str, Any]) -> tuple[Difference, ...]:
-    found = (running.get("context") or {}).get(CONCURRENT_LOCKS)
-    return () if found is True else (Difference(f"context.{CONCURRENT_LOCKS}", True, found),)
+    value = (running.get("context") or {}).get(CONCURRENT_LOCKS)
+    return () if value is True else (Difference(f"context.{CONCURRENT_LOCKS}", True, value),)
 
 
 def _at(spec: Any, path: str) -> Any:

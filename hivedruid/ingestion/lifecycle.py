@@ -203,12 +203,12 @@ def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
 
 def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """The change with all details for EXPLAIN, including those that the verb does not change."""
-    found = changes(spec, facts.running, facts.record.last) if facts.running is not None else ()
+    diff = changes(spec, facts.running, facts.record.last) if facts.running is not None else ()
     starts = any(isinstance(step, Await) and step.state == "running" for step in change.steps)
     return replace(
         change,
         spec=change.spec or owned(spec, change.table, facts.home),
-        differences=change.differences or found,
+        differences=change.differences or diff,
         slots=slots(spec, facts) if starts else None,
         read={**facts.left_off, **next_offsets(facts.status)},
     )
@@ -220,10 +220,10 @@ def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> Ing
 def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """Run a supervisor with exactly this spec; if it already does, its tasks are not touched."""
     check_owner(table, facts.running)
-    found = () if facts.running is None else changes(spec, facts.running, facts.record.last)
+    diff = () if facts.running is None else changes(spec, facts.running, facts.record.last)
     sent = owned(spec, table, facts.home)
     steps: tuple[Step, ...] = ()
-    if facts.running is None or found:
+    if facts.running is None or diff:
         steps = _submitted(table, sent, facts)
     elif facts.is_suspended:
         steps = (Request(path(table, "resume")),)
@@ -233,7 +233,7 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
         (*steps, _runs(facts, anew=bool(steps))),
         started=True,
         spec=sent,
-        differences=found,
+        differences=diff,
         slots=slots(spec, facts),
     )
 
@@ -311,17 +311,17 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     """
     if facts.running is None:
         return None
-    found = changes(spec, facts.running, facts.record.last)
-    if not found and facts.record.pending.get("verb") != "ALTER":
+    diff = changes(spec, facts.running, facts.record.last)
+    if not diff and facts.record.pending.get("verb") != "ALTER":
         return None
     check_owner(table, facts.running)
     runs = not facts.is_suspended or bool(facts.record.pending.get("runs"))
     sent = owned(spec, table, facts.home, suspended=not runs)
-    steps = _submitted(table, sent, facts) if found or facts.is_suspended else ()
+    steps = _submitted(table, sent, facts) if diff or facts.is_suspended else ()
     if runs:
         steps += (_runs(facts, anew=bool(steps)),)
     return IngestionChange(
-        table, "ALTER", steps, started=True, spec=sent, differences=found, slots=slots(spec, facts),
+        table, "ALTER", steps, started=True, spec=sent, differences=diff, slots=slots(spec, facts),
         pending={"runs": runs, **({"again": f"START INGESTION {table.full_name}"} if runs else {})},
     )  # fmt: skip
 

@@ -40,11 +40,11 @@ def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
         return {}
     tasks = (*status.publishing, *status.active)
     missing = (_MISSING.search(error.message) for error in status.errors) if not tasks else ()
-    found = {int(match["partition"]): int(match["offset"]) for match in missing if match is not None}
+    offsets = {int(match["partition"]): int(match["offset"]) for match in missing if match is not None}
     for task in tasks:
         for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
-            found[partition] = max(offset, found.get(partition, 0))
-    return found
+            offsets[partition] = max(offset, offsets.get(partition, 0))
+    return offsets
 
 
 def moves(before: Offsets, after: Offsets, topic: TopicOffsets | None) -> tuple[Move, ...]:

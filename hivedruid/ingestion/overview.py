@@ -179,10 +179,10 @@ class Overview:
 def moment(text: str | None) -> datetime | None:
     """Parse a timestamp of Druid; None if it is invalid."""
     try:
-        found = datetime.fromisoformat(text or "")
+        time = datetime.fromisoformat(text or "")
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return time if time.tzinfo is not None else None
 
 
 def with_supervisor_status(
@@ -209,14 +209,14 @@ def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Ite
     by_source: dict[str, list[Task]] = {}
     for task in tasks:
         by_source.setdefault(task.data_source, []).append(task)
-    found: list[Ingestion] = []
+    ingestions: list[Ingestion] = []
     druid_tables = sorted((t for t in tables if t.kind == "druid"), key=lambda t: t.full_name)
     for table in sorted(druid_tables, key=lambda t: (t.table_id not in started_by, not is_fed(t.properties))):
         supervisor = rest.pop(table.data_source, None)
         if supervisor is not None or is_fed(table.properties):
-            found.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_source)))
-    found += [Ingestion(None, supervisor, _tasks_of(supervisor, by_source)) for supervisor in rest.values()]
-    return tuple(sorted(found, key=lambda one: one.name))
+            ingestions.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_source)))
+    ingestions += [Ingestion(None, supervisor, _tasks_of(supervisor, by_source)) for supervisor in rest.values()]
+    return tuple(sorted(ingestions, key=lambda one: one.name))
 
 
 def _tasks_of(supervisor: Supervisor | None, by_source: Mapping[str, list[Task]]) -> tuple[Task, ...]:

@@ -48,12 +48,12 @@ COLUMNS = ("subject", "problem", "cause", "evidence", "repair")
 
 def problems(overview: Overview) -> tuple[Problem, ...]:
     """All problems, services first."""
-    found = [problem for rule in RULES for problem in rule(overview)]
+    result = [problem for rule in RULES for problem in rule(overview)]
     for one in overview.ingestions:
-        found += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
-        found += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one)
-        found += [problem for rule in RULES_OF_READING for problem in rule(one, overview)]
-    return tuple(map(_shown, found))
+        result += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
+        result += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one)
+        result += [problem for rule in RULES_OF_READING for problem in rule(one, overview)]
+    return tuple(map(_shown, result))
 
 
 def _shown(problem: Problem) -> Problem:

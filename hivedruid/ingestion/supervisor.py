@@ -20,8 +20,8 @@ def supervisor_path(data_source: str, part: str = "") -> str:
 def spec_part(spec: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
     """dataSchema, ioConfig or tuningConfig; older clients, Hive among them, put it at the top level."""
     inner = (spec or {}).get("spec")
-    found = (inner if isinstance(inner, Mapping) else spec or {}).get(name)
-    return found if isinstance(found, Mapping) else {}
+    part = (inner if isinstance(inner, Mapping) else spec or {}).get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def owner_of(spec: Mapping[str, Any] | None) -> str | None:

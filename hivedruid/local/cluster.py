@@ -302,10 +302,10 @@ class LocalCluster:
             with contextlib.suppress(OSError):  # a full disk: the processes are stopped anyway, which is detected later
                 write_state(self.home, replace(state, processes=left))
 
-    def _end(self, found: list[tuple[str, Started]]) -> None:
+    def _end(self, started: list[tuple[str, Started]]) -> None:
         """The order to stop services: ZooKeeper last, because the others deregister from it."""
         for is_last in (False, True):
-            if group := [(name, process) for name, process in found if (name == "zookeeper") is is_last]:
+            if group := [(name, process) for name, process in started if (name == "zookeeper") is is_last]:
                 self._progress(f"Stopping {', '.join(name for name, _ in group)}")
                 processes.stop(self.home, group, STOP_SECONDS)
 
@@ -314,9 +314,9 @@ class LocalCluster:
         return list(strays(self.home, read_state(self.home), tuple(SERVICES)))
 
     def _stop_strays(self) -> list[str]:
-        found = self._strays()
-        self._end(found)
-        return [name for name, _ in found]
+        strays = self._strays()
+        self._end(strays)
+        return [name for name, _ in strays]
 
 
 class _PortTakenError(ExecutionError):

@@ -40,10 +40,10 @@ def _find() -> Path:
         if not os.access(java, os.X_OK):
             raise ConnectError(f"JAVA_HOME is {home}, but it contains no bin/java", hint=hint)
         return java
-    found = shutil.which("java")
-    if found is None:
+    path = shutil.which("java")
+    if path is None:
         raise ConnectError(f"Java {OLDEST_VERSION} is required, but `java` is not on PATH", hint=hint)
-    return Path(found)
+    return Path(path)
 
 
 def java_version(java: Path) -> int:

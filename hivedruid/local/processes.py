@@ -130,9 +130,9 @@ def last_words(log: Path) -> str:
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not re.match(r"at \S+\(|\.\.\. \d+ more|Picked up ", line)]
     for pattern in (r"Caused by: ", r"\b\w*(Exception|Error)\b", r"\b(ERROR|FATAL)\b"):
-        found = [line for line in lines if re.search(pattern, line)]
-        if found:
-            return found[-1][:300]
+        matches = [line for line in lines if re.search(pattern, line)]
+        if matches:
+            return matches[-1][:300]
     return lines[-1][:300] if lines else "no output"
 
 

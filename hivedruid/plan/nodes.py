@@ -288,14 +288,14 @@ class DruidQuery(Node):
     @property
     def tables(self) -> tuple[TableScan, ...]:
         """All the tables it reads."""
-        found: list[TableScan] = []
+        scans: list[TableScan] = []
         stack: list[Node] = [self.source]
         while stack:
             source = stack.pop()
             if isinstance(source, TableScan):
-                found.append(source)
+                scans.append(source)
             stack += (source.source,) if isinstance(source, DruidQuery) else source.inputs[::-1]
-        return tuple(found)
+        return tuple(scans)
 
     @property
     def is_limited(self) -> bool:

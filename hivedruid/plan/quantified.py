@@ -22,8 +22,8 @@ _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 def quantified(op: str, value: Rex, plan: Node, is_any: bool, new_column: NewColumn) -> Rex:
     """`value op ANY (plan)` or `value op ALL (plan)`; the plan has one column, of a type that compares with the value."""
     if (op, is_any) in (("=", True), ("<>", False)):
-        found = Subquery(t.BOOLEAN, "in", plan, (value,))
-        return found if is_any else Call(t.BOOLEAN, "not", (found,))
+        subquery = Subquery(t.BOOLEAN, "in", plan, (value,))
+        return subquery if is_any else Call(t.BOOLEAN, "not", (subquery,))
     decided = op if is_any else _OPPOSITE[op]  # the case that one row decides: ANY is true, ALL is false
     row = _Summary(plan, new_column, with_extremes=True)
     bounds = [row.least] if decided in (">", ">=") else [row.most] if decided in ("<", "<=") else [row.least, row.most]

@@ -31,9 +31,9 @@ Job = Callable[[Node], SparkJob]
 def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[KeyFilter, ...]]:
     """The filters for the native queries of a plan, by the identity of their nodes."""
     most = context.most(MAX_KEYS)
-    found: dict[int, tuple[KeyFilter, ...]] = {}
+    filters: dict[int, tuple[KeyFilter, ...]] = {}
     if most == 0:
-        return found
+        return filters
     queries = [id(n) for n in node.walk() if isinstance(n, DruidQuery)]
     for join in node.walk():
         if not isinstance(join, Join) or join.condition is None:
@@ -44,8 +44,8 @@ def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[K
                 continue
             made = _key_filter(*target, small, key, most, context, job)
             if made is not None:
-                found[id(target[0])] = (*found.get(id(target[0]), ()), made)
-    return found
+                filters[id(target[0])] = (*filters.get(id(target[0]), ()), made)
+    return filters
 
 
 def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:

@@ -170,17 +170,17 @@ def refs(rex: Rex) -> set[str]:
     """Ids of the columns that an expression reads, including correlated subqueries."""
     if type(rex) is Ref:
         return {rex.id}
-    found = set()
+    ids = set()
     stack = [rex]
     while stack:
         node = stack.pop()
         if isinstance(node, Ref):
-            found.add(node.id)
+            ids.add(node.id)
         else:
             stack += children(node)
             if isinstance(node, Subquery):
-                found |= node.plan.outer_refs()
-    return found
+                ids |= node.plan.outer_refs()
+    return ids
 
 
 def has(rex: Rex, *kinds: type[Rex]) -> bool:

@@ -22,10 +22,10 @@ class Relation:
     @cached_property
     def named(self) -> dict[str, list[PlanColumn]]:
         """The columns with a name."""
-        found: dict[str, list[PlanColumn]] = {}
+        columns: dict[str, list[PlanColumn]] = {}
         for column in self.columns:
-            found.setdefault(column.name, []).append(column)
-        return found
+            columns.setdefault(column.name, []).append(column)
+        return columns
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Scope:
         lowered = [part.lower() for part in parts]
         scope: Scope | None = self
         while scope is not None:
-            found = scope._lookup(lowered, span)
-            if found is not None:
-                return found
+            resolved = scope._lookup(lowered, span)
+            if resolved is not None:
+                return resolved
             scope = scope.parent
         raise self._unknown(parts, span)
 

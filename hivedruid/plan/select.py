@@ -267,10 +267,10 @@ class SelectBlock:
                 hint="with hive.support.quoted.identifiers=none a name in backquotes is a regular expression",
             ) from None
         columns = self.scope.star([p.name for p in e.parts[:-1]], self.b.span(e))
-        found = [c for c in columns if pattern.fullmatch(c.name)]
-        if not found:
+        matches = [c for c in columns if pattern.fullmatch(c.name)]
+        if not matches:
             raise SemanticError(f"no column matches `{e.name}`", span=self.b.span(e))
-        return found
+        return matches
 
     def _generated(self, generator: Rex, e: exp.Expr) -> list[tuple[str, Rex]]:
         """The columns of SELECT f(…) AS (x, y), where f generates rows."""
@@ -297,7 +297,7 @@ class SelectBlock:
     def _order_items(self, items: list[tuple[str, Rex]]) -> tuple[list[tuple[Rex | int, exp.Expr]], list[Rex]]:
         """ORDER BY items as positions in the output, or as expressions to carry along as hidden columns."""
         order = self.e.args.get("order") or self.e.args.get("sort") or self.e.args.get("cluster")
-        found: list[tuple[Rex | int, exp.Expr]] = []
+        sort_items: list[tuple[Rex | int, exp.Expr]] = []
         hidden: list[Rex] = []
         columns = tuple(PlanColumn(name, name, rex.type) for name, rex in items)
         names = [name for name, _ in items]
@@ -314,8 +314,8 @@ class SelectBlock:
                 if position is None:
                     hidden.append(rex)
                     position = len(items) + len(hidden) - 1
-            found.append((position, item))
-        return found, hidden
+            sort_items.append((position, item))
+        return sort_items, hidden
 
     def _project(self, items: list[tuple[str, Rex]], hidden: list[Rex]) -> nodes.Project:
         columns: list[PlanColumn] = []

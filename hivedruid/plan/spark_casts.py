@@ -7,7 +7,7 @@ from hivedruid.plan import literals
 from hivedruid.plan.spark_text import quote_string
 
 
-def found(sql: str, pattern: str) -> str:
+def matched_part(sql: str, pattern: str) -> str:
     """The date or timestamp in a string, with a four-digit year, as Spark's cast requires."""
     return f"regexp_replace(concat('000', regexp_extract({sql}, {quote_string(pattern)}, 1)), '^0*([0-9]{{4}}-)', '$1')"
 

@@ -19,8 +19,8 @@ from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subq
 from hivedruid.plan.spark_casts import (
     INTERVAL_PLACES,
     decimal_to_integer,
-    found,
     interval_text,
+    matched_part,
     number_of_text,
     text_interval,
 )
@@ -255,15 +255,15 @@ class SparkRex:
 
     def plain_time(self, sql: str) -> str:
         """The timestamp in a string as unix_timestamp() parses it."""
-        return f"CAST(upper({found(sql, literals.PLAIN_TEXT)}) AS TIMESTAMP)"
+        return f"CAST(upper({matched_part(sql, literals.PLAIN_TEXT)}) AS TIMESTAMP)"
 
     def text_to_time(self, sql: str, to: HiveType) -> str:
         """By the patterns of plan.literals, since Spark's cast accepts other strings as times than Hive's."""
-        day = f"CAST({found(sql, literals.DATE_TEXT)} AS DATE)"
+        day = f"CAST({matched_part(sql, literals.DATE_TEXT)} AS DATE)"
         if to.name == "date":
             return day
         if to.name == "timestamp":
-            moment = f"CAST(upper({found(sql, literals.MOMENT_TEXT)}) AS TIMESTAMP_NTZ)"
+            moment = f"CAST(upper({matched_part(sql, literals.MOMENT_TEXT)}) AS TIMESTAMP_NTZ)"
             today = f"CAST({self.to_local('current_timestamp()')} AS DATE)"
             clock = f"concat({today}, ' ', regexp_extract({sql}, {quote_string(literals.CLOCK_TEXT)}, 1))"
             is_clock = f"{sql} RLIKE {quote_string(literals.CLOCK_TEXT)}"

@@ -73,19 +73,23 @@ def _instr(s: SparkRex, rex: Call) -> str:
     """
     text, sought = s.render(rex.args[0]), s.render(rex.args[1])
     if len(rex.args) == 2:
-        found = f"instr({text}, {sought})"
-        return found if constant(rex.args[1]) else f"(CASE WHEN {text} = '' AND {sought} = '' THEN 0 ELSE {found} END)"
+        position = f"instr({text}, {sought})"
+        return (
+            position
+            if constant(rex.args[1])
+            else f"(CASE WHEN {text} = '' AND {sought} = '' THEN 0 ELSE {position} END)"
+        )
     start, nth = constant(rex.args[2]), constant(rex.args[3]) if len(rex.args) > 3 else 1
     if not constant(rex.args[1]) or not isinstance(start, int) or start < 1 or not isinstance(nth, int) or nth < 1:
         raise UnsupportedError(
             "instr() with a position requires a constant string, and constants of at least 1 as position and occurrence",
             hint="use locate(text, text, position)",
         )
-    found = f"locate({sought}, {text}, {start})"
+    position = f"locate({sought}, {text}, {start})"
     if nth == 1:
-        return found
+        return position
     step = f"CASE WHEN p > 0 THEN locate({sought}, {text}, p + 1) ELSE p END"
-    return f"aggregate(sequence(2, {nth}), {found}, (p, i) -> {step})"
+    return f"aggregate(sequence(2, {nth}), {position}, (p, i) -> {step})"
 
 
 def _xpath(s: SparkRex, rex: Call) -> str:
@@ -100,8 +104,8 @@ def _locate(s: SparkRex, rex: Call) -> str:
     if not position:
         return f"locate({sought}, {text})"
     start = position[0]
-    found = f"locate({sought}, {text}, {start})"
-    return found if constant(rex.args[0]) else f"(CASE WHEN {start} > length({text}) + 1 THEN 0 ELSE {found} END)"
+    match = f"locate({sought}, {text}, {start})"
+    return match if constant(rex.args[0]) else f"(CASE WHEN {start} > length({text}) + 1 THEN 0 ELSE {match} END)"
 
 
 def _replace(s: SparkRex, rex: Call) -> str:

@@ -47,10 +47,10 @@ def _substring(s: SparkRex, rex: Call) -> str:
     """
     text, *places = (s._sql(a) for a in rex.args)
     marked, start = _marked(text, rex.args[0]), rex.args[1]
-    found = _unmarked(f"substring({', '.join((marked, *places))})")
+    result = _unmarked(f"substring({', '.join((marked, *places))})")
     if isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0:
-        return found
-    return f"(CASE WHEN {places[0]} < -length({marked}) THEN '' ELSE {found} END)"
+        return result
+    return f"(CASE WHEN {places[0]} < -length({marked}) THEN '' ELSE {result} END)"
 
 
 def _pad(s: SparkRex, rex: Call) -> str:
@@ -70,9 +70,9 @@ def _locate(s: SparkRex, rex: Call) -> str:
     if start == "1":
         return f"locate({sought}, {text}, 1)"
     marked = _marked(text, rex.args[1])
-    found = f"locate({_marked(sought, rex.args[0])}, {marked}, {start})"
-    before = f"replace(substring({marked}, 1, {found} - 1), '{_MARK}', '')"
-    return f"(CASE WHEN {found} = 0 THEN 0 ELSE length({before}) + 1 END)"
+    position = f"locate({_marked(sought, rex.args[0])}, {marked}, {start})"
+    before = f"replace(substring({marked}, 1, {position} - 1), '{_MARK}', '')"
+    return f"(CASE WHEN {position} = 0 THEN 0 ELSE length({before}) + 1 END)"
 
 
 TEXTS: dict[str, Callable[[SparkRex, Call], str]] = {

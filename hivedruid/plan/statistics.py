@@ -108,17 +108,17 @@ class Estimator:
                 self._meanings[column.id] = rex
 
     def _scan(self, scan: TableScan) -> float | None:
-        found = self.statistics.get((scan.table.database, scan.table.name))
-        if found is None:
+        statistics = self.statistics.get((scan.table.database, scan.table.name))
+        if statistics is None:
             return None
         for column in scan.columns:
             stored = scan.table.column(column.name)
             name = stored.field_name if stored else column.name
-            if name in found.columns:
-                self._columns[column.id] = found.columns[name]
-            if name == TIME_COLUMN and found.start is not None and found.end is not None:
-                self._times[column.id] = (found.start, found.end)
-        return None if found.rows is None else float(found.rows)
+            if name in statistics.columns:
+                self._columns[column.id] = statistics.columns[name]
+            if name == TIME_COLUMN and statistics.start is not None and statistics.end is not None:
+                self._times[column.id] = (statistics.start, statistics.end)
+        return None if statistics.rows is None else float(statistics.rows)
 
     def _query(self, query: DruidQuery) -> float | None:
         rows = self._rows(query.source)
@@ -230,11 +230,11 @@ class Estimator:
         for time_id, (start, end) in self._times.items():
             span, rest = intervals.ALL, []
             for term in terms:
-                found = intervals.of_predicate(term, time_id, self.zone) if refs(term) == {time_id} else None
-                if found is None:
+                ranges = intervals.of_predicate(term, time_id, self.zone) if refs(term) == {time_id} else None
+                if ranges is None:
                     rest.append(term)
                 else:
-                    span = intervals.intersection(span, found)
+                    span = intervals.intersection(span, ranges)
             if len(rest) < len(terms):
                 covered = sum(max(0, min(high, end) - max(low, start)) for low, high in span)
                 return covered / max(1, end - start), rest

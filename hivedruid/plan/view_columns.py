@@ -109,9 +109,9 @@ class ViewColumns:
 
     def rewrite(self, rex: Rex) -> Rex:
         """The expression over the view's columns. Raises MissingError."""
-        found = self.exact.get(rex)
-        if found is not None:
-            return found
+        column = self.exact.get(rex)
+        if column is not None:
+            return column
         if isinstance(rex, Literal):
             return rex
         if isinstance(rex, Call) and rex.args:
@@ -158,18 +158,18 @@ class ViewColumns:
         try:
             return self.rewrite(term)
         except MissingError as missing:
-            found = self._edges(term)
-            if found is None:
+            rewritten = self._edges(term)
+            if rewritten is None:
                 raise missing
-            return found
+            return rewritten
 
     def _edges(self, term: Rex) -> Rex | None:
         """A range of times whose bounds are bucket boundaries of a time that was rounded down."""
         for time in self.floored:
             if isinstance(time.base, Ref) and time.base.id in self.whole:
-                found = values_of(term, self.whole, self.zone)
-                if found is not None and found[0] == time.base:
-                    made = self._ranges(found[1], time)
+                values = values_of(term, self.whole, self.zone)
+                if values is not None and values[0] == time.base:
+                    made = self._ranges(values[1], time)
                     if made is not None:
                         return made
             if isinstance(term, Call) and term.op in (">=", "<") and term.args[0] == time.base:

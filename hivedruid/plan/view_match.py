@@ -176,13 +176,13 @@ def _equality(term: Rex) -> tuple[Ref, Ref] | None:
 
 def _classes(terms: Sequence[Rex]) -> dict[str, Ref]:
     """For every column that is equal to others, the representative of its group."""
-    found: dict[str, Ref] = {}
+    representatives: dict[str, Ref] = {}
     for pair in filter(None, map(_equality, terms)):
-        a, b = (found.get(ref.id, ref) for ref in pair)
+        a, b = (representatives.get(ref.id, ref) for ref in pair)
         keep, other = (a, b) if a.id <= b.id else (b, a)
-        found = {key: keep if ref == other else ref for key, ref in found.items()}
-        found |= {other.id: keep, keep.id: keep}
-    return found
+        representatives = {key: keep if ref == other else ref for key, ref in representatives.items()}
+        representatives |= {other.id: keep, keep.id: keep}
+    return representatives
 
 
 def _check_equalities(view: Sequence[Rex], ours: Sequence[Rex]) -> None:
@@ -230,69 +230,69 @@ def _check_lossless(terms: Sequence[Rex], used: set[int], view: MaterializedView
 # --- rows and groups -------------------------------------------------------------------------------------------
 
 
-def rows_from(found: Match, node: Node, block: Block) -> Node:
+def rows_from(match: Match, node: Node, block: Block) -> Node:
     """The columns of a block without aggregation, from a view without aggregation."""
-    if found.keys is not None:
+    if match.keys is not None:
         raise MissingError("it contains groups, not rows")
-    exprs = tuple(found.columns.rewrite(found.normalized(block.exprs[c.id])) for c in node.columns)
-    return Project(node.columns, found.input, exprs)
+    exprs = tuple(match.columns.rewrite(match.normalized(block.exprs[c.id])) for c in node.columns)
+    return Project(node.columns, match.input, exprs)
 
 
-def groups_from_rows(found: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg]) -> Node:
+def groups_from_rows(match: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg]) -> Node:
     """The same aggregation over the view's rows."""
-    new_keys = _keys(found, [found.normalized(k) for k in keys])
-    new_calls = tuple(_over_rows(found, call) for call in calls)
-    return Aggregate(node.columns, found.input, new_keys, new_calls, node.grouping_sets)
+    new_keys = _keys(match, [match.normalized(k) for k in keys])
+    new_calls = tuple(_over_rows(match, call) for call in calls)
+    return Aggregate(node.columns, match.input, new_keys, new_calls, node.grouping_sets)
 
 
-def _keys(found: Match, keys: Sequence[Rex]) -> tuple[Rex, ...]:
-    made = tuple(found.columns.rewrite(k) for k in keys)
+def _keys(match: Match, keys: Sequence[Rex]) -> tuple[Rex, ...]:
+    made = tuple(match.columns.rewrite(k) for k in keys)
     if len(set(made)) < len(made):
         raise MissingError("two keys of the query are the same column of the view")
     return made
 
 
-def _over_rows(found: Match, call: Agg) -> Agg:
-    normalized = found.normalized(call)
+def _over_rows(match: Match, call: Agg) -> Agg:
+    normalized = match.normalized(call)
     assert isinstance(normalized, Agg)
-    args = tuple(found.columns.rewrite(a) for a in normalized.args)
-    condition = found.columns.rewrite_term(normalized.condition) if normalized.condition is not None else None
+    args = tuple(match.columns.rewrite(a) for a in normalized.args)
+    condition = match.columns.rewrite_term(normalized.condition) if normalized.condition is not None else None
     return Agg(call.type, call.op, args, call.distinct, condition)
 
 
 def groups_from_groups(
-    found: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg], new_column: NewColumn
+    match: Match, node: Aggregate, keys: Sequence[Rex], calls: Sequence[Agg], new_column: NewColumn
 ) -> Node:
     """The view's groups if the query has the same ones, otherwise aggregated further."""
-    assert found.keys is not None
-    normalized_keys = [found.normalized(k) for k in keys]
-    new_keys = _keys(found, normalized_keys)
-    normalized_calls = [found.normalized(c) for c in calls]
-    stored = [found.columns.calls.get(c) for c in normalized_calls if isinstance(c, Agg)]
-    fixed = _fixed(found)
-    if keys and node.grouping_sets is None and all(k in normalized_keys or k in fixed for k in found.keys):
+    assert match.keys is not None
+    normalized_keys = [match.normalized(k) for k in keys]
+    new_keys = _keys(match, normalized_keys)
+    normalized_calls = [match.normalized(c) for c in calls]
+    stored = [match.columns.calls.get(c) for c in normalized_calls if isinstance(c, Agg)]
+    fixed = _fixed(match)
+    if keys and node.grouping_sets is None and all(k in normalized_keys or k in fixed for k in match.keys):
         plain = [column for column in stored if column is not None]
         if len(plain) == len(calls):
-            return Project(node.columns, found.input, (*new_keys, *plain))
-    return _RollUp(found, node, new_keys, new_column).build(normalized_calls)
+            return Project(node.columns, match.input, (*new_keys, *plain))
+    return _RollUp(match, node, new_keys, new_column).build(normalized_calls)
 
 
-def _fixed(found: Match) -> set[Rex]:
+def _fixed(match: Match) -> set[Rex]:
     """Expressions that the conditions restrict to one value."""
     values = {
         t.args[0]
-        for t in found.residual
+        for t in match.residual
         if isinstance(t, Call) and t.op == "=" and isinstance(t.args[1], Literal) and _is_identity(t.args[0])
     }
-    return {rex for rex, column in found.columns.exact.items() if column in values or isinstance(column, Literal)}
+    return {rex for rex, column in match.columns.exact.items() if column in values or isinstance(column, Literal)}
 
 
 class _RollUp:
     """Groups of groups: sums of sums and of counts, minima of minima, maxima of maxima."""
 
-    def __init__(self, found: Match, node: Aggregate, keys: tuple[Rex, ...], new_column: NewColumn) -> None:
-        self.found = found
-        self.columns = found.columns
+    def __init__(self, match: Match, node: Aggregate, keys: tuple[Rex, ...], new_column: NewColumn) -> None:
+        self.found = match
+        self.columns = match.columns
         self.node = node
         self.keys = keys
         self.new_column = new_column

@@ -102,11 +102,11 @@ def find_scripts(paths: Iterable[Path]) -> list[Path]:
     """The `.q` files in `paths`, sorted and without duplicates. Raises UsageError if there is none."""
     scripts: set[Path] = set()
     for path in paths:
-        found = {path} if path.is_file() else set(path.rglob("*.q"))
-        if not found:
+        matches = {path} if path.is_file() else set(path.rglob("*.q"))
+        if not matches:
             reason = "it contains no .q script" if path.is_dir() else "no such file or folder"
             raise UsageError(f"nothing to test in {path}: {reason}")
-        scripts |= found
+        scripts |= matches
     return sorted(scripts)
 
 

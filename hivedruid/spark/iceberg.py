@@ -151,8 +151,8 @@ def state(spark: SparkSession, table: Table) -> TableState:
     metadata, snapshot = newest.file.rpartition("/")[2], newest.latest_snapshot_id
     if snapshot is None:
         return of_snapshot(metadata, None, {})
-    found = spark.sql(f"SELECT summary FROM {name}.snapshots WHERE snapshot_id = {snapshot}").collect()
-    return of_snapshot(metadata, snapshot, found[0].summary if found else {})
+    rows = spark.sql(f"SELECT summary FROM {name}.snapshots WHERE snapshot_id = {snapshot}").collect()
+    return of_snapshot(metadata, snapshot, rows[0].summary if rows else {})
 
 
 def drop(spark: SparkSession, table: Table) -> None:

@@ -220,9 +220,9 @@ class SparkRunner:
         rows.
         """
         if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self._settings) == "skip":
-            found = self._malformed(spark, table)
-            if found.count:
-                self._note(f"skipped {found}")
+            malformed = self._malformed(spark, table)
+            if malformed.count:
+                self._note(f"skipped {malformed}")
 
     def _malformed(self, spark: SparkSession, table: Table) -> malformed.MalformedRows:
         lines = inputs.json_lines(spark, table, paths.spark_path(table), self._settings)
@@ -246,13 +246,13 @@ class SparkRunner:
                     str(self._malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') skips them",
                 )
-        found = failures.translate(error, log)
+        translated = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:
             if table.has_snapshots and f"/{table.table_id}/metadata/" in text:
-                damaged = iceberg.unreadable(table, found.message.removeprefix("Spark: "))
+                damaged = iceberg.unreadable(table, translated.message.removeprefix("Spark: "))
                 return SparkError(damaged.message, hint=f"{damaged.hint}; see Spark's log: {log}")
-        return found
+        return translated
 
     @contextmanager
     def _status(self, spark: SparkSession, details: Callable[[], str]) -> Iterator[None]:

@@ -48,7 +48,7 @@ class Measures:
     def aggregates(self) -> dict[str, str]:
         """The SQL aggregates by name, over rows with `number_of` as GRANULARITY_KEY. Rows without a time only count in
         `timeless`."""
-        found = {
+        result = {
             "rows": f"count({TIME})",
             "timeless": f"count_if({TIME} IS NULL)",
             "low": f"min({KEY})",
@@ -57,26 +57,26 @@ class Measures:
         }
         for index, (number, value) in enumerate(self.values.values()):
             timed = f"IF({KEY} IS NULL, NULL, {value})"
-            found[f"sum_{index}"] = f"sum({timed})"
+            result[f"sum_{index}"] = f"sum({timed})"
             if number != "LONG":
-                found[f"magnitude_{index}"] = f"sum(abs({timed}))"
-        return found
+                result[f"magnitude_{index}"] = f"sum(abs({timed}))"
+        return result
 
-    def sums(self, found: Mapping[str, Any]) -> dict[str, Sum]:
+    def sums(self, values: Mapping[str, Any]) -> dict[str, Sum]:
         """From the values of the aggregates."""
         return {
-            name: Sum(found[f"sum_{index}"] or 0, found.get(f"magnitude_{index}") or 0.0)
+            name: Sum(values[f"sum_{index}"] or 0, values.get(f"magnitude_{index}") or 0.0)
             for index, name in enumerate(self.values)
         }
 
-    def staged_intervals(self, found: Mapping[str, Any]) -> tuple[Interval, ...] | None:
+    def staged_intervals(self, values: Mapping[str, Any]) -> tuple[Interval, ...] | None:
         """Computed from the aggregates; None if the times are too far apart for a bitmap."""
-        if not found["rows"]:
+        if not values["rows"]:
             return ()
-        low, high = int(found["low"]), int(found["high"])
+        low, high = int(values["low"]), int(values["high"])
         if high - low >= SPAN:
             return None
-        bits: bytes = found["buckets"]
+        bits: bytes = values["buckets"]
         return self.intervals((n, n) for n in range(low, high + 1) if bits[n % SPAN // 8] >> n % 8 & 1)
 
     def intervals(self, runs: Iterable[tuple[int, int]]) -> tuple[Interval, ...]:

@@ -42,12 +42,12 @@ def _rows_of(schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         for batch in batches:
             for content in batch.column(0):
-                found = orc.ORCFile(io.BytesIO(content.as_py())).read()
-                stored = {name.lower(): name for name in found.column_names}
+                table = orc.ORCFile(io.BytesIO(content.as_py())).read()
+                stored = {name.lower(): name for name in table.column_names}
                 columns = []
                 for field in schema:
                     name = stored.get(field.name.lower())
-                    column = pa.nulls(len(found)) if name is None else found.column(name)
+                    column = pa.nulls(len(table)) if name is None else table.column(name)
                     columns.append(column.cast(field.type, safe=False))
                 yield from pa.table(columns, schema=schema).to_batches()
 

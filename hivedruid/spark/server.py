@@ -242,8 +242,8 @@ def find(home: Path) -> Server | None:
 
 def serves(home: Path, server: Server) -> bool:
     """Whether this server instance is still running."""
-    found = find(home)
-    return found is not None and found.token == server.token and _listens(server)
+    current = find(home)
+    return current is not None and current.token == server.token and _listens(server)
 
 
 def _listens(server: Server) -> bool:
@@ -349,8 +349,8 @@ def _is_worn(files: Files) -> bool:
 def _read(files: Files) -> Server | None:
     """The content of server.json; None if it is missing or incomplete."""
     try:
-        found = json.loads(files.discovery.read_text(encoding="utf-8"))
-        return Server(**{item.name: found[item.name] for item in fields(Server)})
+        content = json.loads(files.discovery.read_text(encoding="utf-8"))
+        return Server(**{item.name: content[item.name] for item in fields(Server)})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -41,15 +41,15 @@ def stage(
     if local is not None:
         _prepare(local)
     try:
-        found = _write(frame, measures, layout(spec), folder, skip_timeless=skip_timeless)
-        rows, timeless = int(found["rows"]), int(found["timeless"])
+        values = _write(frame, measures, layout(spec), folder, skip_timeless=skip_timeless)
+        rows, timeless = int(values["rows"]), int(values["timeless"])
         if timeless and not skip_timeless:
             raise ExecutionError(
                 f"{timeless} of {rows + timeless} rows have no time: {TIME_COLUMN} is null",
                 hint="exclude such rows with WHERE, or SET hivedruid.null.time=skip; nothing was changed",
             )
         size = _arrived(rows, local) if local is not None else 0
-        intervals = measures.staged_intervals(found)
+        intervals = measures.staged_intervals(values)
         if intervals is None:
             intervals = _intervals_of(_staged(frame, measures, folder), measures)
     except BaseException as error:
@@ -58,21 +58,21 @@ def stage(
         if failures.is_full_disk(error):
             raise _no_room(folder, table) from error
         raise
-    sums = measures.sums(found)
+    sums = measures.sums(values)
     return StagedRows(folder, rows, size, intervals, sums, timeless)
 
 
 def bytes_so_far(folder: str) -> int:
     """The total size of all files in a local folder, including files that are being written."""
     local = paths.local_path(folder)
-    found = 0
+    total = 0
     for place, _, names in os.walk(local) if local is not None else ():
         for name in names:
             try:
-                found += Path(place, name).stat().st_size
+                total += Path(place, name).stat().st_size
             except OSError:  # Spark has moved it in the meantime
                 continue
-    return found
+    return total
 
 
 def _no_room(folder: str, table: Table) -> SparkError:
@@ -115,12 +115,12 @@ def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, 
         writer.mode(mode).json(folder)
 
     keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))
-    found = writing.observed(keyed, write, measures.aggregates)
-    if not found:
-        found = _measured(_staged(frame, measures, folder), measures)
+    values = writing.observed(keyed, write, measures.aggregates)
+    if not values:
+        values = _measured(_staged(frame, measures, folder), measures)
         if skip_timeless:
-            found["timeless"] = frame.where(f"{TIME} IS NULL").count()
-    return found
+            values["timeless"] = frame.where(f"{TIME} IS NULL").count()
+    return values
 
 
 def _arrived(rows: int, folder: Path) -> int:
@@ -159,10 +159,10 @@ def _intervals_of(staged: DataFrame, measures: Measures) -> tuple[Interval, ...]
     numbers = staged.select(expr(f"{GRANULARITY_KEY} AS n")).distinct()
     runs = numbers.selectExpr("n", "n - row_number() OVER (ORDER BY n) AS run").groupBy("run")
     totals = ("min(n) AS first", "max(n) AS last")
-    found = runs.agg(*map(expr, totals)).limit(MOST_INTERVALS + 1).collect()
-    if len(found) > MOST_INTERVALS:
+    rows = runs.agg(*map(expr, totals)).limit(MOST_INTERVALS + 1).collect()
+    if len(rows) > MOST_INTERVALS:
         raise ExecutionError(
             f"the rows are in more than {MOST_INTERVALS:,} intervals of the segment granularity {measures.granularity}",
             hint="choose a coarser druid.segment.granularity",
         )
-    return measures.intervals((run.first, run.last) for run in found)
+    return measures.intervals((run.first, run.last) for run in rows)

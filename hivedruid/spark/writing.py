@@ -109,8 +109,8 @@ def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: M
     observation = Observation()
     counted = frame.observe(observation, *(expr(text).alias(name) for name, text in aggregates.items()))
     SparkCall(frame.sparkSession, lambda: write(counted)).wait()
-    found = dict(observation.get)
-    return found if found.keys() == aggregates.keys() else {}
+    values = dict(observation.get)
+    return values if values.keys() == aggregates.keys() else {}
 
 
 def check_arrived(rows: int, arrived: bool, folder: Path) -> None:

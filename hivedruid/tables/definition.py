@@ -217,13 +217,13 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
 def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
     hive_tables.check_partitioning(statement)
     serde = _serde(statement)
-    found = hive_tables.file_format(statement, serde)
+    format_ = hive_tables.file_format(statement, serde)
     location = None
     if statement.external:
         location = hive_tables.check_external(statement, table.columns)
-        serde = {"serialization.lib": hive_tables.FORMAT_SERDES[found], **serde}
+        serde = {"serialization.lib": hive_tables.FORMAT_SERDES[format_], **serde}
     else:
-        hive_tables.check_managed(statement, found)
+        hive_tables.check_managed(statement, format_)
         if not table.columns:
             raise SemanticError(
                 "Either list of columns or a query should be specified",
@@ -232,4 +232,4 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
             )
         serde = {}
     columns = hive_tables.as_serde_reads(table.columns, serde)
-    return replace(table, columns=columns, properties=properties, serde=serde, format=found, location=location)
+    return replace(table, columns=columns, properties=properties, serde=serde, format=format_, location=location)

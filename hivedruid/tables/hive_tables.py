@@ -66,24 +66,24 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
     if library is None:
         return statement.stored_as or ("orc" if not statement.external and not serde else "textfile")
     span = next((item.value_span for item in statement.serde if item.key == "serialization.lib"), None)
-    found = SERDE_FORMATS.get(library)
-    if found is None:
+    format_ = SERDE_FORMATS.get(library)
+    if format_ is None:
         raise UnsupportedError(
             f"SerDe '{library}' is not supported",
             span=span,
             hint=did_you_mean(library, SERDE_FORMATS) or f"supported: {', '.join(SERDE_FORMATS)}",
         )
-    stored_as = statement.stored_as or found
-    if stored_as not in (found, "textfile" if found == "jsonfile" else found):
+    stored_as = statement.stored_as or format_
+    if stored_as not in (format_, "textfile" if format_ == "jsonfile" else format_):
         raise SemanticError(
             f"ROW FORMAT SERDE '{library}' and STORED AS {stored_as.upper()} contradict each other",
             span=span,
-            hint=f"use STORED AS {found.upper()}, or remove one of them",
+            hint=f"use STORED AS {format_.upper()}, or remove one of them",
         )
-    return found
+    return format_
 
 
-def check_managed(statement: CreateTable, found: str) -> None:
+def check_managed(statement: CreateTable, format_: str) -> None:
     """Managed tables are Iceberg tables with ORC files; other formats have no ACID commits."""
     if statement.location is not None:
         raise UnsupportedError(
@@ -91,10 +91,10 @@ def check_managed(statement: CreateTable, found: str) -> None:
             span=statement.location_span,
             hint="use CREATE EXTERNAL TABLE, or remove LOCATION",
         )
-    if found != "orc" or any(item.key != "serialization.lib" for item in statement.serde):
+    if format_ != "orc" or any(item.key != "serialization.lib" for item in statement.serde):
         span = statement.serde[0].key_span if statement.serde else statement.name.span
         raise UnsupportedError(
-            f"a managed table cannot be stored as {found.upper()}, only as ORC",
+            f"a managed table cannot be stored as {format_.upper()}, only as ORC",
             span=span,
             hint="use STORED AS ORC without ROW FORMAT, or CREATE EXTERNAL TABLE with a LOCATION",
         )

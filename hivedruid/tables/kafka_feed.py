@@ -198,8 +198,8 @@ def transformed(properties: Mapping[str, str]) -> list[str]:
 
 def _names(value: Any, key: str) -> list[str]:
     items = value.get(key) if isinstance(value, dict) else None
-    found = [item.get("name") if isinstance(item, dict) else item for item in items] if isinstance(items, list) else []
-    return [name for name in found if isinstance(name, str)]
+    names = [item.get("name") if isinstance(item, dict) else item for item in items] if isinstance(items, list) else []
+    return [name for name in names if isinstance(name, str)]
 
 
 def record_fields(properties: Mapping[str, str]) -> list[str]:

@@ -23,13 +23,13 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
 
 def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
     assert isinstance(action, c.DdlAction)
-    found = document_of(*_describe(action))
+    document = document_of(*_describe(action))
     spec = _supervisor_spec(action, settings)
     if spec is None:
-        return found
+        return document
     from hivedruid.druid.supervisor import extensions
 
-    return {**found, "extensions": list(extensions(spec)), "supervisor": spec}
+    return {**document, "extensions": list(extensions(spec)), "supervisor": spec}
 
 
 def _describe(action: c.DdlAction) -> tuple[str, Fields]:

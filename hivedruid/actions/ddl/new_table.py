@@ -54,16 +54,16 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         properties = {key: value for key, value in properties.items() if key not in dropped}
         check_druid_properties(properties, other.columns, statement.name.span)
         properties["druid.datasource"] = f"{database}.{statement.name.name}"  # a new one, the table's own
-    location, found, serde = None, other.format, other.serde
+    location, format_, serde = None, other.format, other.serde
     if kind == "files":
-        found = statement.stored_as or other.format
-        serde = other.serde if found == other.format else {}
+        format_ = statement.stored_as or other.format
+        serde = other.serde if format_ == other.format else {}
         location = hive_tables.check_external(statement, other.columns)
     elif kind == "iceberg":
-        found, serde = "orc", {}
+        format_, serde = "orc", {}
         hive_tables.check_managed(statement, statement.stored_as or "orc")
     columns = tuple(replace(column, field=None) for column in other.columns)
     return Table(
         database, statement.name.name, kind, columns, external, statement.comment or other.comment,
-        properties, serde, found, location, owns_data_source=kind == "druid",
+        properties, serde, format_, location, owns_data_source=kind == "druid",
     )  # fmt: skip

@@ -61,12 +61,12 @@ def _top_ns(node: Node) -> Iterator[str]:
             yield f"topN: {show(query.keys[0])} has at most {_count(values, 'value')}"
 
 
-def _table(scan: TableScan, found: TableStatistics) -> Iterator[str]:
-    parts = ["rows unknown" if found.rows is None else _count(found.rows, "row")]
-    if found.bytes is not None and found.taken_at:
-        parts.append(_count(found.bytes, "byte"))
-    if found.start is not None and found.end is not None:
-        parts.append(f"{_instant(found.start)} to {_instant(found.end)}")
+def _table(scan: TableScan, statistics: TableStatistics) -> Iterator[str]:
+    parts = ["rows unknown" if statistics.rows is None else _count(statistics.rows, "row")]
+    if statistics.bytes is not None and statistics.taken_at:
+        parts.append(_count(statistics.bytes, "byte"))
+    if statistics.start is not None and statistics.end is not None:
+        parts.append(f"{_instant(statistics.start)} to {_instant(statistics.end)}")
     yield f"{scan.table.full_name}: {', '.join(parts)}"
     names = [
         (c.name, (stored.field_name if stored else c.name))
@@ -74,13 +74,13 @@ def _table(scan: TableScan, found: TableStatistics) -> Iterator[str]:
         for stored in [scan.table.column(c.name)]
     ]
     values = [
-        f"{name} {_count(found.columns[field].distinct or 0, 'value')}"
+        f"{name} {_count(statistics.columns[field].distinct or 0, 'value')}"
         for name, field in names
-        if field in found.columns and found.columns[field].distinct is not None
+        if field in statistics.columns and statistics.columns[field].distinct is not None
     ]
     if values:
-        stale = ", changed since" if found.is_stale else ""
-        when = f" (analysed {found.taken_at}{stale})" if found.taken_at else ""
+        stale = ", changed since" if statistics.is_stale else ""
+        when = f" (analysed {statistics.taken_at}{stale})" if statistics.taken_at else ""
         yield f"  {', '.join(values)}{when}"
 
 

@@ -31,7 +31,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
     if not statement.columns:
         return table.columns if statement.columns is not None else ()
-    found: list[Column] = []
+    columns: list[Column] = []
     for name, span in statement.columns:
         column = table.column(name)
         if column is None:
@@ -39,9 +39,9 @@ def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
             raise SemanticError(
                 f"column '{name}' not found in {table.full_name}", span=span, hint=did_you_mean(name, known)
             )
-        if column not in found:
-            found.append(column)
-    return tuple(found)
+        if column not in columns:
+            columns.append(column)
+    return tuple(columns)
 
 
 def _job(table: Table, columns: tuple[Column, ...]) -> SparkJob:

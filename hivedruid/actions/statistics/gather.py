@@ -24,12 +24,12 @@ MOST_FILES = 10_000
 
 def gather_statistics(tables: Iterable[Table], facts: Facts, *, reachable: bool) -> Statistics:
     """The current statistics of each table, with the column statistics of ANALYZE TABLE."""
-    found: dict[tuple[str, str], TableStatistics] = {}
+    result: dict[tuple[str, str], TableStatistics] = {}
     for table in tables:
         of_it = statistics_of(table, facts, reachable=reachable)
         if of_it is not None:
-            found[(table.database, table.name)] = of_it
-    return found
+            result[(table.database, table.name)] = of_it
+    return result
 
 
 def statistics_of(table: Table, facts: Facts, *, reachable: bool) -> TableStatistics | None:

@@ -19,14 +19,14 @@ def run(action: Action, services: Services) -> None:
     table = action.table
     if table.has_data_source:
         key = (services.setting("druid.url"), table.data_source)
-        found = _of_druid(action, services)
+        statistics = _of_druid(action, services)
     else:
         key = ("", table.table_id)
-        found = _of_files(action, services)
+        statistics = _of_files(action, services)
     store = StatisticsStore(services.catalog)
     before = store.find(*key)
-    known: Mapping[str, ColumnStatistics] = before.columns if before and before.of == found.of else {}
-    store.keep(*key, replace(found, columns={**known, **found.columns}, taken_at=action.taken_at))
+    known: Mapping[str, ColumnStatistics] = before.columns if before and before.of == statistics.of else {}
+    store.keep(*key, replace(statistics, columns={**known, **statistics.columns}, taken_at=action.taken_at))
 
 
 def _of_druid(action: ComputeStatistics, services: Services) -> TableStatistics:
@@ -37,13 +37,13 @@ def _of_druid(action: ComputeStatistics, services: Services) -> TableStatistics:
 
 
 def _of_files(action: ComputeStatistics, services: Services) -> TableStatistics:
-    found = _stored(action.table, services) or TableStatistics()
+    statistics = _stored(action.table, services) or TableStatistics()
     if action.job is None:
-        return found
+        return statistics
     row = _only(services.spark().rows(action.job))
     values = dict(zip([c.name for c in action.job.columns], row, strict=True))
     columns = {c.name: _column(i, values) for i, c in enumerate(action.columns)}
-    return replace(found, rows=values["n"], columns=columns)
+    return replace(statistics, rows=values["n"], columns=columns)
 
 
 def _stored(table: Table, services: Services) -> TableStatistics | None:
@@ -59,8 +59,8 @@ def _stored(table: Table, services: Services) -> TableStatistics | None:
 
 
 def _only(rows: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    found = list(rows)
-    return found[0]
+    values = list(rows)
+    return values[0]
 
 
 def _column(position: int, values: Mapping[str, Any]) -> ColumnStatistics:

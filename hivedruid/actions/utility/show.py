@@ -59,15 +59,15 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
     names = ("col_name", "data_type", "comment")
     columns = [(c.name, str(c.type), _comment(table, c)) for c in table.columns]
     if statement.column is not None:
-        found = [row for row in columns if row[0] == statement.column]
-        if not found:
+        matches = [row for row in columns if row[0] == statement.column]
+        if not matches:
             known = [column.name for column in table.columns]
             raise SemanticError(
                 f"column '{statement.column}' not found in {table.full_name}",
                 span=statement.column_span,
                 hint=did_you_mean(statement.column, known),
             )
-        return _show(names, found)
+        return _show(names, matches)
     if statement.mode == "plain":
         return _show(names, columns)
     if statement.mode == "extended":

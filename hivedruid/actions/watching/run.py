@@ -132,8 +132,8 @@ def is_like(one: o.Ingestion, pattern: str) -> bool:
 def _problems(action: ListProblems, services: Services) -> Result:
     seen = services.engine(KafkaIngestion).ingestions_with_causes(known(services.catalog, services.home))
     jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
-    found = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs), *_elsewhere(services))
-    return Result(PROBLEM_COLUMNS, problem_rows(found))
+    listed = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs), *_elsewhere(services))
+    return Result(PROBLEM_COLUMNS, problem_rows(listed))
 
 
 def _elsewhere(services: Services) -> Iterator[Problem]:
@@ -145,19 +145,19 @@ def _elsewhere(services: Services) -> Iterator[Problem]:
             yield Problem(name, "rows in another Druid", cause, f"this session reads {here}", "SET druid.url")
 
 
-def problem_rows(found: Iterable[Problem]) -> list[tuple[str, ...]]:
-    return [tuple(getattr(problem, name) for name in COLUMNS) for problem in found]
+def problem_rows(listed: Iterable[Problem]) -> list[tuple[str, ...]]:
+    return [tuple(getattr(problem, name) for name in COLUMNS) for problem in listed]
 
 
 def _tasks(action: ListTasks, services: Services) -> Result:
     state = action.state
     source = action.table.data_source if action.table is not None else None
-    found = services.engine(Tasks).tasks(source, _ASKED[state] if state else None)
+    tasks = services.engine(Tasks).tasks(source, _ASKED[state] if state else None)
     names = table_names(services.catalog)
     if action.table is not None:
         names[action.table.data_source] = action.table.full_name
     now = datetime.now(UTC)
-    rows = (_row(task, names, now) for task in found if state in (None, task.state))
+    rows = (_row(task, names, now) for task in tasks if state in (None, task.state))
     return Result(TASK_COLUMNS, rows_in_zone(rows, services.zone()))
 
 
@@ -194,7 +194,7 @@ def _shut_down(action: ShutDownTask, services: Services) -> None:
 def table_names(catalog: Catalog) -> dict[str, str]:
     """Table by data source; of several tables the one fed from Kafka, then the first by name."""
     tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.has_data_source]
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for table in sorted(tables, key=lambda t: (not is_fed(t.properties), t.full_name)):
-        found.setdefault(table.data_source, table.full_name)
-    return found
+        names.setdefault(table.data_source, table.full_name)
+    return names

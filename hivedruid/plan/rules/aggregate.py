@@ -77,10 +77,12 @@ def push_aggregate(query: DruidQuery, node: Aggregate, context: RuleContext) -> 
 
 def _outputs(node: Aggregate, keys: tuple[Rex, ...]) -> tuple[Rex, ...]:
     """The output columns in terms of the groups: a constant key is the constant, unless a grouping set omits it."""
-    found: list[Rex] = [c.ref for c in node.columns]
+    outputs: list[Rex] = [c.ref for c in node.columns]
     if node.grouping_sets is None:
-        found[: len(keys)] = [k if isinstance(k, Literal) else c.ref for k, c in zip(keys, node.columns, strict=False)]
-    return tuple(found)
+        outputs[: len(keys)] = [
+            k if isinstance(k, Literal) else c.ref for k, c in zip(keys, node.columns, strict=False)
+        ]
+    return tuple(outputs)
 
 
 def druid_aggregate(node: Node, context: RuleContext) -> Node | None:

@@ -101,8 +101,8 @@ def pieces(rex: Rex) -> list[Piece] | None:
     if not isinstance(rex, Call) or rex.type.name != "decimal":
         return None
     split = _SPLIT.get(rex.op)
-    found = split(rex) if split is not None else None
-    return found if found is not None and len(found) <= MAX_PIECES else _units(rex)
+    result = split(rex) if split is not None else None
+    return result if result is not None and len(result) <= MAX_PIECES else _units(rex)
 
 
 def _units(rex: Call) -> list[Piece]:
@@ -117,14 +117,14 @@ def _of_cast(rex: Call) -> list[Piece] | None:
     if value.type.name not in (*_DIGITS, "decimal"):
         return None
     (given, own), (precision, scale) = precision_scale(value.type), precision_scale(rex.type)
-    found = pieces(value)
-    if found is None or scale < own or (value.type.name == "decimal" and precision - scale < given - own):
+    parts = pieces(value)
+    if parts is None or scale < own or (value.type.name == "decimal" and precision - scale < given - own):
         return None
     if precision - scale >= given - own:
-        return found
+        return parts
     most = Literal(BIGINT, 10 ** (precision - scale))
     fits = (Call(BOOLEAN, "<", (value, most)), Call(BOOLEAN, ">", (value, Literal(BIGINT, -most.value))))
-    return [piece.within(*fits) for piece in found]
+    return [piece.within(*fits) for piece in parts]
 
 
 def _of_arithmetic(rex: Call) -> list[Piece] | None:
@@ -142,22 +142,22 @@ def _of_arithmetic(rex: Call) -> list[Piece] | None:
 
 
 def _of_negative(rex: Call) -> list[Piece] | None:
-    found = pieces(rex.args[0])
-    return None if found is None else [piece.times(Fraction(-1)) for piece in found]
+    parts = pieces(rex.args[0])
+    return None if parts is None else [piece.times(Fraction(-1)) for piece in parts]
 
 
 def _of_case(rex: Call) -> list[Piece] | None:
-    found: list[Piece] = []
+    parts: list[Piece] = []
     passed: list[Rex] = []
     pairs = len(rex.args) // 2
     for condition, value in zip(rex.args[::2], rex.args[1::2], strict=False):
         mine = pieces(value)
         if mine is None or not is_deterministic(condition) or has(condition, Subquery):
             return None
-        found += [piece.within(*passed, condition) for piece in mine]
+        parts += [piece.within(*passed, condition) for piece in mine]
         passed.append(Call(BOOLEAN, "is_not_true", (condition,)))
     others = pieces(rex.args[-1]) if len(rex.args) > 2 * pairs else []
-    return None if others is None else [*found, *(piece.within(*passed) for piece in others)]
+    return None if others is None else [*parts, *(piece.within(*passed) for piece in others)]
 
 
 def _of_coalesce(rex: Call) -> list[Piece] | None:
@@ -215,32 +215,32 @@ class _Parts:
         """The call computed from its parts; None if that is not possible."""
         argument = call.args[0]
         scale = precision_scale(argument.type)[1]
-        found = pieces(argument)
-        if not found:
+        parts = pieces(argument)
+        if not parts:
             return None
         given = tuple(conjuncts(call.condition))
-        found = [p.within(*given).times(Fraction(10**scale)) for p in found]
-        if any(f.denominator != 1 for p in found for f in (p.constant, *(f for _, f in p.factors))):
+        parts = [p.within(*given).times(Fraction(10**scale)) for p in parts]
+        if any(f.denominator != 1 for p in parts for f in (p.constant, *(f for _, f in p.factors))):
             return None
         if call.op == "count":
-            return self._rows(argument, found, given)
+            return self._rows(argument, parts, given)
         if call.op in ("min", "max"):
-            return self._extreme(call, found, scale)
+            return self._extreme(call, parts, scale)
         target = precision_scale(call.type)[1]
-        if not _fits(found, _ROWS + target - scale + (1 if call.op == "avg" else 0), scale):
+        if not _fits(parts, _ROWS + target - scale + (1 if call.op == "avg" else 0), scale):
             return None
-        units = self._sum(argument, found, given)
+        units = self._sum(argument, parts, given)
         if call.op == "sum":
             return _in_units(units, scale, call.type)
         numerator = _arithmetic("*", units, _number(10 ** (target - scale)))
-        return _in_units(_rounded(numerator, self._rows(argument, found, given)), target, call.type)
+        return _in_units(_rounded(numerator, self._rows(argument, parts, given)), target, call.type)
 
-    def _sum(self, argument: Rex, found: list[Piece], given: tuple[Rex, ...]) -> Rex:
+    def _sum(self, argument: Rex, pieces: list[Piece], given: tuple[Rex, ...]) -> Rex:
         """The sum in units; NULL if no row has a value."""
         sums: list[Rex] = []
-        for piece in found:
+        for piece in pieces:
             parts = [_arithmetic("*", self._whole(x, piece), _number(int(f))) for x, f in piece.factors if f]
-            if len(found) > 1:
+            if len(pieces) > 1:
                 parts = [Call(p.type, "coalesce", (p, _number(0, p.type))) for p in parts]
             if piece.constant:
                 rows = _decimal(self._count(piece))
@@ -249,22 +249,22 @@ class _Parts:
         total: Rex = _number(0)
         for place, part in enumerate(sums):
             total = part if not place else _arithmetic("+", total, part)
-        if sums and len(found) == 1:
-            return total if any(f for _, f in found[0].factors) else self._unless_none(argument, found, given, total)
-        return self._unless_none(argument, found, given, total)
+        if sums and len(pieces) == 1:
+            return total if any(f for _, f in pieces[0].factors) else self._unless_none(argument, pieces, given, total)
+        return self._unless_none(argument, pieces, given, total)
 
-    def _unless_none(self, argument: Rex, found: list[Piece], given: tuple[Rex, ...], total: Rex) -> Rex:
+    def _unless_none(self, argument: Rex, parts: list[Piece], given: tuple[Rex, ...], total: Rex) -> Rex:
         node = self.aggregate
         if _never_null(argument) and node.keys and node.grouping_sets is None and not given:
             return total
-        is_empty = Call(BOOLEAN, "=", (self._rows(argument, found, given), Literal(BIGINT, 0)))
+        is_empty = Call(BOOLEAN, "=", (self._rows(argument, parts, given), Literal(BIGINT, 0)))
         return Call(total.type, "case", (is_empty, Literal(total.type, None), total))
 
-    def _rows(self, argument: Rex, found: list[Piece], given: tuple[Rex, ...]) -> Rex:
+    def _rows(self, argument: Rex, parts: list[Piece], given: tuple[Rex, ...]) -> Rex:
         """The number of rows that have a value."""
         if _never_null(argument):
             return self._count(Piece(given))
-        counts = [self._count(piece) for piece in found]
+        counts = [self._count(piece) for piece in parts]
         total = counts[0]
         for count in counts[1:]:
             total = Call(BIGINT, "+", (total, count))
@@ -291,26 +291,26 @@ class _Parts:
         high = Call(BIGINT, "div", (Call(BIGINT, "-", (number, low)), Literal(BIGINT, _HALF)))
         return _arithmetic("+", _arithmetic("*", total(high), _number(_HALF)), total(low))
 
-    def _extreme(self, call: Agg, found: list[Piece], scale: int) -> Rex | None:
-        if len(found) != 1 or len(found[0].factors) != 1 or not found[0].factors[0][1]:
+    def _extreme(self, call: Agg, parts: list[Piece], scale: int) -> Rex | None:
+        if len(parts) != 1 or len(parts[0].factors) != 1 or not parts[0].factors[0][1]:
             return None
-        ((number, factor),) = found[0].factors
+        ((number, factor),) = parts[0].factors
         op = call.op if factor > 0 else {"min": "max", "max": "min"}[call.op]
-        value = self.total(Agg(number.type, op, (number,), condition=conjunction(list(found[0].terms))))
+        value = self.total(Agg(number.type, op, (number,), condition=conjunction(list(parts[0].terms))))
         units = _arithmetic("*", _decimal(value), _number(int(factor)))
-        if found[0].constant:
-            units = _arithmetic("+", units, _number(int(found[0].constant)))
-        return _in_units(units, scale, call.type) if _fits(found, 0, scale) else None
+        if parts[0].constant:
+            units = _arithmetic("+", units, _number(int(parts[0].constant)))
+        return _in_units(units, scale, call.type) if _fits(parts, 0, scale) else None
 
 
 def _is_there(rex: Rex) -> Rex:
     return Call(BOOLEAN, "is_not_null", (rex,))
 
 
-def _fits(found: list[Piece], rows: int, scale: int) -> bool:
+def _fits(parts: list[Piece], rows: int, scale: int) -> bool:
     """Whether intermediate numbers of this scale, with the digits of the values in units plus `rows`, keep all digits."""
-    most = max(len(str(abs(int(f)))) + digits for p in found for f, digits in _sizes(p))
-    return most + rows + len(str(len(found))) <= 37 - scale
+    most = max(len(str(abs(int(f)))) + digits for p in parts for f, digits in _sizes(p))
+    return most + rows + len(str(len(parts))) <= 37 - scale
 
 
 def _sizes(piece: Piece) -> list[tuple[Fraction, int]]:

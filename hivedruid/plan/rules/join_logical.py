@@ -113,7 +113,7 @@ _COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "in", "<>", "like"})
 
 def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
     """The comparisons of a column with constants, rewritten for the column that equals it."""
-    found = []
+    conditions = []
     for term in terms:
         if not isinstance(term, Call) or term.op not in _COMPARISONS or refs(term) != {of.id}:
             continue
@@ -121,8 +121,8 @@ def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
             continue
         moved = substitute(term, {of.id: to})
         if moved not in there:
-            found.append(moved)
-    return found
+            conditions.append(moved)
+    return conditions
 
 
 def known(node: Node) -> list[Rex]:

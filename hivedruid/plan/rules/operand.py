@@ -39,8 +39,8 @@ class OperandRule:
     @cached_property
     def rewrite(self) -> Rule:
         """The function; loads its module."""
-        found: Rule = getattr(import_module(f"hivedruid.plan.rules.{self.module}"), self.name)
-        return found
+        rule: Rule = getattr(import_module(f"hivedruid.plan.rules.{self.module}"), self.name)
+        return rule
 
     def __call__(self, node: Node, context: RuleContext) -> Node | None:
         if not isinstance(node, self.of) or (self.over and not any(isinstance(i, self.over) for i in node.inputs)):

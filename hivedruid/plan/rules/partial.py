@@ -155,13 +155,13 @@ def _whole(
 
 def _parts(calls: tuple[Agg, ...]) -> list[Agg] | None:
     """The partial results that are needed; None if a call can only be computed from all rows."""
-    found: list[Agg] = []
+    parts: list[Agg] = []
     for call in calls:
         part = _part(call)
         if part is None:
             return None
-        found += [p for p in part if p not in found]
-    return found
+        parts += [p for p in part if p not in parts]
+    return parts
 
 
 def _part(call: Agg) -> tuple[Agg, ...] | None:

@@ -111,10 +111,10 @@ def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
     outer = {c.id for c in input_.columns}
     if inner.plan.outer_refs() - outer or any(refs(a) - outer for a in inner.args):
         return None  # belongs to an enclosing query
-    found = decorrelated(_any_row(inner.plan) if inner.kind == "exists" else inner.plan, outer, context)
-    if found is None:
+    plan = decorrelated(_any_row(inner.plan) if inner.kind == "exists" else inner.plan, outer, context)
+    if plan is None:
         return None
-    terms = list(found.terms)
+    terms = list(plan.terms)
     if inner.kind == "in":
         columns = inner.plan.columns
         if negated and not _is_plain_not_in(input_, inner):
@@ -124,7 +124,7 @@ def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
     condition = conjunction(terms)
     if condition is None:
         return None
-    return Join(input_.columns, input_, found.node, "anti" if negated else "semi", condition)
+    return Join(input_.columns, input_, plan.node, "anti" if negated else "semi", condition)
 
 
 def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
@@ -354,12 +354,12 @@ def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> t
 
 def _scalars(exprs: Sequence[Rex]) -> list[Subquery]:
     """The scalar subqueries without duplicates: one plan is one value, however often it is read."""
-    found: dict[int, Subquery] = {}
+    subqueries: dict[int, Subquery] = {}
     for expr in exprs:
         for rex in walk(expr):
             if isinstance(rex, Subquery) and rex.kind == "scalar":
-                found[id(rex.plan)] = rex
-    return list(found.values())
+                subqueries[id(rex.plan)] = rex
+    return list(subqueries.values())
 
 
 def _joined_value(left: Node, subquery: Subquery, outer: set[str], context: RuleContext) -> tuple[Node, Rex] | None:

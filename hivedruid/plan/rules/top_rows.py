@@ -37,8 +37,8 @@ def sort_first_keys(node: Node, context: RuleContext) -> Node | None:
     rows = context.rows(query) if isinstance(query.source, TableScan) else None  # an estimate for joins
     if rows is not None and rows <= most:
         return None
-    found = pushed(lambda: _joined(query, node, most, context))
-    return None if found is None else replace(node, input=found)
+    joined = pushed(lambda: _joined(query, node, most, context))
+    return None if joined is None else replace(node, input=joined)
 
 
 def _has_first_keys(query: DruidQuery) -> bool:

@@ -71,19 +71,19 @@ def scalar_of_constants(node: Node, context: RuleContext) -> Node | None:
 
 def _rows(node: Node, zone: str) -> list[Row] | None:
     """The rows of a plan that reads no table, if all their values are constants."""
-    found: list[Row] | None = None
+    result: list[Row] | None = None
     if isinstance(node, Values):
-        found = list(node.rows)
+        result = list(node.rows)
     elif isinstance(node, Project) and all(is_deterministic(e) for e in node.exprs):
-        found = _projected(node, zone)
+        result = _projected(node, zone)
     elif isinstance(node, SetOp) and is_union_all(node):
-        found = _all_of([_rows(b, zone) for b in node.branches])
+        result = _all_of([_rows(b, zone) for b in node.branches])
     elif isinstance(node, LateralView):
-        found = _generated(node, zone)
-    if found is None or len(found) > MAX_ROWS:
+        result = _generated(node, zone)
+    if result is None or len(result) > MAX_ROWS:
         return None
     types = [c.type for c in node.columns]
-    rows = [tuple([_typed(v, t, zone) for v, t in zip(row, types, strict=True)]) for row in found]
+    rows = [tuple([_typed(v, t, zone) for v, t in zip(row, types, strict=True)]) for row in result]
     return (
         rows
         if all(v.type == t and isinstance(v, Literal) for row in rows for v, t in zip(row, types, strict=True))
@@ -113,14 +113,14 @@ def _generated(node: LateralView, zone: str) -> list[Row] | None:
     if below is None or not isinstance(node.generator, Call):
         return None
     ids = [c.id for c in node.input.columns]
-    found: list[Row] = []
+    rows: list[Row] = []
     for row in below:
         generator = refold(substitute(node.generator, dict(zip(ids, row, strict=True))), zone)
         made = _made(generator, len(node.generated))
         if made is None or (node.outer and not made):
             return None
-        found += [(*row, *new) for new in made]
-    return found
+        rows += [(*row, *new) for new in made]
+    return rows
 
 
 def _made(generator: Rex, width: int) -> list[Row] | None:
