@@ -46,6 +46,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.writing import recovery as loads
 
             return loads
+        case "ingestion":
+            from hivedruid.actions.ingesting import recovery as changes
+
+            return changes
         case _:
             raise AssertionError(f"no recovery for operations of kind {kind}")
 

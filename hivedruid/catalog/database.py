@@ -145,6 +145,23 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "DROP TABLE jobs",
     ),
+    (
+        """
+        INSERT INTO operations (
+            id, kind, statement_id, statement, "database", "table", table_id, druid, text, state, version, ended, notes,
+            error, created, changed
+        )
+        SELECT
+            t.name || '_' || lower(hex(randomblob(6))), 'ingestion', lower(hex(randomblob(16))),
+            job_field(i.pending, 'verb')
+                || CASE WHEN job_field(i.pending, 'verb') IN ('ALTER', 'DROP') THEN ' TABLE' ELSE ' INGESTION' END,
+            t.database, t.name, t.table_id, '',
+            job_field(i.pending, 'again'), CASE job_field(i.pending, 'moved') WHEN 'True' THEN 'moved' ELSE 'begun' END,
+            1, 0, change_notes(i.pending), '', strftime('%Y-%m-%dT%H:%M:%fZ'), strftime('%Y-%m-%dT%H:%M:%fZ')
+        FROM ingestions i JOIN tables t ON t.table_id = i.table_id WHERE i.pending <> '' ORDER BY t.name
+        """,
+        "ALTER TABLE ingestions DROP COLUMN pending",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

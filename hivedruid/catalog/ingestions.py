@@ -1,7 +1,4 @@
-"""The catalog's record of ingestions from Kafka: started ones, pending changes, and the submitted specs.
-
-It goes with the table.
-"""
+"""The catalog's record of ingestions from Kafka: started ones, and the submitted specs. It goes with the table."""
 
 from __future__ import annotations
 
@@ -38,13 +35,12 @@ class LastSpec:
 
 @dataclass(frozen=True)
 class IngestionRecord:
-    """`started`: between START and STOP. `pending` is what was begun and is not finished: its `verb`, and what it needs to know.
+    """`started`: between START and STOP.
 
     `last`: a spec was sent at some time, so that Druid may have offsets of the topic.
     """
 
     started: bool = False
-    pending: Mapping[str, Any] = field(default_factory=dict)
     last: LastSpec | None = None
 
 
@@ -66,16 +62,14 @@ class Ingestions:
         newest = (
             "(SELECT {} FROM ingestion_specs s WHERE s.table_id = ingestions.table_id ORDER BY version DESC LIMIT 1)"
         )
-        query = (
-            f"SELECT table_id, started, pending, {newest.format('spec')}, {newest.format('accepted')} FROM ingestions"
-        )
+        query = f"SELECT table_id, started, {newest.format('spec')}, {newest.format('accepted')} FROM ingestions"
         rows = self._catalog.connection.execute(f"{query} {where}", values)
         return {
             table_id: IngestionRecord(
-                bool(started), json.loads(pending) if pending else {},
+                bool(started),
                 LastSpec(json.loads(spec), json.loads(accepted) if accepted else {}) if spec else None,
             )
-            for table_id, started, pending, spec, accepted in rows
+            for table_id, started, spec, accepted in rows
         }  # fmt: skip
 
     def is_known(self, table_id: str) -> bool:
@@ -83,13 +77,12 @@ class Ingestions:
         query = "SELECT 1 FROM tables WHERE table_id = ?"
         return self._catalog.connection.execute(query, (table_id,)).fetchone() is not None
 
-    def begin(self, table_id: str, pending: Mapping[str, Any]) -> None:
-        """Record the change before the first request, so that an interruption is noticed."""
+    def begin(self, table_id: str) -> None:
+        """Make sure that there is a record."""
         with self._catalog.transaction() as connection:
             connection.execute(
-                "INSERT INTO ingestions (table_id, started, pending) VALUES (?, 0, ?) "
-                "ON CONFLICT (table_id) DO UPDATE SET pending = excluded.pending",
-                (table_id, json.dumps(pending)),
+                "INSERT INTO ingestions (table_id, started) VALUES (?, 0) ON CONFLICT (table_id) DO NOTHING",
+                (table_id,),
             )
 
     def finish(self, table_id: str, *, started: bool) -> None:
@@ -97,16 +90,8 @@ class Ingestions:
         with self._catalog.transaction() as connection:
             connection.execute(
                 "INSERT INTO ingestions (table_id, started) VALUES (?, ?) "
-                "ON CONFLICT (table_id) DO UPDATE SET started = excluded.started, pending = ''",
+                "ON CONFLICT (table_id) DO UPDATE SET started = excluded.started",
                 (table_id, started),
-            )
-
-    def restore(self, table_id: str, record: IngestionRecord) -> None:
-        """Restore the record from before `begin`: Druid refused the change."""
-        with self._catalog.transaction() as connection:
-            connection.execute(
-                "UPDATE ingestions SET started = ?, pending = ? WHERE table_id = ?",
-                (record.started, json.dumps(record.pending) if record.pending else "", table_id),
             )
 
     # --- specs -------------------------------------------------------------------------------------------------
@@ -162,9 +147,7 @@ class Ingestions:
                 (value, table_id, table_id),
             )
 
-    def roll_back(self, table_id: str, version: int, pending: Mapping[str, Any] | None = None) -> None:
-        """Discard the specs after `version`; `pending` is recorded in the same transaction."""
+    def roll_back(self, table_id: str, version: int) -> None:
+        """Discard the specs after `version`."""
         with self._catalog.transaction() as connection:
             connection.execute("DELETE FROM ingestion_specs WHERE table_id = ? AND version > ?", (table_id, version))
-            if pending is not None:
-                self.begin(table_id, pending)

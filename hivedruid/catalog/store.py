@@ -162,6 +162,9 @@ class Catalog:
             for of_it in ("ingestions", "ingestion_specs", "materialized_views"):
                 connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
             connection.execute(
+                "DELETE FROM operations WHERE table_id = ? AND kind = 'ingestion' AND ended = 0", (table.table_id,)
+            )
+            connection.execute(
                 "DELETE FROM statistics WHERE data_source IN (?, ?)", (table.table_id, table.data_source)
             )
             if table.has_data_source:

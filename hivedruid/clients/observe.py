@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from hivedruid.catalog.ingestions import IngestionRecord
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
@@ -87,7 +86,7 @@ class Observer:
         slots = tried("Druid's overlord", lambda: Slots.of(overlord.workers()))
         unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS, dict[str, int]))
         matched = match(known.tables, supervisors or (), tasks or ())
-        found = tuple(_remembered(one, known.records) for one in matched)
+        found = tuple(_remembered(one, known) for one in matched)
         found = tried("Druid's overlord", lambda: self._with_status(found)) or found
         found = tried("Druid's overlord", lambda: self._with_parse_errors(found)) or found
         found, kafkas = _with_offsets(found)
@@ -156,14 +155,13 @@ class Observer:
         return self._made[:count]
 
 
-def _remembered(one: Ingestion, records: Mapping[str, IngestionRecord]) -> Ingestion:
-    record = records.get(one.table.table_id) if one.table is not None else None
-    if record is None:
+def _remembered(one: Ingestion, known: Known) -> Ingestion:
+    record = known.records.get(one.table.table_id) if one.table is not None else None
+    if one.table is None or record is None:
         return one
-    pending = record.pending
-    return replace(
-        one, started=record.started, pending=pending.get("verb", ""), again=pending.get("again", ""), last=record.last
-    )
+    found = replace(one, started=record.started, last=record.last)
+    change = known.unfinished.get(one.table.table_id)
+    return found if change is None else replace(found, pending=change.verb, rerun=change.change.rerun)
 
 
 def _needs_status(one: Ingestion) -> bool:

@@ -28,6 +28,7 @@ from hivedruid.ingestion.supervisor import (
     supervisor_path,
     task_groups,
 )
+from hivedruid.operations.changes import ChangeNotes, IngestionJob
 
 Json = dict[str, Any]
 Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ALTER", "DROP"]
@@ -40,7 +41,7 @@ class IngestionFacts:
 
     `tasks` are those of its data source, including the newest completed ones. `topic` holds Kafka's offsets, if needed;
     `moment` those at the time of RESET … TO TIMESTAMP; `left_off` the end offsets of the last tasks, if none runs.
-    `home` names this home in messages of other homes.
+    `begun` is the last change if it was interrupted. `home` names this home in messages of other homes.
     """
 
     running: Mapping[str, Any] | None = None
@@ -48,6 +49,7 @@ class IngestionFacts:
     tasks: tuple[Task, ...] = ()
     workers: tuple[Worker, ...] = ()
     record: IngestionRecord = field(default_factory=IngestionRecord)
+    begun: IngestionJob | None = None
     specs: tuple[SentSpec, ...] = ()
     topic: TopicOffsets | None = None
     moment: Offsets | None = None
@@ -122,7 +124,7 @@ Step = Request | Await | MoveOffsets
 @dataclass(frozen=True)
 class IngestionChange:
     """The change that a verb makes. `spec` is the submitted spec, None if none is submitted; `needs_consent`: records are
-    lost or repeated.
+    lost or repeated. `has_moved`: an interrupted RESET has already changed the offsets.
 
     `started`: whether there should be a supervisor afterwards. `read`, for EXPLAIN, holds the current offsets.
     """
@@ -137,7 +139,8 @@ class IngestionChange:
     moves: tuple[Move, ...] = ()
     read: Offsets = field(default_factory=dict)
     needs_consent: bool = False
-    pending: Mapping[str, Any] = field(default_factory=dict)
+    notes: ChangeNotes = field(default_factory=ChangeNotes)
+    has_moved: bool = False
 
     @property
     def is_submitted(self) -> bool:
@@ -164,10 +167,6 @@ def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool =
         OWNER_HOME: home,
     }
     return {**spec, "context": context, **({"suspended": True} if suspended else {})}
-
-
-ROLLBACK: Mapping[str, Any] = {"rollback": True}
-"""Marks a pending ALTER in the catalog as ROLLBACK INGESTION."""
 
 
 class OwnerError(DruidError):
@@ -258,8 +257,8 @@ def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     steps: tuple[Step, ...] = (
         *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")), Await("stopped"),
     )  # fmt: skip
-    again = f"DROP TABLE {table.full_name} PURGE"
-    return IngestionChange(table, "DROP", steps, started=False, pending={"again": again})
+    rerun = f"DROP TABLE {table.full_name} PURGE"
+    return IngestionChange(table, "DROP", steps, started=False, notes=ChangeNotes(rerun))
 
 
 def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -312,17 +311,18 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     if facts.running is None:
         return None
     diff = changes(spec, facts.running, facts.record.last)
-    if not diff and facts.record.pending.get("verb") != "ALTER":
+    begun = facts.begun if facts.begun is not None and facts.begun.verb == "ALTER" else None
+    if not diff and begun is None:
         return None
     check_owner(table, facts.running)
-    runs = not facts.is_suspended or bool(facts.record.pending.get("runs"))
+    runs = not facts.is_suspended or (facts.begun is not None and facts.begun.change.runs)
     sent = owned(spec, table, facts.home, suspended=not runs)
     steps = _submitted(table, sent, facts) if diff or facts.is_suspended else ()
     if runs:
         steps += (_runs(facts, anew=bool(steps)),)
     return IngestionChange(
         table, "ALTER", steps, started=True, spec=sent, differences=diff, slots=slots(spec, facts),
-        pending={"runs": runs, **({"again": f"START INGESTION {table.full_name}"} if runs else {})},
+        notes=ChangeNotes(f"START INGESTION {table.full_name}" if runs else "", runs=runs),
     )  # fmt: skip
 
 
@@ -336,16 +336,18 @@ def reset(
     offsets that were already changed are not changed again.
     """
     check_owner(table, facts.running)
-    begun = facts.record.pending if facts.record.pending.get("verb") == "RESET" else {}
-    was = begun.get("was") or ("STOPPED" if facts.running is None else "SUSPENDED" if facts.is_suspended else "RUNNING")
-    is_same = begun.get("asked") == asked
-    announced = begun.get("offsets") if is_same else None
+    begun = facts.begun if facts.begun is not None and facts.begun.verb == "RESET" else None
+    now = "STOPPED" if facts.running is None else "SUSPENDED" if facts.is_suspended else "RUNNING"
+    was = (begun.change.was if begun is not None else "") or now
+    same = begun if begun is not None and begun.change.target == asked else None
+    announced = same.change.offsets if same is not None else None
     if announced is not None:
-        target, forward_only = {int(partition): offset for partition, offset in announced.items()}, False
+        target, forward_only = announced, False
     topic = str(spec["spec"]["ioConfig"].get("topic"))
     planned = moves({**facts.left_off, **next_offsets(facts.status)}, target, facts.topic)
     steps: tuple[Step, ...] = ()
-    is_moved = is_same and begun.get("moved") and (facts.running is not None or was == "STOPPED")
+    has_moved = same is not None and same.state == "moved"
+    is_moved = has_moved and (facts.running is not None or was == "STOPPED")
     if is_moved:
         planned = ()
     else:
@@ -361,10 +363,10 @@ def reset(
     return IngestionChange(
         table, "RESET", steps, started=was != "STOPPED", moves=planned,
         needs_consent=not all(move.is_harmless for move in planned),
-        pending={
-            **(begun if is_same else {}), "was": was, "asked": asked,
-            "again": f"RESET INGESTION {table.full_name} {asked}".rstrip(),
-        },
+        notes=ChangeNotes(
+            f"RESET INGESTION {table.full_name} {asked}".rstrip(), was=was, target=asked, offsets=announced
+        ),
+        has_moved=has_moved,
     )  # fmt: skip
 
 

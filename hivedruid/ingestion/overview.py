@@ -26,6 +26,7 @@ from hivedruid.ingestion.model import (
     UnparseableRecord,
 )
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, task_groups
+from hivedruid.operations.changes import IngestionJob
 from hivedruid.redaction import redact
 from hivedruid.settings import PERIOD, seconds
 
@@ -42,11 +43,14 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of the home: its tables, their ingestion records by table_id, and its name in supervisors."""
+    """The facts of the home: its tables, their ingestion records and unfinished changes by table_id, and its name in
+    supervisors.
+    """
 
     tables: tuple[Table, ...] = ()
     records: Mapping[str, IngestionRecord] = field(default_factory=dict)
     home: str = ""
+    unfinished: Mapping[str, IngestionJob] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Ingestion:
     """A table that is fed from a stream, its supervisor, or both.
 
     `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run and
-    could be queried. `started`, `pending`, `again` and `last` are from the catalog: whether it should run, the interrupted
+    could be queried. `started`, `pending`, `rerun` and `last` are from the catalog: whether it should run, the interrupted
     verb, the statement that completes it if it is more than the verb, and the last submitted spec.
     `differences`: between the supervisor's spec and the table's. `offsets` are the topic's in Kafka; `topic_problem` is
     why they could not be read.
@@ -78,7 +82,7 @@ class Ingestion:
     parse_errors: tuple[UnparseableRecord, ...] = ()
     started: bool = False
     pending: str = ""
-    again: str = ""
+    rerun: str = ""
     last: LastSpec | None = None
     differences: tuple[Difference, ...] = ()
     offsets: TopicOffsets | None = None

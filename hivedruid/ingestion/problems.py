@@ -16,6 +16,7 @@ from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
+from hivedruid.operations.changes import rerun_statement
 from hivedruid.redaction import redact
 
 RECENT = timedelta(minutes=10)
@@ -111,8 +112,8 @@ def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
     """Rerunning the statement completes it."""
     if one.pending:
         cause = f"{one.pending} has not completed: it is still running, or was interrupted"
-        repair = one.again or (f"DROP TABLE {_name(one)}" if one.pending == "DROP" else _statement(one.pending, one))
-        if one.pending == "ALTER" and not one.again:
+        repair = rerun_statement(one.pending, _name(one), one.rerun)
+        if not repair:
             is_suspended = one.supervisor is not None and one.supervisor.suspended
             repair = "-- rerun ALTER TABLE" if is_suspended else _statement("START", one)
         yield Problem(one.name, "interrupted", cause, f"its supervisor is {one.state}", repair)

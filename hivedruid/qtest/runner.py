@@ -206,12 +206,14 @@ def _no_new_data_sources(session: Session) -> Iterator[None]:
 def _end_ingestions(session: Session) -> None:
     """Stop all ingestion that the script started."""
     from hivedruid.catalog.ingestions import Ingestions
+    from hivedruid.operations.change_store import Changes
 
     records = Ingestions(session.catalog).all()
+    unfinished = Changes(session.catalog).unfinished()
     for database in session.catalog.databases():
         for table in session.catalog.tables(database):
             record = records.get(table.table_id)
-            if record is not None and (record.started or record.pending):
+            if (record is not None and record.started) or table.table_id in unfinished:
                 for statement in session.statements(f"DROP TABLE `{database}`.`{table.name}` PURGE"):
                     session.execute(statement)
 

@@ -89,7 +89,7 @@ def test_what_a_forgotten_task_has_published_is_not_published_again(
 
 
 @pytest.mark.parametrize("replaces", ["nothing", "all"])
-def test_what_was_submitted_is_withdrawn(
+def test_what_was_submitted_is_rolled_back(
     druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, replaces: Replaces
 ) -> None:
     name = new_data_source("t")
@@ -108,7 +108,7 @@ def test_what_was_submitted_is_withdrawn(
     assert values(druid, name) == [1, 2]
 
 
-def test_no_rows_in_place_of_all_are_withdrawn(
+def test_no_rows_in_place_of_all_are_rolled_back(
     druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
 ) -> None:
     """What goes on with it goes on with that."""
@@ -133,7 +133,7 @@ def test_no_rows_in_place_of_all_are_withdrawn(
     assert values(druid, name) == [1, 2]
 
 
-def test_what_others_have_written_over_is_not_withdrawn(
+def test_what_others_have_written_over_is_not_rolled_back(
     druid: DruidCluster,
     other: DruidCluster,
     new_data_source: NewDataSource,

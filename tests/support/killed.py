@@ -27,6 +27,7 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
 from hivedruid.errors import HiveDruidError
+from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
@@ -202,7 +203,8 @@ def _watch(moments: Moments) -> None:
 
     DruidClient._send = watched  # type: ignore[assignment, method-assign]
     for owner, names in (
-        (Ingestions, ("begin", "finish", "sending", "worked", "roll_back")),
+        (Ingestions, ("record_spec", "mark_working")),
+        (Changes, ("begin", "note", "finish", "roll_back")),
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage",)),

@@ -13,6 +13,7 @@ import pytest
 from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, copy_database
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
+from hivedruid.operations.change_store import Changes
 from hivedruid.session import Session
 from tests.support.previous_home import Rows, answers, expected_rows, run, unpacked
 
@@ -95,7 +96,8 @@ def test_ingestions(session: Session) -> None:
     ids = {name: session.catalog.get("default", name).table_id for name in STARTED}
     records = {name: ingestions.find(table_id) for name, table_id in ids.items()}
     assert {name: record.started for name, record in records.items()} == STARTED
-    assert {name: record.pending["verb"] for name, record in records.items() if record.pending} == INTERRUPTED
+    unfinished = Changes(session.catalog).unfinished()
+    assert {name: unfinished[ids[name]].verb for name in STARTED if ids[name] in unfinished} == INTERRUPTED
     specs = {name: ingestions.specs(table_id) for name, table_id in ids.items()}
     assert {name: [spec.version for spec in sent] for name, sent in specs.items()} == {
         **{name: [1] for name in STARTED}, "altered": [2, 1], "never": [],

@@ -230,7 +230,7 @@ def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot:
     An interrupted rollback has already discarded the later specs, and continues with the newest.
     """
     now = supervisor_spec(table, snapshot.settings)
-    is_begun = lifecycle.ROLLBACK.items() <= facts.record.pending.items()
+    is_begun = facts.begun is not None and facts.begun.change.rolls_back
     for sent in facts.specs:
         if is_begun or (sent.worked and differences(sent.spec, now)):
             after = replace(
@@ -241,7 +241,7 @@ def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot:
             change = None if facts.running is None else lifecycle.alter(after, dict(sent.spec), facts)
             forget = ForgetSpecs(after, sent.version, resubmits=change is not None)
             resubmitted = (
-                (ChangeIngestion(replace(change, pending={**change.pending, **lifecycle.ROLLBACK})),) if change else ()
+                (ChangeIngestion(replace(change, notes=replace(change.notes, rolls_back=True))),) if change else ()
             )
             return forget, ReplaceTable(table, after), *resubmitted
     raise SemanticError(

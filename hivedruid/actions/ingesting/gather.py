@@ -17,6 +17,8 @@ from hivedruid.engine.kinds import find
 from hivedruid.errors import ConnectError, SemanticError
 from hivedruid.ingestion.lifecycle import IngestionFacts
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of
+from hivedruid.operations.change_store import Changes
+from hivedruid.operations.changes import IngestionJob
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.parser.statements.ingesting import AlterIngestion
@@ -33,10 +35,11 @@ def gather_ingestions(
     """By (database, name). Raises ConnectError if Druid cannot be reached, unless the statement is only explained."""
     found: dict[Key, IngestionFacts] = {}
     try:
-        for key, table, record in _concerned(statement, tables, all_tables, facts):
+        unfinished = Changes(facts.catalog).unfinished()
+        for key, table, record in _concerned(statement, tables, all_tables, unfinished, facts):
             known = _facts(statement, key, table, facts)
             if known is not None:
-                found[key] = replace(known, record=record)
+                found[key] = replace(known, record=record, begun=unfinished.get(table.table_id) if table else None)
     except ConnectError:
         if not facts.plan_only:
             raise
@@ -44,7 +47,11 @@ def gather_ingestions(
 
 
 def _concerned(
-    statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
+    statement: Statement,
+    tables: Mapping[Key, Table],
+    all_tables: Iterable[Table],
+    unfinished: Mapping[str, IngestionJob],
+    facts: Facts,
 ) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
     """The relevant tables fed from Kafka, with the catalog's record of each; None for a table that is being created."""
     if isinstance(statement, s.CreateTable):
@@ -61,7 +68,7 @@ def _concerned(
         sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # possibly together with the topic
         if table.has_data_source and (is_fed(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
-            if has_verb or record.started or record.pending or record.last:
+            if has_verb or record.started or record.last or table.table_id in unfinished:
                 yield (table.database, table.name), table, record
 
 

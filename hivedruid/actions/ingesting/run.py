@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, assert_never
+from typing import assert_never
+from uuid import uuid4
 
 from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, ForgetSpecs, IngestingAction
 from hivedruid.actions.model import Action
@@ -12,10 +14,13 @@ from hivedruid.actions.services import Services
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
-from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step
 from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.ingestion.supervisor import SUPERVISOR
+from hivedruid.operations.change_store import Changes
+from hivedruid.operations.changes import ChangeNotes, IngestionJob, rerun_statement, statement_name
+from hivedruid.operations.owner import owned
+from hivedruid.operations.store import Operations
 from hivedruid.settings import seconds
 
 TIMEOUT = "hivedruid.ingestion.timeout"
@@ -40,57 +45,81 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     change = action.change
     _note_differences(change, services)
     _ask(change, services)
-    ingestions = Ingestions(services.catalog)
     table_id = change.table.table_id
-    before = ingestions.find(table_id)
-    changes = any(not isinstance(step, Await) for step in change.steps)
-    pending: dict[str, Any] = {"verb": change.verb, **change.pending}
     if change.spec is not None:
         bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
+        ingestions = Ingestions(services.catalog)
         ingestions.record_spec(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
+    changes = Changes(services.catalog)
+    if all(isinstance(step, Await) for step in change.steps):
+        moved = _run_steps(action, services, None)
+        if change.verb != "WAIT":
+            changes.finish(table_id, started=change.started)
+    else:
+        job = _job(change, services)
+        with owned(services.home, job, Operations(services.catalog)):
+            moved = _run_steps(action, services, changes.begin(job))
+            changes.finish(table_id, started=change.started)
+    if moved:
+        places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
+        services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
+
+
+def _job(change: IngestionChange, services: Services) -> IngestionJob:
+    """The change as the catalog records it."""
+    table = change.table
+    return IngestionJob(
+        id=f"{table.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement=statement_name(change.verb),
+        database=table.database, table=table.name, table_id=table.table_id, druid=services.setting("druid.url"),
+        text=rerun_statement(change.verb, table.full_name, change.notes.rerun), state="moved" if change.has_moved else "begun", verb=change.verb, change=change.notes,
+    )  # fmt: skip
+
+
+def _run_steps(action: ChangeIngestion, services: Services, job: IngestionJob | None) -> tuple[Move, ...]:
+    """Run the steps; `job` records them, None if nothing is changed. Returns the offsets that were moved."""
+    change, table_id = action.change, action.table.table_id
+    changes, ingestions = Changes(services.catalog), Ingestions(services.catalog)
 
     def on_offsets(planned: tuple[Move, ...]) -> None:
+        nonlocal job
         _ask_again(change, planned, services)
-        pending["offsets"] = {str(move.partition): move.after for move in planned}
-        ingestions.begin(table_id, pending)
+        assert job is not None
+        offsets = {move.partition: move.after for move in planned}
+        job = changes.note(job, job.state, replace(job.change, offsets=offsets))
 
     def on_step() -> None:
+        nonlocal job
         if isinstance(change.steps[progress.done], MoveOffsets):
-            ingestions.begin(table_id, {**pending, "moved": True})
+            assert job is not None
+            job = changes.note(job, "moved", job.change)
         progress.step()
 
-    if changes:
-        ingestions.begin(table_id, pending)
-    engine = services.engine(KafkaIngestion)
     progress = Progress()
     try:
-        moved = engine.change_ingestion(
+        moved = services.engine(KafkaIngestion).change_ingestion(
             change,
             patience=seconds(services.setting(TIMEOUT)),
             on_offsets=on_offsets,
             on_accepted=lambda spec: ingestions.save_accepted(table_id, spec),
             on_step=on_step,
         )
-    except OwnerError:
-        ingestions.finish(table_id, started=False)
+    except OwnerError as error:
+        changes.finish(table_id, started=False, error=error.message)
         raise
     except HiveDruidError as error:
-        if changes and _is_refused(change.steps[progress.done :], progress.done, error):
-            ingestions.restore(table_id, before)
+        if job is not None and _is_refused(change.steps[progress.done :], progress.done, error):
+            changes.refuse(job, error.message)
             if action.before is not None:
                 services.catalog.replace(action.before)
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
-            ingestions.finish(
-                table_id, started=change.started
-            )  # all requests were sent; Druid continues without us, or reports why not
+            # all requests were sent; Druid continues without us, or reports why not
+            changes.finish(table_id, started=change.started)
+        elif job is not None:
+            changes.fail(job, error.message)
         raise
     if change.spec is not None and any(isinstance(step, Await) and step.state == "running" for step in change.steps):
         ingestions.mark_working(table_id)
-    if change.verb != "WAIT":
-        ingestions.finish(table_id, started=change.started)
-    if moved:
-        places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
-        services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
+    return moved
 
 
 def _is_refused(left: Sequence[Step], done: int, error: HiveDruidError) -> bool:
@@ -146,5 +175,8 @@ def _counts(planned: tuple[Move, ...]) -> tuple[int, int]:
 
 
 def forget_specs(action: ForgetSpecs, services: Services) -> None:
-    pending = {"verb": "ALTER", **lifecycle.ROLLBACK} if action.resubmits else None
-    Ingestions(services.catalog).roll_back(action.table.table_id, action.version, pending)
+    job = None
+    if action.resubmits:
+        change = IngestionChange(action.table, "ALTER", (), started=True, notes=ChangeNotes(rolls_back=True))
+        job = _job(change, services)
+    Changes(services.catalog).roll_back(action.table.table_id, action.version, job)

@@ -31,6 +31,7 @@ from hivedruid.errors import DruidError, Span
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.problems import COLUMNS, Problem, problems
+from hivedruid.operations.change_store import Changes
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
 
@@ -93,7 +94,7 @@ def known(catalog: Catalog, home: Path) -> o.Known:
     from hivedruid.catalog.ingestions import Ingestions
 
     tables = tuple(table for database in catalog.databases() for table in catalog.tables(database))
-    return o.Known(tables, Ingestions(catalog).all(), home_name(home))
+    return o.Known(tables, Ingestions(catalog).all(), home_name(home), Changes(catalog).unfinished())
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:

@@ -14,6 +14,7 @@ from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
 from hivedruid.cells import hive_text
 from hivedruid.errors import SemanticError, Span, did_you_mean
 from hivedruid.ingestion.problems import Problem
+from hivedruid.operations.changes import IngestionJob
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.loads import LoadJob
 from hivedruid.operations.operation import KnownOperation, Operation
@@ -147,8 +148,9 @@ def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> Known:
 
 
 def problems(jobs: Sequence[Known]) -> tuple[Problem, ...]:
-    """The jobs that have not ended and do not run."""
-    return tuple(_problem(known) for known in jobs if not known.operation.has_ended and not known.is_running)
+    """The jobs that have not ended and do not run. Changes of ingestions are among the problems of the ingestions."""
+    stopped = (known for known in jobs if not known.operation.has_ended and not known.is_running)
+    return tuple(_problem(known) for known in stopped if not isinstance(known.operation, IngestionJob))
 
 
 def _problem(known: Known) -> Problem:

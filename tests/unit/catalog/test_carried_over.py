@@ -1,4 +1,5 @@
-"""A home of the version before durable operations: every job is there, and can be resumed or cancelled as before.
+"""A home of the version before durable operations: every job and change is there,
+and can be completed as before.
 
 home_of_version_6.sql was dumped from a home that commit 9ccbe01 made: tables by statements, the jobs and ingestions by its
 own classes.
@@ -15,8 +16,12 @@ from pathlib import Path
 import pytest
 
 from hivedruid.catalog.database import FILE_NAME, MIGRATIONS
+from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.errors import SemanticError
 from hivedruid.jobs.load import LoadReport
 from hivedruid.jobs.staged import StagedRows
+from hivedruid.operations.change_store import Changes
+from hivedruid.operations.changes import ChangeNotes
 from hivedruid.operations.loads import LoadJob, ViewJob
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
@@ -38,7 +43,7 @@ def loads(session: Session) -> dict[str, LoadJob]:
 
 
 def test_every_job_is_listed(session: Session) -> None:
-    jobs = [row for row in run(session, "SHOW JOBS") if "INGESTION" not in row["statement"]]
+    jobs = [row for row in run(session, "SHOW JOBS") if row["id"] in loads(session)]
     assert [(row["id"], row["statement"], row["table"], row["state"], row["running"], row["rows"]) for row in jobs] == [
         ("view", "MATERIALIZED VIEW", "default.t", "staged", "interrupted", 3),
         ("cancelled", "INSERT INTO", "default.t", "cancelled", "no", None),
@@ -74,6 +79,38 @@ def test_jobs_end_as_before(session: Session) -> None:
         run(session, f"CANCEL JOB '{job}'")
     run(session, "RESUME JOB 'verified'")
     assert {job.id for job in loads(session).values() if not job.has_ended} == {"submitted", "withdrawing"}
+
+
+def test_every_change_of_an_ingestion_is_listed(session: Session) -> None:
+    changes = [row for row in run(session, "SHOW JOBS") if row["id"] not in loads(session)]
+    assert [(row["statement"], row["table"], row["state"], row["running"]) for row in reversed(changes)] == [
+        ("ALTER TABLE", "default.altered", "begun", "interrupted"),
+        ("DROP TABLE", "default.purged", "begun", "interrupted"),
+        ("RESET INGESTION", "default.reset", "moved", "interrupted"),
+        ("ALTER TABLE", "default.rolled", "begun", "interrupted"),
+        ("START INGESTION", "default.started", "begun", "interrupted"),
+    ]
+    found = {job.table: job for job in Changes(session.catalog).unfinished().values()}
+    assert found["reset"].change == ChangeNotes(
+        "RESET INGESTION default.reset TO EARLIEST", was="RUNNING", target="TO EARLIEST", offsets={0: 1, 1: 2}
+    )
+    assert found["rolled"].change == ChangeNotes(rolls_back=True)
+    assert found["altered"].change == ChangeNotes("START INGESTION default.altered", runs=True)
+    assert found["purged"].rerun == "DROP TABLE default.purged PURGE"
+    records = Ingestions(session.catalog).all()
+    assert sorted(found) == ["altered", "purged", "reset", "rolled", "started"]
+    assert [records[found[name].table_id].started for name in sorted(found)] == [True, True, True, True, False]
+    assert all(record.last is not None for record in records.values())
+
+
+def test_a_change_of_an_ingestion_is_completed_by_its_statement(session: Session) -> None:
+    (started,) = run(session, "SHOW JOBS FOR started")
+    for verb in ("RESUME", "CANCEL"):
+        with pytest.raises(SemanticError, match="it changes an ingestion") as refused:
+            run(session, f"{verb} JOB '{started['id']}'")
+        assert str(refused.value.hint).startswith("rerun START INGESTION default.started")
+    told = {row["name"]: row["value"] for row in run(session, f"DESCRIBE JOB '{started['id']}'")}
+    assert (told["statement"], told["next"]) == ("START INGESTION", "rerun START INGESTION default.started")
 
 
 def test_the_tables_are_as_before(session: Session) -> None:

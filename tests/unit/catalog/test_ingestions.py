@@ -26,23 +26,14 @@ def table(catalog: Catalog) -> Table:
     return catalog.add(Table("default", "t", "druid", (), properties={"kafka.topic": "k"}))
 
 
-def test_begun_and_finished(catalog: Catalog, table: Table) -> None:
+def test_started_and_stopped(catalog: Catalog, table: Table) -> None:
     ingestions = Ingestions(catalog)
     assert ingestions.find(table.table_id) == IngestionRecord()
-    ingestions.begin(table.table_id, {"verb": "START"})
-    assert ingestions.find(table.table_id) == IngestionRecord(started=False, pending={"verb": "START"})
+    ingestions.begin(table.table_id)
+    assert ingestions.find(table.table_id) == IngestionRecord(started=False)
     ingestions.finish(table.table_id, started=True)
+    ingestions.begin(table.table_id)
     assert ingestions.all() == {table.table_id: IngestionRecord(started=True)}
-    ingestions.begin(table.table_id, {"verb": "STOP"})
-    assert ingestions.find(table.table_id) == IngestionRecord(started=True, pending={"verb": "STOP"})
-
-
-def test_what_was_refused_leaves_nothing(catalog: Catalog, table: Table) -> None:
-    ingestions = Ingestions(catalog)
-    ingestions.begin(table.table_id, {"verb": "STOP"})
-    for before in (IngestionRecord(), IngestionRecord(started=True), IngestionRecord(pending={"verb": "STOP"})):
-        ingestions.restore(table.table_id, before)
-        assert ingestions.find(table.table_id) == before
 
 
 def test_specs_are_kept_once_and_not_for_ever(catalog: Catalog, table: Table) -> None:

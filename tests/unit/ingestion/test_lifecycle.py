@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from hivedruid.catalog.ingestions import IngestionRecord
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError
@@ -20,6 +19,8 @@ from hivedruid.ingestion.lifecycle import (
 )
 from hivedruid.ingestion.model import ReadingTask, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR
+from hivedruid.operations.changes import IngestionJob
+from tests.support.jobs import a_change
 
 TABLE = Table("default", "t", "druid", (), properties={"druid.datasource": "d/x"}, table_id="ours")
 SPEC: dict[str, Any] = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "d/x"}, "ioConfig": {"topic": "k"}}}
@@ -131,9 +132,9 @@ def test_alter() -> None:
     ]  # fmt: skip
     assert steps(lifecycle.alter(TABLE, other, RUNNING)) == resubmitted
     assert steps(lifecycle.start(TABLE, other, RUNNING)) == resubmitted
-    begun = IngestionRecord(started=True, pending={"verb": "ALTER", "runs": True})
-    assert steps(lifecycle.alter(TABLE, other, replace(SUSPENDED, record=begun))) == resubmitted[2:]
-    assert steps(lifecycle.alter(TABLE, SPEC, replace(SUSPENDED, record=begun))) == resubmitted[2:]
+    begun = replace(SUSPENDED, begun=a_change("ALTER", runs=True))
+    assert steps(lifecycle.alter(TABLE, other, begun)) == resubmitted[2:]
+    assert steps(lifecycle.alter(TABLE, SPEC, begun)) == resubmitted[2:]
     change = lifecycle.alter(TABLE, other, SUSPENDED)
     assert steps(change) == [f"POST {SUPERVISOR}"]
     assert change is not None
@@ -169,25 +170,24 @@ def test_reset_leaves_things_as_they_are() -> None:
 
 
 def test_an_interrupted_reset_is_finished_as_announced() -> None:
-    begun = {"verb": "RESET", "asked": "TO LATEST", "was": "RUNNING", "offsets": {"0": 7}}
+    begun = a_change("RESET", target="TO LATEST", was="RUNNING", offsets={0: 7})
 
-    def again(asked: str, pending: dict[str, Any]) -> list[str]:
-        facts = replace(SUSPENDED, record=IngestionRecord(started=True, pending=pending))
+    def again(asked: str, begun: IngestionJob) -> list[str]:
+        facts = replace(SUSPENDED, begun=begun)
         return steps(lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked=asked, forward_only=True))
 
     resumed = [f"POST {BASE}/resume", "wait until running"]
     assert again("TO LATEST", begun)[1:] == [f'POST {BASE}/resetOffsets {{"0": 7}}', *resumed]
     assert again("TO EARLIEST", begun)[1:] == [f'POST {BASE}/resetOffsets {{"0": 1}}', *resumed]
-    assert again("TO LATEST", {**begun, "moved": True}) == resumed
-    facts = replace(RUNNING, record=IngestionRecord(started=True, pending={**begun, "moved": True}))
+    assert again("TO LATEST", replace(begun, state="moved")) == resumed
+    facts = replace(RUNNING, begun=replace(begun, state="moved"))
     change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="TO LATEST", forward_only=True)
     assert steps(change) == ["wait until running"]
 
 
 def test_a_reset_that_was_interrupted_ends_what_it_made() -> None:
     """The supervisor that was made to move offsets: there was none before."""
-    pending = {"verb": "RESET", "asked": "", "was": "STOPPED"}
-    facts = replace(SUSPENDED, record=IngestionRecord(pending=pending))
+    facts = replace(SUSPENDED, begun=a_change("RESET", was="STOPPED"))
     change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="", forward_only=False)
     assert steps(change)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]
     assert not change.started
@@ -195,7 +195,7 @@ def test_a_reset_that_was_interrupted_ends_what_it_made() -> None:
 
 def test_an_interrupted_alter_is_seen_to_its_end() -> None:
     assert lifecycle.alter(TABLE, SPEC, RUNNING) is None
-    begun = replace(RUNNING, record=IngestionRecord(started=True, pending={"verb": "ALTER"}))
+    begun = replace(RUNNING, begun=a_change("ALTER"))
     change = lifecycle.alter(TABLE, SPEC, begun)
     assert change is not None
     assert steps(change) == ["wait until running"]
