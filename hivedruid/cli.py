@@ -281,7 +281,7 @@ def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
 
     services = running(home)
     if services is None:
-        raise ConnectError("the local cluster is not running", hint="run: hivedruid local up")
+        raise ConnectError("the local cluster is not running", hint="run hivedruid local up")
     return {
         "druid.url": services.broker,
         "druid.coordinator.url": services.coordinator,

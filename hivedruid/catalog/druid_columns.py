@@ -45,15 +45,15 @@ def parse_aggregators(text: str) -> tuple[dict[str, Aggregator], str | None]:
     while text[end:].strip(" ,"):
         match = _AGGREGATOR.match(text, end)
         if match is None or match["column"].lower() in result:
-            return {}, "column:function(field), … with every column once"
+            return {}, "a list of column:function(field) with each column at most once"
         if match["function"].lower() not in names:
-            return {}, f"functions among {', '.join(AGGREGATORS)}"
+            return {}, f"a list of column:function(field) with the functions {', '.join(AGGREGATORS)}"
         function, field = names[match["function"].lower()], match["field"] or None
         if field is not None and (field == "*") != (function == "count"):
-            return {}, "count(*), which counts records, and other functions of a field"
+            return {}, "a list of column:function(field), where the field of count, and of no other function, is *"
         result[match["column"].lower()] = Aggregator(function, None if field == "*" else field)
         end = match.end()
-    return result, None if result else "column:function(field), …"
+    return result, None if result else "a list of column:function(field)"
 
 
 def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
@@ -62,9 +62,12 @@ def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
     for pair in filter(None, (part.strip() for part in text.split(","))):
         column, _, handling = (part.strip() for part in pair.rpartition(":"))
         if not column or column.lower() in result or handling.upper() not in MULTI_VALUES:
-            return {}, f"column:handling, … with every column once and {', '.join(MULTI_VALUES)}"
+            return (
+                {},
+                f"a list of column:handling with each column at most once and the handling {', '.join(MULTI_VALUES)}",
+            )
         result[column.lower()] = handling.upper()
-    return result, None if result else "column:handling, …"
+    return result, None if result else "a list of column:handling"
 
 
 _STAND_INS: dict[str, HiveType] = {"string": STRING, "double": DOUBLE}
@@ -83,9 +86,9 @@ def parse_stored_as(text: str) -> tuple[dict[str, HiveType], str | None]:
     for pair in filter(None, (part.strip() for part in text.split(","))):
         column, _, type_ = (part.strip() for part in pair.rpartition(":"))
         if not column or column.lower() in result or type_.lower() not in _STAND_INS:
-            return {}, "column:type, … with every column once and string or double"
+            return {}, "a list of column:type with each column at most once and the type string or double"
         result[column.lower()] = _STAND_INS[type_.lower()]
-    return result, None if result else "column:type, …"
+    return result, None if result else "a list of column:type"
 
 
 def with_stored_types(columns: Iterable[Column], properties: Mapping[str, str]) -> tuple[Column, ...]:

@@ -61,7 +61,7 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
     url = settings["druid.url"]
     if url == "local":
         if local is None:
-            raise ConnectError("the local cluster is not running", hint="start it: hivedruid local up")
+            raise ConnectError("the local cluster is not running", hint="run hivedruid local up")
         broker, coordinator, overlord = local.broker, local.coordinator, local.overlord
     else:
         broker = url

@@ -135,7 +135,7 @@ class DruidClient:
     ) -> requests.Response:
         """The response, whatever its status. Retries idempotent requests while the service or its leader is unavailable."""
         if not self.address.base(service):  # a stopped service of a local cluster
-            raise ConnectError(f"the local cluster's {service} is not running", hint="start it: hivedruid local up")
+            raise ConnectError(f"the local cluster's {service} is not running", hint="run hivedruid local up")
         tries = self.address.tries if repeatable else 1
         for attempt in range(1, tries + 1):
             if attempt > 1:

@@ -153,7 +153,7 @@ def _local_cluster(feature: str, home: Path, _: Settings) -> Iterator[Check]:
     elif started:
         yield Check(feature, OK, f"up: {', '.join(started)}")
     else:
-        yield Check(feature, LATER, "not running", "run: hivedruid local up")
+        yield Check(feature, LATER, "not running", "run hivedruid local up")
         available = _available_memory()
         enough = available >= MEMORY_FOR_CLUSTER
         yield Check(

@@ -70,5 +70,5 @@ def _local_kafka(home: Path | None) -> str:
 
     services = running(home or default_home())
     if services is None or not services.kafka:
-        raise ConnectError("the local cluster's Kafka is not running", hint="run: hivedruid local up")
+        raise ConnectError("the local cluster's Kafka is not running", hint="run hivedruid local up")
     return services.kafka

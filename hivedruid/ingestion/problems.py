@@ -72,7 +72,7 @@ def _cut(text: str) -> str:
 
 def _unreachable(overview: Overview) -> Iterator[Problem]:
     for one in overview.unreachable:
-        yield Problem(one.service, "unreachable", one.message, one.evidence, f"-- {one.hint or 'start it'}")
+        yield Problem(one.service, "unreachable", one.message, one.evidence, f"-- {one.hint or 'start the service'}")
 
 
 def _no_workers(overview: Overview) -> Iterator[Problem]:

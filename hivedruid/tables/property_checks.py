@@ -202,8 +202,12 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "duration": _duration,
     "datetime": _datetime,
     "enum": lambda known, value: None if value.upper() in known.values else f"one of {', '.join(known.values)}",
-    "list": lambda _, value: None if any(part.strip() for part in value.split(",")) else "names separated by commas",
-    "mapping": lambda _, value: None if parse_mapping(value) is not None else "field:column, … with every name once",
+    "list": lambda _, value: (
+        None if any(part.strip() for part in value.split(",")) else "a list of names separated by commas"
+    ),
+    "mapping": lambda _, value: (
+        None if parse_mapping(value) is not None else "a list of field:column with each name at most once"
+    ),
     "aggregators": lambda _, value: parse_aggregators(value)[1],
     "multivalue": lambda _, value: parse_multi_values(value)[1],
     "storedas": lambda _, value: parse_stored_as(value)[1],

@@ -366,4 +366,4 @@ def test_a_part_of_the_local_cluster_that_has_died_is_named() -> None:
     client = DruidClient(address(Settings({"druid.url": "local"}), LocalServices("", "http://127.0.0.1:1", "", "")))
     with pytest.raises(ConnectError, match="local cluster's broker is not running") as raised:
         client.get("broker", "/status", Any)
-    assert raised.value.hint == "start it: hivedruid local up"
+    assert raised.value.hint == "run hivedruid local up"

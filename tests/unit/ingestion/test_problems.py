@@ -50,13 +50,13 @@ def test_nothing_where_all_is_well() -> None:
 
 
 def test_a_service_that_does_not_answer() -> None:
-    away = Unreachable("Druid's coordinator", "cannot reach it: connection refused", "start it: hivedruid local up")
+    away = Unreachable("Druid's coordinator", "cannot reach it: connection refused", "run hivedruid local up")
     assert only(running(), unreachable=(away,)) == Problem(
         "Druid's coordinator",
         "unreachable",
         "cannot reach it: connection refused",
         "",
-        "-- start it: hivedruid local up",
+        "-- run hivedruid local up",
     )
 
 
