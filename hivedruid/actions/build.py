@@ -9,6 +9,7 @@ from hivedruid.actions.families import builder, family_of
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.engine.kinds import session_kind
 from hivedruid.parser.statements import Explain, Statement
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     """
     if isinstance(statement, Explain):
         return build(statement.statement, snapshot, note)
+    built = _build(statement, snapshot, note)
+    kind = session_kind(snapshot.settings)
+    for action in built.actions:
+        kind.check("the statement is not supported", *action.capabilities)
+    return built
+
+
+def _build(statement: Statement, snapshot: Snapshot, note: Note | None) -> StatementPlan:
     build_family = builder(family_of(statement))
     if not snapshot.jobs or "jobs" not in statement.needs:
         return build_family(statement, snapshot, note)

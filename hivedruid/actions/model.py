@@ -37,6 +37,14 @@ class Action:
         return ()
 
     @property
+    def capabilities(self) -> tuple[type, ...]:
+        """The capabilities that it needs of the session's engine; the statement is refused without them."""
+        from hivedruid.engine.capabilities import Loading
+
+        changes_rows = self.ingests is not None or any(table.has_data_source for table in self.empties)
+        return (Loading,) if changes_rows else ()
+
+    @property
     def reads(self) -> tuple[DruidRead, ...]:
         """The native queries that it runs first, for EXPLAIN."""
         return ()

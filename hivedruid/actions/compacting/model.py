@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import Json
+from hivedruid.engine.capabilities import SegmentLists
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class ListSegments(Action):
     table: Table | None
     database: str
     asks: bool = True
+
+    @property
+    def capabilities(self) -> tuple[type, ...]:
+        return (SegmentLists,)
 
 
 CompactingAction = CompactSegments | ConfigureCompaction | ListCompactions | ListSegments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,34 @@ def test_an_engine_as_a_capability(tmp_path: Path) -> None:
         == "the statement is not supported: the embedded store does not ingest from Kafka or run tasks"
     )
     assert raised.value.hint == "a Druid cluster is required: run hivedruid local up, or set druid.url to a router"
+
+
+def test_a_statement_is_refused_if_the_engine_lacks_a_capability(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is built, so EXPLAIN refuses it, too."""
+    create = "CREATE TABLE t (`__time` TIMESTAMP, a STRING) STORED BY 'druid'"
+    with Session(tmp_path) as session:
+        run(session, create)
+        reader = replace(
+            EMBEDDED_STORE, lacks={**EMBEDDED_STORE.lacks, Loading: "is read-only", SegmentLists: "is closed"}
+        )
+        monkeypatch.setattr(kinds, "KINDS", {EMBEDDED: reader})
+        for text in ("INSERT INTO t VALUES (CURRENT_TIMESTAMP, 'x')", "TRUNCATE TABLE t", "DROP TABLE t"):
+            for prefix in ("", "EXPLAIN "):
+                with pytest.raises(
+                    UnsupportedError, match="the statement is not supported: the embedded store is read-only"
+                ):
+                    run(session, prefix + text)
+        with pytest.raises(UnsupportedError, match="the embedded store is closed"):
+            run(session, "SHOW SEGMENTS")
+        assert run(session, "SELECT a FROM t") == []
+        assert run(session, "SHOW TABLES") == [("t",)]
+
+
+def run(session: Session, text: str) -> list[tuple[object, ...]]:
+    (statement,) = session.statements(text)
+    return list(session.execute(statement).rows)
 
 
 def test_an_engine_with_only_some_capabilities_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
