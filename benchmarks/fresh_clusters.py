@@ -1,9 +1,10 @@
-"""CREATE TABLE … AS on fresh local clusters, again and again: each must be queryable soon after its rows were ingested.
+"""CREATE TABLE … AS on fresh local clusters, repeatedly: each table must be queryable soon after its rows were
+ingested.
 
     python benchmarks/fresh_clusters.py [--clusters 5] [--tables 10] [--limit 60]
 
-Each cluster is started with --heap small below a folder of its own, and removed. A table that takes longer than
-`--limit` seconds is a stall: its time is printed, and the exit code is 1.
+Each cluster is started with --heap small in its own folder, and removed. A table that takes longer than `--limit`
+seconds is a stall: its time is printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def run(*arguments: str) -> str:
 
 
 def seconds_of_tables(home: Path, tables: int) -> list[float]:
-    """How long each of the tables took, statement to rows, on a cluster that is started for them."""
+    """The time of each table, from statement to rows, on a cluster that is started for them."""
     taken = []
     run("local", "up", "--druid", "--heap", "small", "--home", str(home))
     try:

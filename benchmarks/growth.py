@@ -1,6 +1,6 @@
-"""How planning and error messages grow with the text: statements of 60 kB to 1 MB, and up to 10,000 names.
+"""How planning and error messages scale with the length of a statement: 60 kB to 1 MB, and up to 10,000 names.
 
-An exponent of 1 is linear in the text. Run: python benchmarks/growth.py [--check]; with --check it fails above 1.5.
+An exponent of 1 is linear in the length. Run: python benchmarks/growth.py [--check]; with --check it fails above 1.5.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ SET hivevar:w = added
 
 
 def measured(session: Session, text: str) -> float:
-    """Seconds of this process until the plan, or the error with its place, is printed."""
+    """CPU seconds until the plan, or the error with its position, is printed."""
     begin = process_time()
     try:
         for statement in session.statements(text):

@@ -1,12 +1,15 @@
-"""Ingestion from Kafka on a real Druid: that of `--home`, else one that is started and stopped again.
+"""Ingestion from Kafka on a Druid cluster: that of `--home`, or one that is started and stopped.
 
-start    START INGESTION to the first row that a query sees, beside the same spec posted by curl: at most 1.1 x.
-calls    Requests to Druid of START, SHOW INGESTIONS and SHOW PROBLEMS while 1, 100 and 1,000 supervisors rest, and while
-         100 run, and the seconds beside one GET of all supervisors. Always on a cluster of its own: it needs a large
+start    From START INGESTION to the first row that a query returns, compared with the same spec posted by curl: at most
+1.1 x.
+calls    The requests to Druid of START, SHOW INGESTIONS and SHOW PROBLEMS with 1, 100 and 1,000 suspended supervisors,
+and with
+         100 running ones, and the seconds compared with one GET of all supervisors. Always on its own cluster: it needs
+         a large
          overlord.
-million  A million records counted exactly, and the records per second beside a consumer of kafka-python.
+million  A million records counted exactly, and the records per second compared with a consumer of kafka-python.
 
-Names of parts choose them; `--quick` makes all of them small.
+Arguments select parts by name; `--quick` makes all of them small.
 """
 
 from __future__ import annotations
@@ -48,17 +51,19 @@ from hivedruid.session import Session
 
 START_TARGET = 1.1
 PATIENCE = 300.0
-"""Seconds until what does not come is an error."""
+"""Timeout in seconds."""
 POLL = 0.02
-"""Seconds between two looks for the first row."""
+"""Seconds between two queries for the first row."""
 THREADS = 8
 OVERLORD = 1500
-"""MB of heap of the overlord for a thousand supervisors: each of them has two consumers of Kafka in it."""
+"""Heap of the overlord in MB for a thousand supervisors: each of them has two Kafka consumers."""
 DAY = "2015-09-12"
 
 
 class Bench:
-    """A home over a cluster. Everything that is made in Druid and Kafka has a name of ours, and goes at the end."""
+    """A home with a cluster. Everything that it creates in Druid and Kafka has a unique name and is deleted at the
+    end.
+    """
 
     def __init__(self, folder: Path, services: LocalServices) -> None:
         self.services = services
@@ -92,7 +97,7 @@ class Bench:
         return name
 
     def table(self, topic: str) -> str:
-        """A table without rollup over a topic, from its begin on."""
+        """A table without rollup that ingests a topic from its beginning."""
         name = f"bench_{uuid4().hex[:12]}"
         self.sources.add(name)
         given = {
@@ -105,13 +110,13 @@ class Bench:
         return name
 
     def spec(self, name: str, *, suspended: bool = False) -> dict[str, Any]:
-        """What START sends."""
+        """The spec that START submits."""
         table = self.session.catalog.get("default", name)
         spec = supervisor_spec(table, self.session.settings)
         return owned(spec, table, home_name(self.home), suspended=suspended)
 
     def end(self, names: Iterable[str]) -> None:
-        """No supervisor and no task is left of these; what the tasks have read and not published is gone."""
+        """Wait until these have no supervisor and no task; records that tasks have read and not published are dropped."""
         chosen = set(names)
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self._terminate, chosen))
@@ -124,7 +129,7 @@ class Bench:
         client.close()
 
     def _kill(self, names: set[str]) -> int:
-        """End the tasks of these; how many there were."""
+        """Stop the tasks of these; returns their number."""
         tasks = [task for task in self.overlord.tasks(most=0) if task.data_source in names and not task.is_complete]
         for task in tasks:
             self.overlord.kill(task.id)
@@ -154,7 +159,7 @@ def until(look: Callable[[], object], pause: float = 0.2) -> None:
 
 
 class Rows:
-    """How many rows the broker counts in a data source, asked over one connection."""
+    """The number of rows of a data source according to the broker, over one connection."""
 
     def __init__(self, broker: str, source: str) -> None:
         parts = urlsplit(broker)
@@ -170,7 +175,7 @@ class Rows:
         return int(found[0]["result"]["n"]) if found else 0
 
 
-# --- START beside curl -------------------------------------------------------------------------------------------
+# --- START compared with curl ------------------------------------------------------------------------------------
 
 
 def by_start(bench: Bench, name: str) -> list[str]:
@@ -185,7 +190,7 @@ def by_curl(bench: Bench, name: str) -> list[str]:
 
 
 def first_row(bench: Bench, command_of: Callable[[Bench, str], list[str]]) -> float:
-    """Seconds from the start of the process to the first row, by a fresh table over a topic of its own."""
+    """Seconds from the start of the process to the first row, for a new table over its own topic."""
     name = bench.table(bench.topic(records=1000))
     rows = Rows(bench.services.broker, name)
     command = command_of(bench, name)
@@ -221,7 +226,7 @@ def start(bench: Bench, *, quick: bool) -> None:
 
 @contextmanager
 def requests() -> Iterator[list[str]]:
-    """The requests to Druid while this is open."""
+    """The requests to Druid inside the block."""
     sent: list[str] = []
     send = DruidClient._send
 
@@ -278,7 +283,7 @@ def watch(bench: Bench, label: str) -> None:
 
 
 def supervise(bench: Bench, count: int, *, suspended: bool) -> None:
-    """That many supervisors more, each of a table, ten of them over a topic."""
+    """Create more supervisors, each of a table, ten of them for each topic."""
     topics = [bench.topic() for _ in range(0, count, 10)]
     specs = [bench.spec(bench.table(topics[number // 10]), suspended=suspended) for number in range(count)]
 
@@ -307,7 +312,7 @@ def produce(bootstrap: str, topic: str, partition: int, numbers: range) -> None:
 
 
 def consumed(bootstrap: str, topic: str, count: int) -> float:
-    """Seconds in which a consumer of kafka-python gets all records, parses them and sums their ids."""
+    """Seconds in which a consumer of kafka-python reads all records, parses them and sums their ids."""
     consumer = KafkaConsumer(topic, bootstrap_servers=bootstrap, auto_offset_reset="earliest", enable_auto_commit=False)
     begin = time.perf_counter()
     total = 0
@@ -358,14 +363,14 @@ def million(bench: Bench, *, quick: bool) -> None:
     bench.end([name])
 
 
-# --- the whole ---------------------------------------------------------------------------------------------------
+# --- main ----------------------------------------------------------------------------------------------------------
 
 PARTS = {"start": start, "calls": calls, "million": million}
 
 
 @contextmanager
 def cluster(home: Path | None, folder: Path) -> Iterator[LocalServices]:
-    """The cluster of a home, which keeps running, else one below `folder` that is gone afterwards."""
+    """The cluster of a home, which keeps running, or else one below `folder` that is removed afterwards."""
     if home is not None:
         yield LocalCluster(home).up()
         return
@@ -377,7 +382,7 @@ def cluster(home: Path | None, folder: Path) -> Iterator[LocalServices]:
 
 
 def large_overlord() -> str:
-    """The name of a heap as small as possible but for the overlord's, which the coordinator is, too."""
+    """The smallest heap configuration, except for the overlord's heap, which is also the coordinator's."""
     small = HEAPS["small"]
     sizes, resident = ({**of, "coordinator": OVERLORD} for of in (small.sizes, small.resident))
     HEAPS["bench"] = replace(small, name="bench", sizes=sizes, resident=resident)  # type: ignore[index]

@@ -1,7 +1,8 @@
-"""Processor time of planning beyond the parse, for every query there is: median under 2 ms, worst under 20 ms.
+"""CPU time of planning without parsing, for every available query: median under 2 ms, worst under 20 ms.
 
-The statements of the goldens in tests/q; the queries of tests/corpus; the 13 Star Schema Benchmark queries: flat (one Druid table
-with every column) and joined (the original five tables, the fact table in Druid). Queries that are large are shown beside them: what they take grows with their length.
+The queries are the statements of the goldens in tests/q, the queries of tests/corpus, and the 13 Star Schema Benchmark
+queries: flat (one Druid table with every column) and joined (the original five tables, the fact table in Druid). Large
+queries are listed separately: their time grows with their length.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def tables() -> dict[tuple[str, str], Table]:
 
 
 class Asked(NamedTuple):
-    """A statement, and the facts it is planned with."""
+    """A statement, and the facts for planning it."""
 
     source: SourceStatement
     facts: Snapshot
@@ -85,7 +86,7 @@ def ssb() -> Iterator[Asked]:
 
 
 def goldens() -> Iterator[Asked]:
-    """What the scripts in tests/q plan, each after what was said before it."""
+    """The statements that the scripts in tests/q plan, each with the catalog and settings of the statements before it."""
     asked: list[Asked] = []
     whole = build.build
 
@@ -108,11 +109,11 @@ def _next(statements: Iterator[SourceStatement]) -> SourceStatement | None:
     try:
         return next(statements, None)
     except HiveDruidError:
-        return None  # the script breaks off: that is what it tests
+        return None  # the script ends with this error: that is what it tests
 
 
 def _executed(session: Session, statement: SourceStatement) -> None:
-    with suppress(HiveDruidError):  # many are there to be refused
+    with suppress(HiveDruidError):  # many are expected to be refused
         list(session.execute(statement).rows)
 
 
@@ -163,7 +164,7 @@ def large() -> Iterator[Asked]:
 
 
 def planned(asked: Asked) -> float | None:
-    """Milliseconds of planning, the median of some rounds; None of what is refused."""
+    """The median planning time of several rounds in milliseconds; None if the statement is refused."""
     taken = []
     for _ in range(ROUNDS):
         try:
@@ -177,7 +178,7 @@ def planned(asked: Asked) -> float | None:
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))  # the cases of the tests
+    sys.path.insert(0, str(ROOT))  # the test cases
     print(f"{'source':8} {'statements':>10} {'median ms':>9} {'95 % ms':>8} {'worst ms':>8}  worst")
     everything: list[float] = []
     for source in (ssb, goldens, corpus, large):

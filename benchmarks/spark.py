@@ -1,4 +1,4 @@
-"""A Spark-backed statement of the command line on a warm server beside the same on a cold one, interleaved in one run.
+"""A Spark-backed statement on a warm server compared with a cold one, interleaved in one run.
 
 Whole processes, from their start to the last row: at most 0.3 x.
 """

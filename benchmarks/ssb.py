@@ -1,12 +1,12 @@
-"""The 13 queries of the Star Schema Benchmark on the flat table, beside the same queries through Druid's own SQL.
+"""The 13 queries of the Star Schema Benchmark on the flat table, compared with the same queries in Druid's own SQL.
 
-lineorder joined with customer, supplier, part and date is one data source, made here with the benchmark's domains and
-selectivities and ingested into a real Druid: the local cluster of `--home`, else one that is started and stopped again.
-Every query has to be one native query, and to answer with the rows that Druid's SQL answers with.
+lineorder joined with customer, supplier, part and date is one data source, generated with the benchmark's domains and
+selectivities and ingested into a Druid cluster: that of `--home`, or one that is started and stopped. Every query must
+be one native query and return the rows that Druid's SQL returns.
 
-Ours is planning and the native query, theirs the SQL over the same HTTP client (/druid/v2/sql: exact, the planning in
-it); no caches on either side. Both are asked in turn, 30 pairs, now the one first, now the other. The bound is the upper
-end of the 95 % interval of the ratio (t, of the logarithms): at most 1.05 for each query.
+hivedruid's time is that of planning and the native query, Druid's that of the SQL over the same HTTP client
+(/druid/v2/sql: exact, including planning), without caches. Both run alternately, 30 pairs, in changing order. The bound
+is the upper end of the 95 % interval of the ratio (t, of the logarithms): at most 1.05 for each query.
 """
 
 from __future__ import annotations
@@ -146,11 +146,11 @@ COPY (
   ORDER BY i
 ) TO '{file}' (FORMAT json, COMPRESSION gzip)
 """
-"""A lineorder is line i % 4 of order i // 4: of one customer and one day of the years 1992 to 1998."""
+"""A lineorder is line i % 4 of order i // 4, with one customer and one day of the years 1992 to 1998."""
 
 
 def stage(folder: Path, rows: int) -> None:
-    """The rows as newline JSON; the sizes of the dimensions go with the scale, which has 6,000,000 rows."""
+    """The rows as newline-delimited JSON; the sizes of the dimensions scale with the number of rows, from 6,000,000."""
     scale = rows / 6_000_000
     nations = ", ".join(f"('{region}', '{nation}')" for region, names in NATIONS.items() for nation in names)
     sizes = {"customers": 30_000 * scale, "suppliers": 2_000 * scale, "parts": 200_000}
@@ -159,11 +159,11 @@ def stage(folder: Path, rows: int) -> None:
         connection.execute(ROWS.format(rows=rows, nations=nations, file=folder / "rows.json.gz", **counts))
 
 
-# --- asking --------------------------------------------------------------------------------------------------------
+# --- running the queries -------------------------------------------------------------------------------------------
 
 
 class Bench:
-    """A session and a client over the cluster, and the data source."""
+    """A session and a client for the cluster, and the data source."""
 
     def __init__(self, folder: Path, services: LocalServices, name: str) -> None:
         self.folder = folder
@@ -195,7 +195,7 @@ class Bench:
             self.session.execute(statement)
 
     def read(self, text: str) -> DruidRead:
-        """The one native query."""
+        """The native query of hivedruid."""
         statement = parse(SourceStatement(text))
         assert isinstance(statement, Query)
         read = druid_read(plan_query(statement.expression, statement.source, self.facts))
@@ -218,7 +218,7 @@ class Bench:
         return [tuple(row) for row in self.druid.client.post("broker", "/druid/v2/sql", list[Any], body)]
 
     def plan_of_theirs(self, number: str) -> Any:
-        """The native query that Druid makes of the SQL."""
+        """The native query of Druid's SQL."""
         text = f"EXPLAIN PLAN FOR {query(number, chr(34) + self.table.data_source + chr(34))}"
         body = {"query": text, "context": EXACT}
         (row,) = self.druid.client.post("broker", "/druid/v2/sql", list[Any], body)
@@ -256,7 +256,7 @@ def compared(bench: Bench, number: str, pairs: int) -> tuple[float, float, float
 
 @contextmanager
 def cluster(home: Path | None, folder: Path) -> Iterator[LocalServices]:
-    """The cluster of a home, which keeps running, else one below `folder` that is gone afterwards."""
+    """The cluster of a home, which keeps running, or else one below `folder` that is removed afterwards."""
     if home is not None:
         yield LocalCluster(home).up(kafka=False)
         return

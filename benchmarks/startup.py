@@ -1,8 +1,8 @@
-"""Whole processes of one-shot commands beside the imports they cannot do without, interleaved in one run.
+"""Whole processes of one-shot commands compared with the imports that they need, interleaved in one run.
 
-EXPLAIN: at most 1.6 x `python -c "import click, sqlglot"`. A fully pushed query on the embedded store: at most
-1.6 x `python -c "import click, sqlglot, duckdb"` plus the query's own time in DuckDB: what a process that runs the
-same SQL over the same file takes longer than the imports alone. The same for a query whose shares of the total, window
+EXPLAIN: at most 1.6 x `python -c "import click, sqlglot"`. A fully pushed-down query on the embedded store: at most 1.6
+x `python -c "import click, sqlglot, duckdb"` plus the query's own time in DuckDB, which is the additional time of a
+process that runs the same SQL over the same file. The same applies to a query whose shares of the total, window
 functions and order are evaluated locally, over a native query that groups the same rows.
 """
 

@@ -1,12 +1,15 @@
 """Writing to Druid from Spark, on a warm session and five million generated rows.
 
-stage    Staging rows/s beside Spark's own `df.write.json` with gzip of the same rows, interleaved: at least 400,000 rows/s on
-         two cores. The seconds of the processor that Spark's server took are beside them: those do not depend on what
-         else the machine does. Then the most memory of this process, Spark's driver in Python, for one and for five million.
-insert   The whole INSERT beside a hand-written index_parallel task over ready-made JSON files of the same rows, interleaved: at
-         most 1.15 x. On a real Druid: that of `--home`, else one that is started and stopped again.
+stage    Staged rows/s compared with Spark's own `df.write.json` with gzip of the same rows, interleaved: at least
+400,000 rows/s
+         on two cores. Also the CPU seconds of Spark's server, which do not depend on other processes of the machine,
+         and the
+         maximum memory of this process, Spark's driver in Python, for one and for five million rows.
+insert   The whole INSERT compared with a hand-written index_parallel task over prepared JSON files of the same rows,
+interleaved:
+         at most 1.15 x. On a Druid cluster: that of `--home`, or one that is started and stopped.
 
-Names of parts choose them; `--quick` makes all of them small.
+Arguments select parts by name; `--quick` makes all of them small.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ TYPES = {
 
 
 def generated(rows: int, *, millis: bool) -> str:
-    """Thirty days of rows: texts of 2 to 100,000 values, numbers, and a fraction."""
+    """Thirty days of rows: strings of 2 to 100,000 values, numbers, and a fraction."""
     time_of = "1700000000000 + (id * 518) % 2592000000"
     return (
         f"SELECT {time_of if millis else f'timestamp_millis({time_of})'} AS `__time`,"
@@ -65,7 +68,7 @@ def druid_table(name: str) -> Table:
     return Table("default", name, "druid", columns, properties={"druid.datasource": name, "druid.rollup": "false"})
 
 
-# --- staging beside Spark's own writer ---------------------------------------------------------------------------
+# --- staging compared with Spark's own writer --------------------------------------------------------------------
 
 
 class Staging:
@@ -85,7 +88,7 @@ class Staging:
         self.spark.sql(generated(rows, millis=True)).write.option("compression", "gzip").json(folder)
 
     def timed(self, write: Callable[[int, str], None], rows: int) -> tuple[float, float]:
-        """Seconds on the clock, and of the processor in Spark's server."""
+        """Elapsed seconds, and CPU seconds of Spark's server."""
         folder = self.folder / uuid4().hex
         with session.job({}, self.home) as running:
             assert running.server is not None
@@ -128,7 +131,7 @@ def stage(folder: Path, *, quick: bool) -> None:
 
 
 def memory(folder: Path, rows: int) -> None:
-    """In processes of their own: the most that a process ever had does not fall."""
+    """In separate processes: the maximum memory of a process never decreases."""
     found = []
     for count in (rows // 5, rows):
         command = [sys.executable, __file__, "--memory", str(count), "--folder", str(folder)]
@@ -143,11 +146,11 @@ def peak(folder: Path, rows: int) -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
 
 
-# --- the whole INSERT beside a hand-written task -----------------------------------------------------------------
+# --- the whole INSERT compared with a hand-written task ----------------------------------------------------------
 
 
 class Inserting:
-    """A home over a cluster, with a table that the rows are generated from and a folder of ready-made files."""
+    """A home with a cluster, a table from which the rows are generated, and a folder of prepared files."""
 
     def __init__(self, folder: Path, services: LocalServices, rows: int) -> None:
         self.rows = rows
@@ -180,7 +183,7 @@ class Inserting:
         self.run(f"INSERT INTO {name} {query}")
 
     def warm(self) -> None:
-        """Spark's server and Druid's tasks have each run the code once."""
+        """Warm up Spark's server and Druid's tasks."""
         self.insert("warm", f"SELECT * FROM source LIMIT {self.rows // 10}")
         self.run("DROP TABLE warm")
 
@@ -255,7 +258,7 @@ def insert(folder: Path, services: LocalServices, *, quick: bool) -> None:
 
 @contextmanager
 def cluster(home: Path | None, folder: Path) -> Iterator[LocalServices]:
-    """The cluster of a home, which keeps running, else one below `folder` that is gone afterwards."""
+    """The cluster of a home, which keeps running, or else one below `folder` that is removed afterwards."""
     if home is not None:
         yield LocalCluster(home).up()
         return

@@ -1,4 +1,4 @@
-"""What all tests share: which of them start Spark or a cluster, and the one cluster of a run."""
+"""Shared by all tests: which tests start Spark or a cluster, and the cluster of a run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
 # A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt. A run that is
-# told to end has a cluster to stop, too.
+# terminated must also stop its cluster.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-# The same examples in every run: a new one is for whoever looks for it (HYPOTHESIS_PROFILE=default), not for a build.
+# The same examples in every run; to search for new ones, set HYPOTHESIS_PROFILE=default.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 FOLDERS = {"spark": {"q", "equivalence", "dashboards", "hive", "spark"}, "cluster": {"equivalence", "integration"}}
-"""Marker → the folders whose tests have it; `make check` leaves both out."""
+"""Marker → the folders whose tests have it; `make check` excludes both."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A real Druid and Kafka for all tests of this run."""
+    """The Druid and Kafka cluster for all tests of this run."""
     from tests.support.cluster import running_cluster
 
     with running_cluster(tmp_path_factory.mktemp("cluster")) as running:

@@ -1,4 +1,4 @@
-"""What Spark's analyzer says of the jobs that statements come down to; none of them is run."""
+"""Analyses the Spark jobs of statements with Spark's analyzer, without running them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def jobs(value: object) -> Iterator[SparkJob]:
-    """The Spark jobs in actions, however deep."""
+    """The Spark jobs in actions, at any depth."""
     if isinstance(value, SparkJob):
         yield value
     if isinstance(value, tuple):
@@ -38,7 +38,7 @@ def jobs(value: object) -> Iterator[SparkJob]:
 
 
 def whole(job: SparkJob) -> str:
-    """The job's SQL over inputs of its columns and without rows, in one text."""
+    """The job's SQL over empty inputs with its columns, as one query."""
     inputs = ", ".join(f"{quote_identifier(item.view)} AS ({_no_rows(item)})" for item in job.inputs)
     return f"WITH {inputs} {job.sql}" if inputs else job.sql
 
@@ -53,7 +53,7 @@ def _no_rows(item: DruidInput | TableInput) -> str:
 
 
 def refusal(spark: SparkSession, job: SparkJob) -> Exception | None:
-    """What Spark says before a job begins, of names, types and syntax."""
+    """The error that Spark raises before a job begins, about names, types or syntax."""
     from pyspark.errors import AnalysisException, ParseException
 
     try:
@@ -65,7 +65,7 @@ def refusal(spark: SparkSession, job: SparkJob) -> Exception | None:
 
 @dataclass
 class Hunt:
-    """Statements that a seed makes, planned as a session plans them and once more with scans only, and analysed."""
+    """Statements generated from a seed, planned as a session plans them and also with scans only, and analysed."""
 
     spark: SparkSession
     home: Path
@@ -74,7 +74,7 @@ class Hunt:
     analysed: int = 0
 
     def found(self) -> Iterator[Found | None]:
-        """For each statement what Spark refuses of it, None where that is nothing; without end."""
+        """For each statement the error of Spark, None if there is none; endless."""
         random, known = Random(self.seed), corpus()
         with Session(self.home, dry_run=True, hivevar={"dir": str(ROOT / "tests" / "q")}) as session:
             for text in split(TABLES):
@@ -95,7 +95,7 @@ class Hunt:
 
 
 def planned(session: Session, text: str) -> list[SparkJob]:
-    """The Spark jobs of a script that is rehearsed; none where it is refused."""
+    """The Spark jobs of a dry run of a script; none if it is refused."""
     found: list[SparkJob] = []
     original = build.build
 

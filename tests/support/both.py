@@ -1,4 +1,4 @@
-"""The same rows in a real Druid and in an embedded store, to ask both the same."""
+"""The same rows in a Druid cluster and in an embedded store, to compare their results."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ PAGES: list[Json] = [
 EDIT_COLUMNS = {"s": "string", "l": "long", "d": "double", "f": "float", "g": "string"}
 PAGE_COLUMNS = {"k": "string", "n": "long", "x": "double", "name": "string"}
 TYPES: dict[str, HiveType] = {"l": BIGINT, "d": DOUBLE, "s": STRING}
-"""The types of fields by a letter: `n:l` is a field n, a BIGINT."""
+"""Field types as letters: `n:l` is a field n, a BIGINT."""
 
 
 @dataclass(frozen=True)
 class Both:
-    """A real Druid and an embedded store that hold the same rows under the same names."""
+    """A Druid cluster and an embedded store that contain the same rows under the same names."""
 
     druid: DruidCluster
     store: EmbeddedStore
@@ -70,7 +70,7 @@ class Both:
 
 @contextmanager
 def stored_in_both(cluster: Cluster, folder: Path, rows: list[Json], columns: Mapping[str, str]) -> Iterator[Both]:
-    """One data source with these rows, in segments of a year, in both engines; it goes with the block."""
+    """One data source with these rows, in segments of a year, in both engines; dropped at the end of the block."""
     from tests.support.staged import stage, task
 
     name = f"both_{uuid4().hex[:12]}"

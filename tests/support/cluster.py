@@ -1,4 +1,4 @@
-"""A real Druid and a real Kafka for a whole run of the tests: started once, stopped at its end whatever comes."""
+"""A Druid and Kafka cluster for a whole test run: started once, and always stopped at its end."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
 VARIABLE = "HIVEDRUID_TEST_CLUSTER"
-"""The home of a cluster to use instead: it is started where it does not run, and keeps running."""
+"""The home of a cluster to use instead: it is started if it is not running, and keeps running."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A local cluster that runs. `is_adopted`: it outlives the tests, so they remove what they put there."""
+    """A running local cluster. `is_adopted`: it outlives the tests, so they remove their data."""
 
     home: Path
     services: LocalServices
     is_adopted: bool
 
     def druid(self) -> DruidCluster:
-        """A client of its own, for one thread; the caller closes it."""
+        """A separate client, for one thread; the caller closes it."""
         from hivedruid.clients.address import address
         from hivedruid.clients.cluster import DruidCluster
         from hivedruid.settings import Settings
@@ -39,7 +39,7 @@ class Cluster:
 
 @contextmanager
 def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """The cluster that HIVEDRUID_TEST_CLUSTER names, else one below `folder`, which is gone afterwards."""
+    """The cluster of HIVEDRUID_TEST_CLUSTER, or else one below `folder`, which is removed afterwards."""
     adopted = os.environ.get(VARIABLE)
     home = Path(adopted).expanduser().absolute() if adopted else folder
     home.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Statements that nobody would write: mutations of the goldens and of the grammar's examples, and calls of every function.
+"""Unusual statements: mutations of the goldens and of the grammar's examples, and calls of every function.
 
-`hunt` plans them in a dry run. Whatever is raised has to be a HiveDruidError, and no PlanError, which is a bug, too.
+`hunt` plans them in a dry run. Every error must be a HiveDruidError, and not a PlanError, which is a bug, too.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ ODD = (
     "SELECT", "FROM", "AS", "NOT", "INTERVAL '1' YEAR", "IN", "OVER ()", "DISTINCT", "ALL", "ANY", "${x}", "@", "$", "é", "\ud83d",
 )  # fmt: skip
 PART = 1000
-"""Statements of one seed."""
+"""The number of statements for each seed."""
 FRESH = 200
-"""Statements after which a session begins anew, since they change its catalog and settings."""
+"""Statements after which a new session is used, since they change its catalog and settings."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A statement that ended as none may."""
+    """A statement that ended in a forbidden way."""
 
     text: str
     error: BaseException
@@ -92,7 +92,7 @@ def corpus() -> list[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Words, strings, numbers and signs, with the blanks between them."""
+    """Words, strings, numbers and signs, with the spaces between them."""
     return re.findall(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\"[^\"]*\"|\w+|\s+|.", text, re.S)
 
 
@@ -122,7 +122,7 @@ NAMES = tuple(sorted(FUNCTIONS))
 
 
 def mutated(random: Random, known: list[str]) -> str:
-    """A statement of the corpus with some of its pieces taken away, doubled, exchanged or replaced."""
+    """A statement of the corpus with some of its pieces removed, doubled, swapped or replaced."""
     words = pieces(random.choice(known))
     for _ in range(random.choice((1, 1, 2, 3, 5))):
         if not words:
@@ -154,7 +154,7 @@ def statement(random: Random, known: list[str]) -> str:
 
 
 def hunt(home: Path, seed: int, most: int) -> Iterator[Found]:
-    """Plan `most` statements that this seed makes; those that end as none may."""
+    """Plan `most` statements of this seed; returns those that ended in a forbidden way."""
     random, known = Random(seed), corpus()
     for begin in range(0, most, FRESH):
         with Session(home, dry_run=True, hivevar={"dir": str(ROOT / "tests" / "q")}) as session:
@@ -178,7 +178,7 @@ def planned(session: Session, text: str) -> Iterator[Found]:
 
 
 def main(seed: int, most: int) -> int:
-    """Print what is found; 1 where it is anything. A seed makes the same statements again."""
+    """Print the findings; 1 if there are any. The same seed generates the same statements."""
     with TemporaryDirectory() as home:
         found = 0
         for begin in range(0, most, PART):

@@ -1,4 +1,4 @@
-"""Iceberg's own REST catalog server, as its tests use it, over jars that `iceberg_rest.json` pins."""
+"""Iceberg's own REST catalog server, as in its tests, from jars that `iceberg_rest.json` pins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE = 120.0
 
 @contextmanager
 def rest_catalog(folder: Path) -> Iterator[str]:
-    """The URL of a REST catalog with its files below `folder`, which listens on this machine alone."""
+    """The URL of a REST catalog with its files below `folder`, which listens on localhost only."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -48,7 +48,7 @@ def rest_catalog(folder: Path) -> Iterator[str]:
 
 
 def jars() -> list[Path]:
-    """The server's class path. A module and its classifier are two runs of Ivy."""
+    """The server's class path. A module and its classifier need two runs of Ivy."""
     listed = [Artifact(**entry) for entry in json.loads(Path(__file__).with_suffix(".json").read_text())]
     listed.sort(key=lambda artifact: artifact.classifier)
     found = [artifacts.resolve(list(group)) for _, group in groupby(listed, lambda artifact: artifact.classifier)]
@@ -67,6 +67,6 @@ def wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def tables_of(url: str) -> list[str]:
-    """The names of all tables that the catalog has in the namespace of managed tables."""
+    """The names of all tables in the catalog's namespace of managed tables."""
     with urlopen(f"{url}/v1/namespaces/tables/tables", timeout=30) as answer:  # noqa: S310 - of this machine
         return sorted(item["name"] for item in json.load(answer)["identifiers"])

@@ -1,4 +1,4 @@
-"""Tables that are fed from real topics, and what Druid has of them: which record how often."""
+"""Tables that ingest from real topics, and the records in Druid, with the number of occurrences of each."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 PATIENCE = 180.0
-"""Seconds until what does not come is a failure."""
+"""Timeout in seconds."""
 AT_ONCE = {"startDelay": "PT0S", "period": "PT1S", "offsetFetchPeriod": "PT1S", "chatRetries": "3"}
-"""Properties of ingestion with which a supervisor does without delay what it is told, and does not insist for a minute."""
+"""Ingestion properties with which a supervisor reacts without delay and gives up quickly."""
 
 Row = Mapping[str, Any]
 _Seen = TypeVar("_Seen")
 
 
 def until(look: Callable[[], _Seen | None], wanted: str = "what is waited for") -> _Seen:
-    """What is seen as soon as it is there: anything but None and False."""
+    """The first value other than None and False."""
     end = monotonic() + PATIENCE
     while (seen := look()) is None or seen is False:
         assert monotonic() < end, f"not seen in {PATIENCE:g} s: {wanted}"
@@ -44,14 +44,15 @@ def until(look: Callable[[], _Seen | None], wanted: str = "what is waited for") 
 
 
 def record(number: int) -> dict[str, Any]:
-    """A record that is known again by its number."""
+    """A record with a unique number."""
     return {"time": "2015-09-12T00:00:00Z", "id": str(number)}
 
 
 class IngestionHome:
-    """A home with tables fed from topics, and a session in it that says yes.
+    """A home with tables that ingest from topics, and a session in it that answers yes.
 
-    `notes` and `asked` are what it tells and asks. Every supervisor of its tables ends with it, and their data is dropped.
+    `notes` and `asked` are its notes and questions. At the end every supervisor of its tables is terminated, and their
+    data is dropped.
     """
 
     def __init__(self, folder: Path, services: LocalServices, **conf: str) -> None:
@@ -81,7 +82,7 @@ class IngestionHome:
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
     def create(self, topic: str, data_source: str | None = None, **properties: str) -> str:
-        """A table over a topic, from its begin on; names of properties of ingestion are as in Druid's spec."""
+        """A table over a topic, from its beginning; names of ingestion properties are as in Druid's spec."""
         name = f"t_{uuid4().hex[:12]}"
         self.sources[name] = data_source or name
         ingestion = {"useEarliestOffset": "true", **AT_ONCE, **properties}
@@ -96,22 +97,22 @@ class IngestionHome:
         )
         return name
 
-    # --- what there is -----------------------------------------------------------------------------------------
+    # --- state -------------------------------------------------------------------------------------------------
 
     def ingestion(self, name: str) -> Row:
         (row,) = self.run(f"SHOW INGESTIONS LIKE '{name}'")
         return row
 
     def problems(self, name: str) -> dict[str, Row]:
-        """What SHOW PROBLEMS says of a table, by the problem's name."""
+        """The rows of SHOW PROBLEMS about a table, by the problem's name."""
         return {row["problem"]: row for row in self.run("SHOW PROBLEMS") if row["subject"] == f"default.{name}"}
 
     def problem(self, name: str, problem: str) -> Row:
-        """That problem of the table, which comes."""
+        """Wait for that problem of the table."""
         return until(lambda: self.problems(name).get(problem), f"problem '{problem}' of {name}")
 
     def counted(self, name: str) -> Counter[str]:
-        """How often Druid has each record."""
+        """The number of occurrences of each record in Druid."""
         query = {
             "queryType": "groupBy", "dataSource": self.sources[name], "intervals": ["2015-09-12/P1D"], "granularity": "all",
             "dimensions": ["id"], "aggregations": [{"type": "count", "name": "times"}],
@@ -123,7 +124,7 @@ class IngestionHome:
             return Counter({row["event"]["id"]: row["event"]["times"] for row in json.load(answer)})
 
     def expect(self, name: str, records: Mapping[str, int]) -> None:
-        """Wait until Druid has each record so many times, no other, none more often."""
+        """Wait until Druid has each record this number of times, no other record, and none more often."""
         counted: Counter[str] = Counter()
 
         def look() -> bool:
@@ -139,18 +140,18 @@ class IngestionHome:
             raise AssertionError(f"{len(wrong)} of {len(records)} records are counted wrong: {wrong}") from None
 
     def tasks(self, name: str) -> list[str]:
-        """The tasks of a table that have not ended."""
+        """The running tasks of a table."""
         return [task.id for task in self.overlord.tasks(self.sources[name]) if not task.is_complete]
 
     def has_failed(self, name: str, tasks: Iterable[str]) -> bool:
-        """Whether one of these tasks did."""
+        """Whether one of these tasks has failed."""
         return any(task.state == "FAILED" for task in self.overlord.tasks(self.sources[name]) if task.id in set(tasks))
 
     def stop(self, name: str, records: Mapping[str, int]) -> None:
-        """STOP, after which Druid has these records for good.
+        """STOP, after which the records in Druid are permanent.
 
-        A task may fail when it is told to publish (the supervisor that is suspended and the one that it was before talk to
-        it at the same time): what it has read is then read again by the next.
+        A task may fail when it is asked to publish (the suspended supervisor and the previous one communicate with it
+        at the same time): the next task reads its records again.
         """
         while True:
             running = self.tasks(name)
@@ -161,7 +162,7 @@ class IngestionHome:
             self.expect(name, records)
         self.expect(name, records)
 
-    # --- the end -----------------------------------------------------------------------------------------------
+    # --- clean-up ----------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         try:
@@ -177,7 +178,7 @@ class IngestionHome:
             self.druid.close()
 
     def _end(self, source: str) -> int:
-        """End the tasks of a data source; how many there were."""
+        """Stop the tasks of a data source; returns their number."""
         running = [task for task in self.overlord.tasks(source) if not task.is_complete]
         for task in running:
             self.overlord.kill(task.id)
@@ -185,7 +186,7 @@ class IngestionHome:
 
 
 class Feed:
-    """A topic whose records are numbered throughout, and how often each of them should be counted."""
+    """A topic with consecutively numbered records, and the expected number of occurrences of each."""
 
     def __init__(self, topics: Topics, partitions: int = 1) -> None:
         self.topics = topics
@@ -195,7 +196,7 @@ class Feed:
         self.sent = 0
 
     def send(self, count: int, partitions: Iterable[int] | None = None) -> list[str]:
-        """That many new records, to the partitions in turns; their numbers."""
+        """Produce this number of new records, to the partitions in turn; returns their numbers."""
         places = list(partitions or range(self.partitions))
         numbers = [str(self.sent + n) for n in range(count)]
         for n in numbers:

@@ -1,4 +1,4 @@
-"""Homes with jobs that write to Druid, in whatever state, for as many lives as a test wants."""
+"""Homes with jobs that write to Druid, in any state, which a test can copy and continue several times."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def create(home: Path, conf: Mapping[str, str], table: str) -> Path:
 
 
 def values(*numbers: int) -> str:
-    """Rows for such a table, each on a day of its own."""
+    """Rows for such a table, each on its own day."""
     rows = ", ".join(f"(TIMESTAMP '2024-01-0{n + 1} 00:00:00', {n})" for n in numbers)
     return f"VALUES {rows}"
 
@@ -55,7 +55,7 @@ def numbers(session: Session, table: str) -> list[int]:
 
 
 def clone(home: Path, to: Path, *, rename: tuple[str, str] | None = None) -> Path:
-    """A copy of a home in which its jobs go on as they would in the first one; `rename`: a part of names, and another."""
+    """A copy of a home in which its jobs continue as in the original; `rename` replaces a part of names."""
     renames = {str(home): str(to), **(dict([rename]) if rename else {})}
     shutil.copytree(home, to, ignore=shutil.ignore_patterns(f"{FILE_NAME}*", "locks", "logs"))
     with closing(sqlite3.connect(home / FILE_NAME)) as source, closing(sqlite3.connect(to / FILE_NAME)) as copy:
@@ -79,10 +79,10 @@ def run(session: Session, text: str) -> list[Row]:
 
 
 def unfinished(session: Session) -> list[Row]:
-    """The jobs that have not ended, oldest first."""
+    """The unfinished jobs, oldest first."""
     return [job for job in reversed(run(session, "SHOW JOBS")) if job["state"] not in ("cleaned", "cancelled")]
 
 
 def leftovers(home: Path) -> list[str]:
-    """What is staged yet; nothing, when all jobs have ended."""
+    """The staged files; none when all jobs have finished."""
     return [path.name for path in (home / "staging").iterdir()] if (home / "staging").exists() else []

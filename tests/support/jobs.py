@@ -12,7 +12,7 @@ SPEC: Mapping[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": {"da
 
 
 def a_job(job_id: str, **fields: Any) -> LoadJob:
-    """One that writes to default.t on the embedded store, the only target of a statement of its own."""
+    """An operation that writes to default.t on the embedded store, the only target of its statement."""
     given: dict[str, Any] = {
         "statement_id": f"statement_of_{job_id}", "statement": "INSERT INTO", "database": "default", "table": "t",
         "table_id": "id_of_t", "druid": "embedded:", "fingerprint": "f", "text": "INSERT INTO t SELECT 1", "spec": SPEC,

@@ -1,4 +1,4 @@
-"""A journal of one ingestion whose process may end at any state, and progress that triggers something."""
+"""A journal of one ingestion whose process can end at any state, and a progress line that triggers an action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Killed(BaseException):
 
 
 class Notebook(NoJournal):
-    """A journal that is kept as JSON, as the catalog does it. The process may end before it writes a state, or after."""
+    """A journal that is stored as JSON, as in the catalog. The process can end before it writes a state, or after."""
 
     def __init__(self, dies_after: str = "", dies_before: str = "") -> None:
         self.state = ""
@@ -46,7 +46,7 @@ class Notebook(NoJournal):
             raise Killed
 
     def resumed(self, given: Load) -> Load:
-        """What another process is given."""
+        """The state and notes that another process reads."""
         state: LoadState = self.state if self.state in ("submitted", "published") else "staged"  # type: ignore[assignment]
         return replace(given, state=state, notes=json.loads(self.notes))
 
@@ -60,7 +60,7 @@ def raise_error(error: BaseException) -> None:
 
 
 def does_at(words: str, do: Callable[[], object]) -> Callable[[str], None]:
-    """A progress line's reader that does something, once, when it says so."""
+    """A progress callback that runs an action once, when a line matches."""
     done: list[str] = []
 
     def read(text: str) -> None:

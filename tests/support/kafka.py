@@ -1,4 +1,4 @@
-"""Topics of a real Kafka that tests make, fill and take away again."""
+"""Topics of a real Kafka that tests create, fill and delete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import uuid4
 
 
 def kafka_python() -> Any:
-    """The module; below Python 3.13 it reads its resources in a way that is deprecated."""
+    """The module; below Python 3.13 it reads its resources in a deprecated way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         import kafka
@@ -20,7 +20,7 @@ def kafka_python() -> Any:
 
 
 class Topics:
-    """Makes topics with names that no other test has; `config` is kafka-python's, for a Kafka that asks who one is."""
+    """Creates topics with unique names; `config` is kafka-python's, for a Kafka with authentication."""
 
     def __init__(self, bootstrap: str, **config: Any) -> None:
         self.bootstrap = bootstrap
@@ -29,7 +29,7 @@ class Topics:
         self.made: list[str] = []
 
     def new(self, records: Iterable[bytes | dict[str, Any]] = (), *, partitions: int = 1, name: str = "t") -> str:
-        """A new topic with these records, which go to its partitions in turns."""
+        """A new topic with these records, which are sent to its partitions in turn."""
         topic = f"{name}_{uuid4().hex[:12]}"
         self.admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
         self.made.append(topic)
@@ -41,7 +41,7 @@ class Topics:
     def send(
         self, topic: str, record: bytes | dict[str, Any], *, partition: int = 0, millis: int | None = None
     ) -> None:
-        """One record, JSON unless it is bytes; `millis` is its time. It is there after `producer.flush()`."""
+        """Produce one record, JSON unless it is bytes; `millis` is its time. It is stored after `producer.flush()`."""
         value = record if isinstance(record, bytes) else json.dumps(record).encode()
         self.producer.send(topic, value, partition=partition, timestamp_ms=millis)
 

@@ -1,11 +1,11 @@
-"""One statement in a process of its own, which may be killed at any of its effects.
+"""One statement in its own process, which can be killed at any of its effects.
 
-A moment is before an effect (a request to Druid that changes something, a write to the catalog, the staging of rows) and
-after it; where nothing is asked between two effects, the moment between them is one. A statement is told at which moment
-it dies: at the n-th, 0 for nowhere, or after the effect of a name. Every effect is told as soon as it is over.
+A moment is before or after an effect (a request to Druid that changes something, a write to the catalog, the staging of
+rows); without a request between two effects, the moment between them is the same. A statement is given the moment at
+which it dies: the n-th, 0 for none, or after a named effect. Every effect is reported as soon as it is complete.
 
-The processes are forked from one that has loaded everything, and done nothing, when the first of them begins: that saves
-each of them a second.
+The processes are forked from one that has loaded all modules and done nothing else when the first of them begins: that
+saves a second for each.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 LIMIT = 240
-"""Seconds that a statement may take."""
+"""Timeout of a statement in seconds."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a statement: whether it was killed, its effects up to then, and the error that it ended with."""
+    """The outcome of a statement: whether it was killed, its effects up to then, and its error."""
 
     killed: bool
     effects: tuple[str, ...]
@@ -49,13 +49,13 @@ class Outcome:
 
     @property
     def is_begun(self) -> bool:
-        """Whether it left a beginning without an end."""
+        """Whether it left unfinished work."""
         left = [effect for effect in self.effects if effect in ("begin", "roll_back", "finish", "remove")]
         return bool(left) and left[-1] in ("begin", "roll_back")
 
 
 class Running:
-    """A statement on its way."""
+    """A running statement."""
 
     def __init__(self, process: ForkServerProcess, heard: Connection) -> None:
         self.process = process
@@ -64,7 +64,7 @@ class Running:
         self._error: tuple[str, str] | None = None
 
     def wait_for(self, effect: str) -> bool:
-        """Whether that effect came before the end."""
+        """Wait for that effect; False if the statement ended before."""
         while self._listen():
             if self._effects and self._effects[-1] == effect:
                 return True
@@ -74,7 +74,7 @@ class Running:
         self.process.kill()
 
     def outcome(self) -> Outcome:
-        """What it came to. It does not outlive this."""
+        """The outcome. The process does not outlive this."""
         try:
             while self._listen():
                 pass
@@ -89,7 +89,7 @@ class Running:
         return Outcome(self.process.exitcode != 0, tuple(self._effects))
 
     def _listen(self) -> bool:
-        """Hear of one thing more; False at the end."""
+        """Read one more report; False at the end."""
         try:
             assert self._heard.poll(LIMIT), f"not over after {LIMIT} s: {self._effects}"
             told = self._heard.recv()
@@ -105,7 +105,7 @@ class Running:
 def begin(
     home: Path, conf: Mapping[str, str], statement: str, moment: int | str = 0, *, hold: Path | None = None
 ) -> Running:
-    """Begin a statement; with `hold` it stops before its first request that changes Druid, until that file is there."""
+    """Begin a statement; with `hold` it stops before its first request that changes Druid, until that file exists."""
     context = _fork_server()
     heard, tell = context.Pipe(duplex=False)
     process = context.Process(target=_live, args=(tell, home, dict(conf), statement, moment, hold))
@@ -126,7 +126,7 @@ _PRELOADED = (
     "hivedruid.embedded.ingest",
     "hivedruid.spark.staging",
 )
-"""What statements load when they need it."""
+"""Modules that statements load on demand."""
 
 
 @cache
@@ -140,7 +140,7 @@ def _fork_server() -> ForkServerContext:
 
 
 class Moments:
-    """Counts them, and ends the process at the one that it was told."""
+    """Counts the effects, and ends the process at the given one."""
 
     def __init__(self, tell: Connection, last: int | str, hold: Path | None) -> None:
         self.tell = tell
@@ -159,7 +159,9 @@ class Moments:
         self.is_new = False
 
     def after(self, effect: str, *, lasts: bool = True) -> None:
-        """`lasts`: if it is part of a transaction, dying now is as if before that; the end of it is the next moment."""
+        """`lasts`: if the effect is part of a transaction, dying now is the same as before it; its end is the next
+        moment.
+        """
         self.tell.send(effect)
         if effect == self.last:
             self._die()
@@ -216,7 +218,7 @@ def _watch(moments: Moments) -> None:
 
 def _write(write: Callable[..., Any], moments: Moments) -> Callable[..., Any]:
     def watched(*given: Any, **options: Any) -> Any:
-        if moments.is_writing:  # one inside another is part of it
+        if moments.is_writing:  # a nested effect is part of the outer one
             return write(*given, **options)
         moments.before()
         moments.is_writing = True
@@ -232,7 +234,7 @@ def _write(write: Callable[..., Any], moments: Moments) -> Callable[..., Any]:
 
 
 def _is_part(given: tuple[Any, ...]) -> bool:
-    """Whether what was written to the catalog is part of a transaction that goes on."""
+    """Whether a write to the catalog is part of a transaction that continues."""
     catalog = getattr(given[0], "_catalog", given[0])
     return isinstance(catalog, Catalog) and catalog.connection.in_transaction
 

@@ -1,4 +1,4 @@
-"""Loads for tests that write their rows themselves: the staged files are looked through, as Spark would have counted them."""
+"""Loads for tests that write their rows themselves: the staged files are counted as Spark would have counted them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from hivedruid.engine.capabilities import Loading
 
 MakeLoad = Callable[..., Load]
-"""The fixture `load_of`: from the name of a data source and rows to a load."""
+"""The fixture `load_of`: returns a load for the name of a data source and rows."""
 
 
 def ingest(druid: Loading, spec: Mapping[str, Any]) -> LoadReport:
-    """Run a task over its local files, and leave no word of it anywhere."""
+    """Run a task over its local files, without a record of it."""
     return druid.ingest(load(spec), NoJournal())
 
 
 def load(spec: Mapping[str, Any], task: str = "") -> Load:
-    """What a task would write, its files looked through."""
+    """The rows that a task would write, counted from its files."""
     io, schema = spec["spec"]["ioConfig"], spec["spec"]["dataSchema"]
     granularity = schema.get("granularitySpec") or {}
     replaces: Replaces = "nothing" if io.get("appendToExisting") else "intervals"
@@ -42,7 +42,7 @@ def load(spec: Mapping[str, Any], task: str = "") -> Load:
 
 
 def look_through(schema: Mapping[str, Any], source: Mapping[str, Any]) -> StagedRows:
-    """What the files of a local input source hold. Rows that are no JSON count, too."""
+    """The rows in the files of a local input source, including those that are not valid JSON."""
     files = list(_files(source))
     segment = str((schema.get("granularitySpec") or {}).get("segmentGranularity") or "DAY").upper()
     time = (schema.get("timestampSpec") or {}).get("column") or "timestamp"
@@ -66,7 +66,7 @@ def look_through(schema: Mapping[str, Any], source: Mapping[str, Any]) -> Staged
 
 
 class _Sum:
-    """Of numbers as they are; of a field with other values nothing is known."""
+    """The sums of numeric fields; unknown for a field with other values."""
 
     def __init__(self, type_: NumberType) -> None:
         self._type = type_
@@ -94,7 +94,7 @@ class _Sum:
 
 
 def _files(source: Mapping[str, Any]) -> Iterator[Path]:
-    """As Druid's LocalInputSource finds them."""
+    """The files, as Druid's LocalInputSource finds them."""
     yield from (Path(path) for path in source.get("files") or ())
     for folder, _, names in os.walk(source.get("baseDir") or ""):
         yield from (Path(folder, name) for name in names if fnmatch.fnmatchcase(name, source.get("filter") or "*"))

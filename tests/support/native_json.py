@@ -1,4 +1,4 @@
-"""Native Druid JSON in few words, for tests that ask engines for it."""
+"""Short notation for native Druid JSON in tests of engines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def inner_scan(source: Any, types: str, **more: Any) -> Json:
 
 
 def group(source: Any, dimensions: str, *aggregations: Json, **more: Any) -> Json:
-    """`s:STRING` is a dimension s, `j0.k:STRING:k` one that is named k."""
+    """`s:STRING` is a dimension s, `j0.k:STRING:k` one with the output name k."""
     specs = []
     for item in dimensions.split():
         name, type_, *out = item.split(":")
@@ -105,7 +105,7 @@ def bits(name: str, field: str, function: str, start: int) -> Json:
 
 
 def moments(name: str, field: str) -> Json:
-    """Welford's count, mean and squared differences, and how those of two segments join."""
+    """Welford's count, mean and sum of squared differences, and how those of two segments are combined."""
     n, mean, squares = (f"array_offset(__acc,{place})" for place in range(3))
     off = f"({field} - {mean})"
     step = f"array({n} + 1.0, {mean} + {off} / ({n} + 1.0), {squares} + {off} * ({field} - ({mean} + {off} / ({n} + 1.0))))"

@@ -1,4 +1,4 @@
-"""Planning without a session: query text in, plan or native JSON out. What the planner's tests share."""
+"""Planning without a session: from the text of a query to a plan or native JSON. Shared by the planner's tests."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def plan(
     rows: Mapping[str, int] | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> QueryPlan:
-    """The plan of a query. `rows`: how many the tables are known to have, by name."""
+    """The plan of a query. `rows`: the known numbers of rows of tables, by name."""
 
     def note(message: str, _span: object) -> None:
         if notes is not None:
@@ -105,7 +105,7 @@ def plan(
 
 
 def read(sql: str, zone: str = "UTC", *, tables: tuple[Table, ...] = TABLES) -> DruidRead:
-    """The native query of a query that is pushed whole."""
+    """The native query of a query that is fully pushed down."""
     made = druid_read(plan(sql, zone, tables=tables))
     assert made is not None, f"not pushed whole: {sql}"
     return made
@@ -120,13 +120,13 @@ def is_pushed(sql: str, zone: str = "UTC") -> bool:
 
 
 def residual(sql: str, zone: str = "UTC") -> SparkJob:
-    """The Spark job of a query that is not pushed whole."""
+    """The Spark job of a query that is not fully pushed down."""
     planned = plan(sql, zone)
     assert druid_read(planned) is None, f"pushed whole: {sql}"
     return spark_job(planned)
 
 
 def where(condition: str, zone: str = "UTC", table: str = "ev") -> tuple[list[str], dict[str, Any] | None]:
-    """Intervals and filter that a condition becomes."""
+    """The intervals and the filter of a condition."""
     query = native(f"SELECT clicks FROM {table} WHERE {condition}", zone)
     return query["intervals"], query.get("filter")

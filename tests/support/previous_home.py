@@ -1,4 +1,4 @@
-"""A home folder that an earlier version of hivedruid left behind (tests/homes), with what that version returned."""
+"""A home folder that an earlier version of hivedruid created (tests/homes), with the results of that version."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def unpacked() -> Iterator[Path]:
 
 @cache
 def answers() -> dict[str, Rows]:
-    """What the earlier version returned, by statement."""
+    """The results of the earlier version, by statement."""
     content: dict[str, Rows] = json.loads((FOLDER / "answers.json").read_text(encoding="utf-8"))
     return content
 
 
 def expected_rows(text: str) -> Rows:
-    """What the present version should return: the same in its own words."""
+    """The expected results of the present version: the same with its own messages."""
     return [[REWORDED.get(cell, cell) if isinstance(cell, str) else cell for cell in row] for row in answers()[text]]
 
 

@@ -1,4 +1,4 @@
-"""An HTTP proxy in front of a service, which a test can make fall silent at a request of its choice."""
+"""An HTTP proxy in front of a service, which a test can make drop the connection at a request of its choice."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 Seen = Callable[[str, str, str], bool]
-"""(`request` or `answer`, method, path) → whether the connection ends here, without a word."""
+"""(`request` or `answer`, method, path) → whether the connection is closed here, without a response."""
 
 
 @contextmanager
 def proxy(url: str, ends: Seen) -> Iterator[str]:
-    """The URL of a proxy of that service. `ends` is asked before a request is passed on, and before its answer is."""
+    """The URL of a proxy of that service. `ends` is called before a request is forwarded, and before its response is."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -32,7 +32,7 @@ def proxy(url: str, ends: Seen) -> Iterator[str]:
                 service.request(self.command, self.path, body, kept)
                 answer = service.getresponse()
                 content = answer.read()
-            except OSError:  # it is away: as without a proxy, there is no answer
+            except OSError:  # the service does not respond: no response, as without a proxy
                 self.close_connection = True
                 return
             finally:

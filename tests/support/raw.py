@@ -1,4 +1,4 @@
-"""Rows of Python as views of Spark: what the answers of plans are compared with."""
+"""Python rows as Spark views, with which the results of plans are compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Columns = Sequence[tuple[str, HiveType]]
 
 
 def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[Any]]) -> DataFrame:
-    """The rows, their times as milliseconds since the epoch or as texts."""
+    """The rows, with times as milliseconds since the epoch or as strings."""
     listed = ", ".join(
         "(" + ", ".join(spark_value(v, t) for v, (_, t) in zip(row, columns, strict=True)) + ")" for row in rows
     )
@@ -26,14 +26,14 @@ def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[Any]]) 
 
 
 def spark_value(value: Any, type_: HiveType) -> str:
-    """A typed constant, written apart from the planner's own way."""
+    """A typed constant, rendered independently of the planner."""
     kind = spark_type(type_)
     if value is None:
         return f"CAST(NULL AS {kind})"
     if type_.is_timestamp and isinstance(value, int):
         return f"CAST(timestamp_millis({value}) AS {kind})"
     if isinstance(value, list | tuple):
-        if list(value) in ([], [None]):  # as Druid keeps them
+        if list(value) in ([], [None]):  # as Druid stores them
             return f"CAST(NULL AS {kind})"
         return f"array({', '.join(spark_value(item, type_.children[0]) for item in value)})"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Staged rows, the task that ingests them, and what is read back: for tests that write without Spark."""
+"""Staged rows, the task that ingests them, and the rows that are read back: for tests that write without Spark."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def stage(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def dimension(name: str, type_: str) -> dict[str, str]:
-    """`array`: a string with several values, in their order."""
+    """`array`: a multi-value string, with its order."""
     if type_ == "array":
         return {"type": "string", "name": name, "multiValueHandling": "ARRAY"}
     return {"type": type_, "name": name}

@@ -1,4 +1,4 @@
-"""`hivedruid top` on a pseudo-terminal, read off a screen."""
+"""`hivedruid top` on a pseudo-terminal, read from a screen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyte
 import pytest
 
 PATIENCE = 60
-"""Seconds until what does not come is a failure."""
+"""Timeout in seconds."""
 
 
 class Terminal:
@@ -28,7 +28,7 @@ class Terminal:
         )  # fmt: skip
 
     def wait(self, text: str) -> None:
-        """Read until the screen shows it."""
+        """Read until the screen shows the text."""
         end = monotonic() + PATIENCE
         while text not in "\n".join(self.screen.display):
             if monotonic() > end:

@@ -1,4 +1,4 @@
-"""Materialized views without a catalog: a view's text and a query's, and the plan that the rewriting makes of them."""
+"""Materialized views without a catalog: from the texts of a view and a query to the rewritten plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.planning import TABLES, parse, snapshot
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The plan before and after all rules, and what the rewriting said."""
+    """The plan before and after all rules, and the messages of the rewriting."""
 
     node: Node
     optimized: Node
