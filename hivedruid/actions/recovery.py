@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.errors import ExecutionError
 from hivedruid.operations.operation import KnownOperation, Operation
+from hivedruid.operations.store import AnyOperation, Operations
+
+if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,20 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.ingesting import recovery as changes
 
             return changes
+        case "compaction":
+            from hivedruid.actions.compacting import recovery as compactions
+
+            return compactions
         case _:
             raise AssertionError(f"no recovery for operations of kind {kind}")
+
+
+def current(operation: AnyOperation, services: Services) -> AnyOperation:
+    """The operation as the catalog has it now, which must belong to the session's Druid. Raises ExecutionError."""
+    stored = Operations(services.catalog).current(operation)
+    if stored.druid != services.setting("druid.url"):
+        raise ExecutionError(f"job {operation.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
+    return stored
 
 
 def recovery(known: KnownOperation[Operation]) -> Recovery:

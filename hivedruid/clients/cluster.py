@@ -355,11 +355,25 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
 
         return compaction_tasks(self, data_source)
 
-    def compact(self, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
+    def compact(
+        self, task: Mapping[str, Any], limits: CompactionLimits | None, on_submit: Callable[[tuple[str, ...]], object]
+    ) -> tuple[str, ...]:
         """Submit compaction tasks; see `Compaction.compact`."""
         from hivedruid.clients.compaction import compact
 
-        return compact(self, task, limits)
+        return compact(self, task, limits, on_submit)
+
+    def resume_compaction(self, data_source: str, tasks: Sequence[str], limits: CompactionLimits) -> tuple[str, ...]:
+        """Wait for the tasks of a process that has ended; see `Compaction.resume_compaction`."""
+        from hivedruid.clients.compaction import resume
+
+        return resume(self, data_source, tasks, limits)
+
+    def cancel_compaction(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Stop compaction tasks, and return the ids of those that had already succeeded."""
+        from hivedruid.clients.compaction import cancel
+
+        return cancel(self, tasks)
 
     # --- tasks -------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ submitted, and those that the tasks have written. If other writes came in betwee
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from hivedruid.clients.segment_list import listed
 from hivedruid.clients.segments import ETERNITY, Patience, Segments, interval, segment_of, wait_until
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
-from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionLimits
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 KNOWN = 60.0
 """Seconds until the overlord lists a submitted task."""
+STOPPED = 60.0
+"""Seconds until a task has stopped."""
 ISSUED = "coordinator-issued_"
 """The prefix of the coordinator's own compaction tasks (CompactSegments)."""
 
@@ -82,14 +84,20 @@ def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Ta
 # --- manual ------------------------------------------------------------------------------------------------------
 
 
-def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
+def compact(
+    cluster: DruidCluster,
+    task: Mapping[str, Any],
+    limits: CompactionLimits | None,
+    on_submit: Callable[[tuple[str, ...]], object],
+) -> tuple[str, ...]:
     """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
 
-    Returns their ids; none if there is nothing to compact. Raises DruidError if a task fails, or if rows have changed.
+    Returns their ids; none if there is nothing to compact. `on_submit` is called with them before the first one is submitted.
+    Raises CompactionError if a task fails, or if rows have changed.
     """
-    run = _Compaction(cluster, task)
+    run = _Compaction(cluster, str(task["dataSource"]), task)
     try:
-        run.submit(limits)
+        run.submit(limits, on_submit)
         if run.ids and limits is not None:
             run.wait(limits)
     finally:
@@ -97,13 +105,48 @@ def compact(cluster: DruidCluster, task: Mapping[str, Any], limits: CompactionLi
     return tuple(run.ids)
 
 
+def resume(cluster: DruidCluster, data_source: str, tasks: Sequence[str], limits: CompactionLimits) -> tuple[str, ...]:
+    """Wait for the tasks of a process that has ended, and for their segments to be loaded.
+
+    Returns the ids of those that Druid does not know: they were never submitted, or were forgotten. Raises CompactionError if a task
+    fails.
+    """
+    run = _Compaction(cluster, data_source)
+    run.ids = [task_id for task_id in tasks if run.overlord.task(task_id) is not None]
+    try:
+        run.wait_unverified(limits)
+    finally:
+        cluster.progress("")
+    return tuple(task_id for task_id in tasks if task_id not in run.ids)
+
+
+def cancel(cluster: DruidCluster, tasks: Sequence[str]) -> tuple[str, ...]:
+    """Stop the tasks. Returns the ids of those that had already succeeded."""
+    overlord = Overlord(cluster.client)
+    succeeded: list[str] = []
+    for task_id in tasks:
+        if (task := overlord.task(task_id)) is not None and not task.is_complete:
+            overlord.kill(task_id)
+        ended = Patience(STOPPED)
+        while (task := overlord.task(task_id)) is not None and not task.is_complete:
+            if ended.is_over(True):
+                raise DruidError(
+                    f"timed out after {STOPPED:g} s waiting for compaction task {task_id} to stop",
+                    hint=f"SHOW TASK '{task_id}' shows details",
+                )
+            sleep(0.2)
+        if task is not None and task.state == "SUCCESS":
+            succeeded.append(task_id)
+    return tuple(succeeded)
+
+
 class _Compaction:
-    def __init__(self, cluster: DruidCluster, task: Mapping[str, Any]) -> None:
+    def __init__(self, cluster: DruidCluster, data_source: str, task: Mapping[str, Any] | None = None) -> None:
         self.cluster, self.client = cluster, cluster.client
         self.overlord = Overlord(cluster.client)
-        self.data_source = str(task["dataSource"])
+        self.data_source = data_source
         self.segments = Segments(cluster.client, self.data_source)
-        self.task = dict(task)
+        self.task = dict(task or {})
         self.ids: list[str] = []
         self.inputs = 0
         """The number of segments that the tasks read, unless other writes come first."""
@@ -111,7 +154,7 @@ class _Compaction:
         self.measures = COUNT
         self.before = Measured(0, {})
 
-    def submit(self, limits: CompactionLimits | None) -> None:
+    def submit(self, limits: CompactionLimits | None, on_submit: Callable[[tuple[str, ...]], object]) -> None:
         there = self._segments(limits)
         spans = [(segment.start, segment.end) for segment in there if segment.state != "tombstone"]
         if not spans:
@@ -119,8 +162,9 @@ class _Compaction:
         if limits is not None:
             self._measure()
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.data_source)
-        for task in over(self.task, spans):
-            task_id = f"hivedruid_compact_{name}_{uuid4().hex}"
+        tasks = {f"hivedruid_compact_{name}_{uuid4().hex}": task for task in over(self.task, spans)}
+        on_submit(tuple(tasks))
+        for task_id, task in tasks.items():
             self._post({**task, "id": task_id})
             self.ids.append(task_id)
             start, end = map(millis, task["ioConfig"]["inputSpec"]["interval"].split("/"))
@@ -168,16 +212,16 @@ class _Compaction:
     # --- the tasks ---------------------------------------------------------------------------------------------
 
     def wait(self, limits: CompactionLimits) -> None:
-        try:
-            for task_id in self.ids:
-                self._watch(task_id, limits.slot)
-        except KeyboardInterrupt:
-            ends = " ".join(f"KILL TASK '{task_id}';" for task_id in self.ids)
-            self.cluster.note(f"the compaction of {self.data_source} continues in Druid; to stop it: {ends}")
-            raise
+        for task_id in self.ids:
+            self._watch(task_id, limits.slot)
         new = [item for item in self._stored() if item.identifier not in self.known and is_compacted(item)]
         self._wait_for(new, limits.load)
         self._verify(new)
+
+    def wait_unverified(self, limits: CompactionLimits) -> None:
+        for task_id in self.ids:
+            self._watch(task_id, limits.slot)
+        self._wait_for([item for item in self._stored() if is_compacted(item)], limits.load)
 
     def _watch(self, task_id: str, slot: float) -> None:
         """Wait for a task to complete. Raises DruidError if it fails, or gets no slot."""
@@ -201,8 +245,8 @@ class _Compaction:
             self.cluster.progress(f"Druid: compacting {self.data_source}, {state} ({monotonic() - begun:.0f} s)")
             sleep(0.2)
 
-    def _failure(self, task: Task) -> DruidError:
-        return DruidError(
+    def _failure(self, task: Task) -> CompactionError:
+        return CompactionError(
             f"the compaction of {self.data_source} failed: {task.error or 'Druid gives no reason'}",
             hint=f"SHOW TASK '{task.id}' shows details; no rows were changed, and COMPACT can be rerun",
         )
@@ -232,7 +276,7 @@ class _Compaction:
         if rows != self.before.rows:
             wrong.insert(0, f"{rows} of {self.before.rows} rows were read")
         if wrong:
-            raise DruidError(
+            raise CompactionError(
                 f"{self.data_source} has changed during its compaction: {'; '.join(wrong)}",
                 hint=f"Druid keeps the old segments as unused; SHOW TASK '{self.ids[0]}' shows details",
             )

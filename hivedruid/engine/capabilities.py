@@ -6,7 +6,7 @@ All methods raise DruidError or ConnectError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -147,8 +147,21 @@ class Compaction(Protocol):
     def compaction_tasks(self, data_source: str | None) -> tuple[Task, ...]:
         """Compaction tasks, newest first."""
 
-    def compact(self, task: Mapping[str, Any], limits: CompactionLimits | None) -> tuple[str, ...]:
+    def compact(
+        self, task: Mapping[str, Any], limits: CompactionLimits | None, on_submit: Callable[[tuple[str, ...]], object]
+    ) -> tuple[str, ...]:
         """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
 
-        Returns their ids; none if there is nothing to compact. Raises DruidError if a task fails, or if rows have changed.
+        Returns their ids; none if there is nothing to compact. `on_submit` is called with them before the first one is
+        submitted. Raises CompactionError if a task fails, or if rows have changed.
         """
+
+    def resume_compaction(self, data_source: str, tasks: Sequence[str], limits: CompactionLimits) -> tuple[str, ...]:
+        """Wait for the tasks of a process that has ended, and for their segments to be loaded.
+
+        Returns the ids of those that Druid does not know: they were never submitted, or were forgotten. Raises
+        CompactionError if a task fails.
+        """
+
+    def cancel_compaction(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Stop the tasks, and return the ids of those that had already succeeded."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hivedruid.errors import DruidError
+
 
 @dataclass(frozen=True)
 class CompactionAmount:
@@ -30,3 +32,7 @@ class CompactionLimits:
 
     slot: float
     load: float
+
+
+class CompactionError(DruidError):
+    """A compaction task has failed, or rows have changed."""

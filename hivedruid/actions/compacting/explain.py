@@ -6,15 +6,18 @@ from typing import Any, assert_never
 
 from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
 from hivedruid.actions.compacting.model import (
+    CancelCompaction,
     CompactingAction,
     CompactSegments,
     ConfigureCompaction,
     ListCompactions,
     ListSegments,
+    ResumeCompaction,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
 from hivedruid.druid import compaction as specs
+from hivedruid.operations.compactions import CompactionJob
 
 
 def _describe(action: Action) -> tuple[str, Fields]:
@@ -22,6 +25,10 @@ def _describe(action: Action) -> tuple[str, Fields]:
     match action:
         case CompactSegments():
             return "Compact Table Operator", _compact_fields(action)
+        case ResumeCompaction():
+            return "Resume Job Operator", _job_fields(action.job, "its tasks are awaited")
+        case CancelCompaction():
+            return "Cancel Job Operator", _job_fields(action.job, "its tasks are stopped")
         case ConfigureCompaction():
             return "Automatic Compaction Operator", _configure_fields(action)
         case ListCompactions():
@@ -41,6 +48,10 @@ def _compact_fields(action: CompactSegments) -> list[tuple[str, Any]]:
     if action.wait:
         requests["POST /druid/v2 timeseries"] = "rows and sums of the segments, before and after"
     return [*fields, ("wait", action.wait), ("requests", requests), ("task", action.task)]
+
+
+def _job_fields(job: CompactionJob, effect: str) -> list[tuple[str, Any]]:
+    return [("job", job.id), ("table", job.full_name), ("state", job.state), ("effect", effect)]
 
 
 def _configure_fields(action: ConfigureCompaction) -> list[tuple[str, Any]]:

@@ -8,6 +8,7 @@ from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import Json
 from hivedruid.engine.capabilities import SegmentLists
+from hivedruid.operations.compactions import CompactionJob
 
 
 @dataclass(frozen=True)
@@ -58,4 +59,20 @@ class ListSegments(Action):
         return (SegmentLists,)
 
 
-CompactingAction = CompactSegments | ConfigureCompaction | ListCompactions | ListSegments
+@dataclass(frozen=True)
+class ResumeCompaction(Action):
+    """Wait for the tasks of an interrupted COMPACT."""
+
+    job: CompactionJob
+
+
+@dataclass(frozen=True)
+class CancelCompaction(Action):
+    """Stop the tasks of a COMPACT."""
+
+    job: CompactionJob
+
+
+CompactingAction = (
+    CompactSegments | ResumeCompaction | CancelCompaction | ConfigureCompaction | ListCompactions | ListSegments
+)

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
+from uuid import uuid4
 
 from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
 from hivedruid.actions.compacting.model import (
+    CancelCompaction,
     CompactingAction,
     CompactSegments,
     ConfigureCompaction,
     ListCompactions,
     ListSegments,
+    ResumeCompaction,
 )
 from hivedruid.actions.model import Action
+from hivedruid.actions.recovery import current
 from hivedruid.actions.services import Services
 from hivedruid.actions.watching.run import table_names
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
 from hivedruid.clients.compaction import ISSUED
 from hivedruid.druid.interval_sets import iso
 from hivedruid.engine.capabilities import Compaction, SegmentLists
-from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionLimits
+from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
+from hivedruid.errors import ExecutionError, HiveDruidError
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
+from hivedruid.operations.compactions import CompactionJob
+from hivedruid.operations.owner import owned
+from hivedruid.operations.store import Operations
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
 from hivedruid.settings import seconds
@@ -55,6 +63,12 @@ def run(action: Action, services: Services) -> Result | None:
             return _segments(action, services)
         case CompactSegments():
             return _compact(action, services)
+        case ResumeCompaction():
+            _resume(action, services)
+            return None
+        case CancelCompaction():
+            _cancel(action, services)
+            return None
         case ListCompactions():
             return _compactions(action, services)
         case ConfigureCompaction():
@@ -76,13 +90,102 @@ def _compact(action: CompactSegments, services: Services) -> Result:
     if action.task is None:
         services.note(NOTHING_HERE)
         return Result(TASK_COLUMNS)
-    slot, load = (
-        seconds(services.setting(f"hivedruid.{key}")) for key in ("task.slot.timeout", "segment.load.timeout")
-    )
-    tasks = services.engine(Compaction).compact(action.task, CompactionLimits(slot, load) if action.wait else None)
+    store, job = Operations(services.catalog), _job(action, services)
+
+    def on_submit(ids: tuple[str, ...]) -> None:
+        nonlocal job
+        job = store.move(job, "submitted", tasks=ids)
+
+    with owned(services.home, job, store):
+        store.begin([job])
+        job = store.current(job)
+        try:
+            limits = _limits(services) if action.wait else None
+            tasks = services.engine(Compaction).compact(action.task, limits, on_submit)
+        except BaseException as error:
+            _fail(job, error, services)
+            raise
+        store.move(job, "done")
     if not tasks:
         services.note(f"{action.table.full_name} has no queryable segments: nothing to compact")
     return Result(TASK_COLUMNS, iter([(task,) for task in tasks]))
+
+
+def _job(action: CompactSegments, services: Services) -> CompactionJob:
+    table = action.table
+    return CompactionJob(
+        id=f"{table.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement="COMPACT", database=table.database,
+        table=table.name, table_id=table.table_id, druid=services.setting("druid.url"),
+        text=f"ALTER TABLE {table.full_name} COMPACT 'major'{' AND WAIT' if action.wait else ''}",
+        data_source=table.data_source, waits=action.wait,
+    )  # fmt: skip
+
+
+def _limits(services: Services) -> CompactionLimits:
+    slot, load = (
+        seconds(services.setting(f"hivedruid.{key}")) for key in ("task.slot.timeout", "segment.load.timeout")
+    )
+    return CompactionLimits(slot, load)
+
+
+def _fail(job: CompactionJob, error: BaseException, services: Services) -> None:
+    """Record a failure. Tasks that were submitted and have not failed continue in Druid."""
+    store = Operations(services.catalog)
+    message = error.message if isinstance(error, HiveDruidError) else type(error).__name__
+    if job.state == "planned":
+        store.move(job, "cancelled", error=message)
+        return
+    job = store.current(job)
+    if job.has_ended:  # CANCEL JOB in another session
+        return
+    if isinstance(error, CompactionError):
+        store.move(job, "failed", error=message)
+        return
+    store.move(job, "submitted", error=message)
+    next_ = f"RESUME JOB '{job.id}' waits for the tasks, CANCEL JOB '{job.id}' stops them"
+    if isinstance(error, HiveDruidError):
+        error.hint = "; ".join(filter(None, (error.hint, next_)))
+    else:
+        services.note(f"the compaction of {job.full_name} continues in Druid; {next_}")
+
+
+def _resume(action: ResumeCompaction, services: Services) -> None:
+    store = Operations(services.catalog)
+    with owned(services.home, action.job, store):
+        job = current(action.job, services)
+        if job.has_ended:
+            return
+        try:
+            unknown = services.engine(Compaction).resume_compaction(job.data_source, job.tasks, _limits(services))
+        except BaseException as error:
+            _fail(job, error, services)
+            raise
+        if len(unknown) == len(job.tasks):
+            store.move(job, "cancelled", error="no task was submitted")
+            raise ExecutionError(
+                f"Druid has no task of job {job.id}: nothing was compacted", hint="rerun the statement"
+            )
+        store.move(job, "done", error="")
+    services.note(f"{job.full_name} was compacted; its rows before and after were not compared")
+    if unknown:
+        services.note(
+            f"{len(unknown)} of {len(job.tasks)} tasks were not submitted: rerun {job.text} to compact the rest"
+        )
+
+
+def _cancel(action: CancelCompaction, services: Services) -> None:
+    """Stop the tasks. A session that waits for them fails."""
+    job = current(action.job, services)
+    if job.has_ended:
+        raise ExecutionError(f"job {job.id} has already ended", hint=f"DESCRIBE JOB '{job.id}'")
+    store = Operations(services.catalog)
+    succeeded = services.engine(Compaction).cancel_compaction(job.tasks)
+    if not store.current(job).has_ended:
+        store.move(job, "cancelled", error="cancelled")
+    if succeeded:
+        services.note(
+            f"{len(succeeded)} of {len(job.tasks)} tasks of job {job.id} had already compacted their segments"
+        )
 
 
 def _compactions(action: ListCompactions, services: Services) -> Result:

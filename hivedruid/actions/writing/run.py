@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.model import Action
+from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
 from hivedruid.actions.writing import staging
@@ -279,7 +280,7 @@ def _new_id() -> str:
 def resume_load(action: ResumeLoad, services: Services) -> None:
     """Resume the job of another process. Raises ExecutionError if that is not possible."""
     with owned(services.home, action.job, Operations(services.catalog)):
-        job = _current(action.job, services)
+        job = current(action.job, services)
         if job.has_ended:
             return
         if job.state == "planned" or isinstance(job, ViewJob):
@@ -301,7 +302,7 @@ def roll_back_load(action: RollBackLoad, services: Services) -> None:
     if action.asked and is_running(services.home, action.job.statement_id):
         _stop_other_process(action.job, services)
     with owned(services.home, action.job, Operations(services.catalog)):
-        job = _current(action.job, services)
+        job = current(action.job, services)
         if not job.has_ended:
             _roll_back(job, services, with_table=action.with_table)
         elif action.asked:
@@ -313,7 +314,7 @@ def _stop_other_process(job: LoadJob, services: Services) -> None:
 
     The job is changed first, so that the other process fails before it records the rows as verified.
     """
-    job = _current(job, services)
+    job = current(job, services)
     if job.state != "submitted":  # published segments are being verified there
         raise ExecutionError(
             f"job {job.id} is {job.state} and running in another session",
@@ -337,14 +338,6 @@ def skip_target(action: SkipTarget, services: Services) -> None:
     job = action.job
     done = "already loaded by" if job.state == "cleaned" else "cancelled in"
     services.note(f"{job.full_name} skipped: {done} job {job.id}")
-
-
-def _current(job: LoadJob, services: Services) -> LoadJob:
-    """The current state of the job, which must belong to the session's Druid."""
-    stored = Operations(services.catalog).current(job)
-    if stored.druid != services.setting("druid.url"):
-        raise ExecutionError(f"job {job.id} writes to {stored.druid}", hint=f"SET druid.url={stored.druid}")
-    return stored
 
 
 def _roll_back(job: LoadJob, services: Services, *, with_table: bool = False) -> None:
