@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _run(cases: list[Case], home: Path, stack: ExitStack) -> list[Outcome]:
-    """Every case on both Druids."""
+    """Run every case on both engines."""
     from hivedruid.spark import session
     from tests.support.cluster import running_cluster
 

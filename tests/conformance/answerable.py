@@ -1,4 +1,4 @@
-"""Which queries no single native query of Druid 33 can answer, decided from the query itself."""
+"""Queries that no single native query of Druid 33 can answer, decided from the query itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MONOTONE = ("floor_", "ceil_")
 
 
 def unanswerable(bare: QueryPlan) -> str | None:
-    """Why a query, planned with no rules, is beyond one native query; None where it is not."""
+    """The reason why a query, planned with no rules, cannot be one native query; None if it can."""
     for node in _everywhere(bare.node):
         for rule in (_sorted_rows, _window, _not_druids, _generator):
             reason = rule(node)
@@ -23,7 +23,7 @@ def unanswerable(bare: QueryPlan) -> str | None:
 
 
 def _everywhere(root: Node) -> Iterator[Node]:
-    """All nodes, those of subqueries in expressions, too."""
+    """All nodes, including those of subqueries in expressions."""
     for node in root.walk():
         yield node
         for rex in node.expressions():
@@ -33,7 +33,7 @@ def _everywhere(root: Node) -> Iterator[Node]:
 
 
 def _sorted_rows(node: Node) -> str | None:
-    """ScanQueryEngine orders by `__time` alone; `orderBy` of other columns is refused by every Druid up to 33."""
+    """ScanQueryEngine orders only by `__time`; every Druid up to 33 refuses `orderBy` of other columns."""
     if not isinstance(node, nodes.Sort) or not node.keys:
         return None
     bottom, keys = node.input, node.keys
@@ -49,7 +49,7 @@ def _sorted_rows(node: Node) -> str | None:
 
 
 def _is_time(rex: Rex, times: set[str]) -> bool:
-    """`__time`, or what never falls where it rises."""
+    """`__time`, or an expression that increases monotonically with it."""
     while isinstance(rex, Call) and (
         rex.op.startswith(_MONOTONE) or (rex.op == "cast" and rex.type.name in ("date", "timestamp"))
     ):
@@ -68,7 +68,7 @@ def _not_druids(node: Node) -> str | None:
 
 
 def _generator(node: Node) -> str | None:
-    """An `unnest` data source makes rows of a column; no native query makes them of more."""
+    """An `unnest` data source generates rows from one column; no native query from more."""
     if not isinstance(node, nodes.LateralView):
         return None
     call = node.generator

@@ -1,4 +1,4 @@
-"""Cases run: on the embedded store, on a real Druid, and by Spark over the raw rows with nothing pushed."""
+"""Runs the cases: on the embedded store, on a Druid cluster, and on Spark over the raw rows with nothing pushed down."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 Table_ = list[tuple[Any, ...]]
 
 AT_ONCE = 4
-"""Ingestion tasks that run at the same time."""
+"""Maximum number of concurrent ingestion tasks."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one engine says to a case: rows, or why there are none. `refused`: it is Druid that does not take the query."""
+    """The result of a case on one engine: rows, or the reason why there are none. `refused`: Druid refused the query."""
 
     rows: Table_ | None
     error: str | None = None
@@ -52,8 +52,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Truth:
-    """Spark's answer over the raw rows. `every`: without the query's LIMIT, where it has one. `keys`: the places of the
-    columns that the rows are ordered by, from the first on as long as the answer shows them."""
+    """Spark's rows over the raw rows. `every`: without the query's LIMIT, if it has one. `keys`: the positions of the
+    columns by which the rows are ordered, up to the first that is not in the result.
+    """
 
     rows: Table_
     every: Table_ | None
@@ -61,7 +62,7 @@ class Truth:
 
 
 class Engines:
-    """The engines over the rows of all tables of some cases; `connect` opens a client of a real Druid."""
+    """The engines over the rows of all tables of some cases; `connect` opens a client of a Druid cluster."""
 
     def __init__(self, home: Path, cases: Sequence[Case], connect: Callable[[], DruidCluster] | None) -> None:
         self.home = home
@@ -83,7 +84,7 @@ class Engines:
     # --- rows ------------------------------------------------------------------------------------------------------
 
     def _rows(self, cases: Sequence[Case]) -> dict[str, Rows]:
-        """The rows of every table, by what tells tables apart."""
+        """The rows of every table, by the identity of the rows."""
         users: dict[str, tuple[Table, list[Case]]] = {}
         for case in cases:
             for table in case.tables:
@@ -91,7 +92,7 @@ class Engines:
         return {identity: rows_of(table, some) for identity, (table, some) in users.items()}
 
     def ingest(self) -> None:
-        """Put the rows into both Druids, where they are not yet."""
+        """Ingest the rows into both engines, if they are missing."""
         tables = {rows.table.data_source: rows for rows in self.rows.values() if rows.table.kind == "druid"}
         for name in sorted(set(tables) - set(self.store.data_sources())):
             ingest(self.store, _task(tables[name]))
@@ -101,7 +102,7 @@ class Engines:
             self.made |= set(missing)
 
     def _each(self, names: Sequence[str], do: Callable[[DruidCluster, str], object]) -> None:
-        """On the real Druid, for several names at once."""
+        """Into the cluster, several data sources concurrently."""
         from concurrent.futures import ThreadPoolExecutor
 
         connect = self._connect
@@ -118,12 +119,12 @@ class Engines:
             list(pool.map(run, names))
 
     def drop(self) -> None:
-        """Take from the real Druid what `ingest` put there."""
+        """Drop the data sources that `ingest` created in the cluster."""
         self._each(sorted(self.made), lambda druid, name: druid.drop(name))
         self.made.clear()
 
     def bound(self, case: Case) -> Case:
-        """The case over the tables that have rows here."""
+        """The case over the tables with these rows."""
         tables = []
         for table in case.tables:
             rows = self.rows[_identity(table)]
@@ -131,16 +132,16 @@ class Engines:
         return replace(case, tables=tuple(tables))
 
     def has_real_rows(self, case: Case) -> bool:
-        """Whether the rows here are those that the expected ones were made from."""
+        """Whether these rows are the ones from which the expected rows were computed."""
         return all(self.rows[_identity(table)].is_real for table in case.tables)
 
-    # --- answers ---------------------------------------------------------------------------------------------------
+    # --- results ---------------------------------------------------------------------------------------------------
 
     def embedded(self, case: Case) -> Answer:
         return _safely(lambda: self._answer(self.bound(case), self.store, NO_LIMITS))
 
     def druid(self, case: Case, *, vectorized: bool = True) -> Answer | None:
-        """The real Druid's answer, None without one."""
+        """The result of the cluster, None without one."""
         real = self.real
         if real is None:
             return None
@@ -165,18 +166,18 @@ class Engines:
         constant = constant_rows(plan)
         if constant is not None:
             return in_utc(constant)
-        self._shown.clear()  # a job drops its views, and they may go by the same names
+        self._shown.clear()  # a job drops its views, and others may have the same names
         runner = SparkRunner(self.home, SETTINGS, engine.write_parquet, lambda _: None, lambda _: None)
         return in_utc(runner.rows(spark_job(plan)))
 
     # --- Spark over the raw rows -----------------------------------------------------------------------------------
 
     def known_truth(self, case: Case) -> Truth | None:
-        """Spark's answer where it was needed."""
+        """Spark's result, if it was needed."""
         return self._true[1] if self._true is not None and self._true[0] == case.key else None
 
     def truth(self, case: Case) -> Truth:
-        """Spark's answer; of the last case it is kept, since several engines are compared with it."""
+        """Spark's result; that of the last case is cached, since several engines are compared with it."""
         known = self.known_truth(case)
         if known is None:
             plan = plan_of(self.bound(case), ())
@@ -229,24 +230,24 @@ def _safely(ask: Callable[[], Answer]) -> Answer:
 
 
 def _identity(table: Table) -> str:
-    """What tells the rows of a table from another's: all but the type of `__time`, which is the same in Druid."""
+    """The identity of the rows of a table: everything except the type of `__time`, which is the same in Druid."""
     columns = ", ".join(f"{c.field_name} {c.type}" for c in table.columns if c.name != TIME_COLUMN)
     return f"{table.name} {table.kind} {table.data_source} ({columns})"
 
 
 def _task(rows: Rows) -> dict[str, Any]:
-    columns = {column.field_name: column for column in rows.table.columns}  # two names may be one field
+    columns = {column.field_name: column for column in rows.table.columns}  # two names may refer to one field
     task: dict[str, Any] = index_parallel_spec(replace(rows.table, columns=tuple(columns.values())), {}, "nothing")
     task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(rows.json)
     return task
 
 
 def in_utc(rows: Iterable[Sequence[Any]]) -> Table_:
-    """Rows whose instants are in UTC: a time that a clock shows twice equals no time of another zone in Python."""
+    """Rows with instants in UTC: in Python, a time in a repeated hour never equals a time of another zone."""
     return [tuple([v.astimezone(UTC) if isinstance(v, datetime) and v.tzinfo else v for v in row]) for row in rows]
 
 
-# --- what a query leaves open ----------------------------------------------------------------------------------------
+# --- what a query leaves undetermined ----------------------------------------------------------------------------
 
 
 def _limit(node: Node) -> nodes.Sort | None:
@@ -263,7 +264,7 @@ def _without(node: Node, limit: nodes.Sort) -> Node:
 
 
 def _shown_keys(node: Node) -> tuple[int, ...]:
-    """Where in the answer the keys of the query's ORDER BY are, up to the first that it does not show."""
+    """The positions of the query's ORDER BY keys in the result, up to the first that is not in it."""
     places: list[str | None] = [c.id for c in node.columns]
     while isinstance(node, nodes.Project):
         by_id = {c.id: e for c, e in zip(node.columns, node.exprs, strict=True)}

@@ -1,7 +1,7 @@
-"""The queries of Calcite's and Hive's own tests, read from a folder of case files: what was asked, and what they made of it.
+"""The queries of Calcite's and Hive's own tests, read from a folder of case files, with the results of these peers.
 
 A folder has `calcite/*.json` ({"cases": […]} beside `datasets.json`) and `hive/*.json` (lists of statements). Nothing
-here knows which cases there are or how many.
+here depends on which cases exist or how many.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from tests.conformance.dialect import UnsayableError, hive_sql
 from tests.conformance.schemas import dataset_table, declared_tables
 
 VARIABLE = "HIVEDRUID_CASES"
-"""The environment variable that names the folder to the tests in `peers`."""
+"""The environment variable with the folder for the tests in `peers`."""
 
 HIVES_ZONE = "US/Pacific"
-"""Hive's tests run there."""
+"""The time zone of Hive's tests."""
 
 Check = Literal["ordered", "unordered", "ordered-prefix"]
 
 
 @dataclass(frozen=True)
 class Peer:
-    """What Calcite or Hive did: whether it pushed the query whole, its native queries, what it left outside."""
+    """The plan of Calcite or Hive: whether it pushed the query down fully, its native queries, and the operators
+    outside Druid.
+    """
 
     name: Literal["calcite", "hive"]
     is_full: bool
@@ -39,7 +41,9 @@ class Peer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The rows that the peer's test asserts, cells as texts; `check` says how. `count`: only how many there are."""
+    """The rows that the peer's test expects, cells as strings; `check` is the kind of comparison. `count`: only their
+    number.
+    """
 
     rows: tuple[tuple[str | None, ...], ...] | None = None
     check: Check | None = None
@@ -48,7 +52,9 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One query. `unsayable`: why its SQL has no form in Hive's dialect. `refusal`: the peer's own error for it."""
+    """One query. `unsayable`: the reason why its SQL cannot be translated into Hive's dialect. `refusal`: the peer's
+    own error.
+    """
 
     id: str
     file: str
@@ -62,13 +68,13 @@ class Case:
 
     @property
     def key(self) -> str:
-        """The same for the same query over the same tables, wherever it is listed."""
+        """Equal for the same query over the same tables, wherever it is listed."""
         columns = [f"{t.name}({', '.join(f'{c.name} {c.type}' for c in t.columns)})" for t in self.tables]
         return hashlib.sha256("\n".join([self.zone, self.sql, *columns]).encode()).hexdigest()[:10]
 
 
 def folder() -> Path:
-    """The folder that the variable names. Raises KeyError, or NotADirectoryError."""
+    """The folder in the variable. Raises KeyError or NotADirectoryError."""
     root = Path(os.environ[VARIABLE]).expanduser().absolute()
     if not root.is_dir():
         raise NotADirectoryError(root)

@@ -1,4 +1,4 @@
-"""The constants that queries compare with: rows made up for them should have some of these."""
+"""The constants that queries compare with; generated rows should contain some of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
 
 @dataclass(frozen=True)
 class Constants:
-    """Texts, numbers, and times as `yyyy-MM-dd[ HH:mm:ss]`; sorted."""
+    """Strings, numbers, and times as `yyyy-MM-dd[ HH:mm:ss]`; sorted."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()

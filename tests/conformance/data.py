@@ -1,7 +1,7 @@
-"""The rows behind the cases, each set written once into the user's cache: JSON for Druid, Parquet for Spark.
+"""The rows of the cases, each set written once into the user's cache: JSON for Druid, Parquet for Spark.
 
-The rows of Calcite's tests are rebuilt from what `hivedruid sample` fetches, those of Hive's come with the cases. A table
-whose rows nobody published gets a few hundred made-up ones, in which the constants of the queries occur.
+The rows of Calcite's tests are rebuilt from the samples of `hivedruid sample`, those of Hive's come with the cases. A
+table whose rows are not published gets a few hundred generated ones, which contain the constants of the queries.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tests.conformance.constants import Constants, constants_of
 PREFIX = "conformance_"
 SYNTHETIC_ROWS = 300
 VERSION = "2"
-"""Part of every name: to be changed with the way rows are made."""
+"""Part of every name: change it when the generation of rows changes."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table. `is_real`: they are those that the expected rows were made from."""
+    """The rows of a table. `is_real`: the expected rows were computed from them."""
 
     table: Table
     folder: Path
@@ -49,7 +49,7 @@ class Rows:
 
 
 def rows_of(table: Table, cases: Iterable[Case]) -> Rows:
-    """The rows of a table that these cases ask about, made where the cache does not have them."""
+    """The rows of a table in these cases, generated if they are not in the cache."""
     for known in KNOWN:
         source = known.source(table)
         if source is not None:
@@ -63,7 +63,7 @@ def rows_of(table: Table, cases: Iterable[Case]) -> Rows:
 
 
 def _stored(table: Table, name: str, made: Path, granularity: str) -> Table:
-    """The table over a data source named after its rows: what has been ingested once is there for good.
+    """The table over a data source named after its rows: rows that have been ingested once are permanent.
 
     A managed table is one over the Parquet file here.
     """
@@ -85,7 +85,7 @@ def _digest(*texts: str) -> str:
 
 
 def _cached(name: str, fill: Callable[[Path], None]) -> Path:
-    """A folder that `fill` has filled, whole or not there."""
+    """A folder that `fill` has filled, complete or absent."""
     target = artifacts.cache_folder() / "conformance" / name
     with artifacts.exclusive(target.parent):
         if not target.is_dir():
@@ -142,12 +142,12 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-# --- rows that were published ----------------------------------------------------------------------------------------
+# --- published rows --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Known:
-    """A published set of rows; `source` is the SQL that makes a table's rows of it, None for another table."""
+    """A published set of rows; `source` is the SQL that computes a table's rows from it, None for another table."""
 
     name: str
     granularity: str
@@ -159,7 +159,7 @@ def _fields(table: Table) -> set[str]:
 
 
 STAR = ("product", "product_class", "customer", "promotion", "store", "time_by_day")
-"""The tables that a sale is joined with; together they have the columns of the flat table."""
+"""The tables that are joined with a sale; together they have the columns of the flat table."""
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "CAST(CAST({} AS DECIMAL(10, 4)) AS VARCHAR)": ("SRP", "cost"),
@@ -168,11 +168,13 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "{} || '00000'": ("start_date", "end_date"),
     "replace({}, ' ', 'T') || '00000'": ("first_opened_date", "last_remodel_date"),
 }  # fmt: skip
-"""How the flat table, whose dimensions are all text, spells what is no text in the tables it was made of."""
+"""The string form, in the flat table, of columns that are not strings in the original tables."""
 
 
 def _foodmart(table: Table) -> str | None:
-    """The sales of 1997, each with its product, customer, promotion, store and day; equal rows are summed up, as Druid did."""
+    """The sales of 1997, each with its product, customer, promotion, store and day; equal rows are summed, as Druid
+    did.
+    """
     if table.data_source != "foodmart":
         return None
     source = samples.foodmart()
@@ -230,7 +232,7 @@ def _keys(path: Path) -> tuple[str, ...]:
 
 
 def _text_rows(path: Path, keys: Iterable[str] | None = None) -> str:
-    """A JSON lines file, every value as its text."""
+    """A JSON lines file, every value as a string."""
     spec = ", ".join(f"{_quoted(key)}: 'VARCHAR'" for key in keys or _keys(path))
     return f"read_json('{path}', format = 'newline_delimited', columns = {{{spec}}})"
 
@@ -249,7 +251,7 @@ def _published_by_hive(table: Table) -> str | None:
 
 
 def _small(table: Table) -> str | None:
-    """What `druidmini_semijoin_reduction_all_types.q` inserts into its small table."""
+    """The rows that `druidmini_semijoin_reduction_all_types.q` inserts into its small table."""
     source = _hives_rows(ALL_TYPES) if table.name == "alltypesorc_small" else None
     if source is None:
         return None
@@ -268,7 +270,7 @@ KNOWN = (
 )  # fmt: skip
 
 
-# --- rows that are made up -------------------------------------------------------------------------------------------
+# --- generated rows --------------------------------------------------------------------------------------------------
 
 
 def _synthetic(table: Table, constants: Constants) -> str:
@@ -309,12 +311,12 @@ def _cell(column: Column, constants: Constants, chance: random.Random) -> Any:
 
 
 MOST_TIMES = 12
-"""Times of queries that rows are made near: each means some segments of a day. A timeseries by the second walks through
-every second of the segments, so there are no rows far from these."""
+"""Times in queries near which rows are generated: each adds some segments of a day. A timeseries by the second iterates
+over every second of the segments, so there are no rows far from these."""
 
 
 def _moment(constants: Constants, chance: random.Random) -> int:
-    """A time in milliseconds: one that a query names or one near it."""
+    """A time in milliseconds, in a query or near one."""
     step = max(1, len(constants.times) // MOST_TIMES)
     named = constants.times[::step]
     text = chance.choice(named if named and chance.random() < 0.7 else TIMES)

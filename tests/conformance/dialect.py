@@ -1,7 +1,7 @@
-"""Calcite's SQL to Hive's: what sqlglot's two dialects do not say already.
+"""Calcite's SQL to Hive's: the differences that sqlglot's two dialects do not handle.
 
-`hive_sql` keeps the meaning, not the letters: Calcite divides integers to integers and its AVG of integers is an integer,
-so DIV and a cast say it; sketches are asked for exact answers; the time column of a model goes by `__time`.
+`hive_sql` preserves the meaning, not the syntax: Calcite divides integers to integers and its AVG of integers is an
+integer, which DIV and a cast express; sketches become exact aggregates; the time column of a model is `__time`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from hivedruid.catalog.table import TIME_COLUMN
 
 TIME_NAMES = frozenset({"timestamp", "time"})
-"""What the models call their time column."""
+"""The names of the time column in the models."""
 
 INTEGER_COLUMNS = frozenset({"unit_sales", "count", "added", "deleted", "delta"})
 
@@ -25,11 +25,11 @@ UNSAYABLE_UNITS = frozenset({"CENTURY", "MILLENNIUM", "DECADE", "EPOCH", "ISODOW
 
 
 class UnsayableError(Exception):
-    """Hive's dialect has no way to say it."""
+    """Raised for SQL that cannot be expressed in Hive's dialect."""
 
 
 def hive_sql(sql: str | None) -> str:
-    """The statement in Hive's dialect. Raises UnsayableError with the reason where it has no form there."""
+    """The statement in Hive's dialect. Raises UnsayableError with the reason if it cannot be expressed there."""
     if not sql:
         raise UnsayableError("the test builds it with RelBuilder: there is no SQL")
     text = re.sub(r"(?i)^\s*values\s+(?!\()(\S+)\s*$", r"values (\1)", sql)
@@ -63,7 +63,7 @@ _INTEGERS = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.
 
 
 def _is_integer(node: exp.Expr) -> bool:
-    """Whether Calcite types an expression as an integer, as far as its text tells."""
+    """Whether Calcite types an expression as an integer, as far as its text shows."""
     if isinstance(node, exp.Paren | exp.Neg | exp.Sum | exp.Min | exp.Max | exp.Abs | exp.Filter | exp.Avg):
         return _is_integer(node.this)
     if isinstance(node, exp.Literal):
@@ -87,7 +87,7 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
 
 def _casts(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.FLOAT:
-        return exp.DataType.build("double")  # Calcite's FLOAT is one, its REAL is none
+        return exp.DataType.build("double")  # Calcite's FLOAT is a double, its REAL is not
     if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.VARCHAR and not node.expressions:
         return exp.DataType.build("string", dialect="hive")
     return node

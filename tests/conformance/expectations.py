@@ -1,7 +1,7 @@
-"""How each case was planned when somebody last looked at it: a case that is planned worse fails a test.
+"""The recorded plan of each case: a case that is planned worse fails a test.
 
-`expectations.txt` has a line of status (`full groupBy`, `partly`, …), and below it the keys of the cases that have it.
-Cases that it does not know are not judged, so it holds for any folder of cases.
+`expectations.txt` has a line with a status (`full groupBy`, `partly`, …), followed by the keys of the cases that have
+it. Cases that are not listed are not judged, so it works with any folder of cases.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIDTH = 10
 
 
 def status(planned: Planned) -> str:
-    """`full` with the type of the query, or `constant`; for others only how much is pushed."""
+    """`full` with the type of the query, or `constant`; for others only the extent of the pushdown."""
     if planned.pushed != "full":
         return planned.pushed
     return f"full {planned.queries[0]['queryType'] if planned.queries else 'constant'}"
@@ -37,7 +37,7 @@ def load() -> dict[str, str]:
 
 
 def save(all_planned: Iterable[Planned]) -> None:
-    """Write the page anew; what it knows of cases that are not among these stays."""
+    """Rewrite the page; entries for cases that are not among these are kept."""
     known = {**load(), **{p.case.key: status(p) for p in all_planned}}
     groups: dict[str, list[str]] = {}
     for key, found in known.items():
@@ -50,7 +50,7 @@ def save(all_planned: Iterable[Planned]) -> None:
 
 
 def worse(all_planned: Sequence[Planned], expected: Mapping[str, str]) -> Iterator[str]:
-    """The cases of which less is pushed than expected, or by another type of query."""
+    """The cases that are pushed down less than expected, or by another type of query."""
     for p in all_planned:
         before, now = expected.get(p.case.key), status(p)
         if before is None or before == now or _rank(now) < _rank(before):

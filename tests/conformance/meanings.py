@@ -1,4 +1,4 @@
-"""Where the rows that a peer's test expects are not Hive's answer: the reasons, by what is in the query."""
+"""Cases in which the rows that a peer's test expects are not Hive's result: the reasons, by features of the query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _in_another_zone(case: Case) -> bool:
 
 
 def _sums_nothing(case: Case) -> bool:
-    """The test expects zero of a SUM without groups, the first column: that Druid's answer for no rows at all."""
+    """The test expects zero for a SUM without groups, the first column, as Druid returns it over no rows."""
     rows = case.expected.rows or ()
     is_zero = len(rows) == 1 and rows[0][0] in ("0", "0.0")
     return is_zero and re.match(r"\s*SELECT\s+SUM\(", case.sql, re.IGNORECASE) is not None
@@ -52,9 +52,9 @@ OTHER: dict[str, tuple[tuple[Rule, str], ...]] = {
         ),
     ),
 }
-"""For each peer: which cases, and what Hive means by them."""
+"""For each peer: conditions for cases, and Hive's semantics in them."""
 
 
 def other_meaning(case: Case) -> str | None:
-    """Why Hive's answer to a case is another than the peer's; None where it should be the same."""
+    """The reason why Hive's result of a case differs from the peer's; None if it should be the same."""
     return next((reason for rule, reason in OTHER[case.peer.name] if rule(case)), None)

@@ -1,4 +1,4 @@
-"""A few cases for the tests of the command itself: one for each thing it does."""
+"""A few cases for the tests of the command itself: one for each feature."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case's plan, and by engine what its answer is worth: a verdict, `refused` by Druid, or `failed`."""
+    """A case's plan, and by engine the verdict on its result, `refused` by Druid, or `failed`."""
 
     planned: Planned
     verdicts: Mapping[str, str] = field(default_factory=dict)
@@ -29,12 +29,12 @@ class Outcome:
 
     @property
     def rows(self) -> str | None:
-        """The worst of the verdicts; None where the case was not run."""
+        """The worst of the verdicts; None if the case was not run."""
         return max((found.split(":")[0] for found in self.verdicts.values()), key=RANKS.index, default=None)
 
 
 RANKS = ("equal", "open", "other", "untold", "wrong", "refused", "failed")
-"""From the best to the worst; `untold` is followed by why Spark gave no answer to compare with."""
+"""From best to worst; `untold` is followed by the reason why Spark has no result to compare with."""
 
 
 def outcomes(cases: Sequence[Case], engines: Engines | None, progress: Progress = lambda _: None) -> Iterator[Outcome]:

@@ -1,4 +1,4 @@
-"""What the planner makes of a case, beside what Calcite or Hive made of it."""
+"""The plan of a case, compared with that of Calcite or Hive."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.conformance.cases import Case
 from tests.support.planning import snapshot
 
 Pushed = Literal["full", "partly", "not", "invalid", "crashed", "unsayable"]
-"""`full`: one native query with nothing above it, or a constant. `invalid`: an error that is meant, where the peer has
-one, too; any other error is `crashed`."""
+"""`full`: one native query with nothing above it, or a constant. `invalid`: an intended error, which the peer has, too;
+any other error is `crashed`."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A case's plan and its measures; `seconds` is what planning took, beyond parsing."""
+    """A case's plan and its measures; `seconds` is the time of planning without parsing."""
 
     case: Case
     pushed: Pushed
@@ -44,7 +44,7 @@ class Planned:
 
     @property
     def same_type(self) -> bool | None:
-        """Whether the native query is of the peer's type; None where there are not one and one to compare."""
+        """Whether the native query is of the peer's type; None if there are not one and one to compare."""
         if len(self.queries) != 1 or len(self.case.peer.queries) != 1:
             return None
         return bool(self.queries[0]["queryType"] == self.case.peer.queries[0].get("queryType"))
@@ -107,11 +107,11 @@ def _pushed(plan: QueryPlan, queries: tuple[Mapping[str, Any], ...]) -> Pushed:
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 _EARLIEST, _LATEST = datetime(1901, 1, 1, tzinfo=UTC), datetime(2990, 1, 1, tzinfo=UTC)
-"""Calcite's and Hive's "always" begins in 1900 and ends in 2992 or 3000; ours is all that Druid can say."""
+"""The eternity of Calcite and Hive begins in 1900 and ends in 2992 or 3000; ours is Druid's whole range."""
 
 
 def intervals_of(query: Mapping[str, Any]) -> list[tuple[datetime, datetime]]:
-    """The times that a native query reads, joined where they touch; the innermost query says them."""
+    """The intervals that a native query reads, merged if they are adjacent; those of the innermost query."""
     source = query.get("dataSource")
     while isinstance(source, Mapping):
         inner = source.get("query") or source.get("left") or source.get("base")

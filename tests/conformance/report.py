@@ -50,7 +50,9 @@ def _row(name: str, some: Sequence[Outcome]) -> tuple[str, ...]:
 
 
 def is_right(outcome: Outcome) -> bool:
-    """Whether every engine gave the answer; where the peer means another, Hive's counts, with its reason listed."""
+    """Whether every engine returned the expected result; if the peer's meaning differs, Hive's counts, with the
+    reason.
+    """
     return outcome.rows in ("equal", "open") or (outcome.rows == "other" and other_meaning(outcome.case) is not None)
 
 
@@ -71,12 +73,12 @@ def share(answers: Iterable[bool | None]) -> str:
 
 
 def reason_beyond(planned: Planned) -> str | None:
-    """Why Druid cannot answer the case natively; None where it can, or where there is no plan to tell from."""
+    """The reason why Druid cannot answer the case natively; None if it can, or if there is no plan."""
     return None if planned.plan is None else unanswerable(plan_of(planned.case, ()))
 
 
 def _counted(all_planned: Iterable[Planned], peer: str) -> list[Planned]:
-    """The cases that a peer's share is of: those of Calcite that Druid can answer, those of Hive that Hive pushes whole."""
+    """The cases of a peer's share: those of Calcite that Druid can answer, those of Hive that Hive pushes down fully."""
     some = [p for p in all_planned if p.case.peer.name == peer and p.pushed not in ("unsayable", "invalid")]
     if peer == "hive":
         return [p for p in some if p.case.peer.is_full]
@@ -84,7 +86,7 @@ def _counted(all_planned: Iterable[Planned], peer: str) -> list[Planned]:
 
 
 def percent(all_outcomes: Iterable[Outcome], peer: str) -> float:
-    """The share of those cases that are one native query with nothing above it; 1 where there are none."""
+    """The share of those cases that are one native query with nothing above it; 1 if there are none."""
     counted = _counted((o.planned for o in all_outcomes), peer)
     return sum(map(_is_full, counted)) / len(counted) if counted else 1.0
 
@@ -122,7 +124,7 @@ def _percent(what: str, some: Sequence[T], holds: Callable[[T], bool]) -> str:
 
 
 def _rows(all_outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Answers that are not the peer's: wrong ones in full, the peer's other meanings with their reason."""
+    """Results that are not the peer's: wrong ones in full, the peer's other meanings with their reason."""
     for kind in ("failed", "refused", "wrong", "untold", "other"):
         some = [o for o in all_outcomes if o.rows == kind]
         if some:
@@ -139,7 +141,7 @@ TITLES = {
 
 
 def described(outcome: Outcome) -> str:
-    """All one needs to see of an answer that is not as expected."""
+    """The details of an unexpected result."""
     return "\n".join(_outcome(outcome))
 
 
@@ -163,7 +165,9 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
 
 
 def _unpushed(all_planned: Sequence[Planned]) -> Iterator[str]:
-    """Queries that are not fully pushed: first those that the peer pushed, then those that Druid could answer, …"""
+    """Queries that are not fully pushed down: first those that the peer pushed down, then those that Druid could
+    answer, …
+    """
     groups: dict[str, list[Planned]] = {}
     for p in all_planned:
         if p.pushed != "full":

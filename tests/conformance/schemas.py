@@ -1,4 +1,4 @@
-"""The tables behind the cases, as hivedruid's catalog has them."""
+"""The tables of the cases, as in hivedruid's catalog."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SKETCH = re.compile(r"_(unique|ts|hll|sketch)$")
 def dataset_table(models: list[Mapping[str, Any]], time_type: str) -> Table:
     """The table that models of `datasets.json` describe. Calcite's name of the time column is `__time` here.
 
-    A column of sketches stands for the column they were made of, since answers here are exact.
+    A column of sketches is replaced by the column that they were computed from, since results are exact here.
     """
     columns = {TIME_COLUMN: Column(TIME_COLUMN, SQL_TYPES[time_type])}
     for model in models:
@@ -61,8 +61,9 @@ _DATASOURCE = re.compile(r"""["']druid\.datasource["']\s*=\s*["']([^"']+)["']"""
 def declared_tables(
     statements: tuple[str, ...], schemas: Mapping[str, Sequence[tuple[str, str]]], before: tuple[str, ...] = ()
 ) -> tuple[Table, ...]:
-    """The tables that statements make; those whose columns nothing tells are left out. A table may be made by a query of
-    one that `before` makes."""
+    """The tables that statements create, without those of unknown columns. A table may be created by a query of one in
+    `before`.
+    """
     return _declared(statements, before, json.dumps(schemas, sort_keys=True))
 
 
@@ -72,7 +73,7 @@ def _declared(statements: tuple[str, ...], before: tuple[str, ...], schemas_text
     made: dict[str, Table] = {}
     wanted = [_name(text) for text in statements]
     texts = {name: text for text in (*before, *statements) if (name := _name(text)) is not None}
-    for _ in texts:  # a table may be made from one that is listed after it
+    for _ in texts:  # a table may be created from one that is listed after it
         for name, text in texts.items():
             columns = () if name in made else _columns(text, name, schemas, tuple(made.values()))
             if columns:
@@ -100,7 +101,7 @@ def _kind(text: str) -> TableKind:
 
 
 def _columns(text: str, name: str, schemas: Mapping[str, Any], known: tuple[Table, ...]) -> tuple[Column, ...]:
-    """From what the case says, else from the statement: its list of columns, or those of its query."""
+    """From the case, or else from the statement: its list of columns, or those of its query."""
     listed = {table.lower(): columns for table, columns in schemas.items()}.get(name)
     if listed:
         return tuple(column for name, type_ in listed if (column := _column(name, type_)) is not None)
@@ -120,7 +121,7 @@ def _columns(text: str, name: str, schemas: Mapping[str, Any], known: tuple[Tabl
 
 
 def _column(name: str, type_: str) -> Column | None:
-    """None where a list of columns also lists a constraint."""
+    """None if a list of columns also contains a constraint."""
     source = SourceStatement(type_)
     try:
         return Column(name.lower(), parse_type(Cursor(source, tokenize(source, 0))))

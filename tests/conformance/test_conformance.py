@@ -1,4 +1,4 @@
-"""The parts of the conformance command: what it reads, translates, judges and leaves out."""
+"""The parts of the conformance command: reading, translating, judging and excluding cases."""
 
 from __future__ import annotations
 

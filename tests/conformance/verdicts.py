@@ -1,4 +1,4 @@
-"""Whether an answer is right: as the peer's test asserts it, else as Spark answers over the raw rows."""
+"""Whether a result is right: as the peer's test expects it, or else as Spark computes it over the raw rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.conformance.answers import Table_, Truth
 from tests.conformance.cases import Case
 
 Verdict = Literal["equal", "open", "other", "wrong"]
-"""`equal`: the rows that are expected. `open`: other rows or another order than the peer's, which the SQL leaves open.
-`other`: Spark's rows, not the peer's: the peer means something else. `wrong`: not Spark's rows either."""
+"""`equal`: the expected rows. `open`: other rows or another order than the peer's, which the SQL allows as well.
+`other`: Spark's rows, not the peer's: the peer has another meaning. `wrong`: not Spark's rows either."""
 
 RELATIVE, ABSOLUTE = 1e-11, 1e-9
 
@@ -24,7 +24,7 @@ RELATIVE, ABSOLUTE = 1e-11, 1e-9
 def verdict(
     case: Case, types: Sequence[HiveType], rows: Table_, *, asserted: bool, truth: Callable[[], Truth]
 ) -> Verdict:
-    """`asserted`: the expected rows were made from the rows that were asked."""
+    """`asserted`: the expected rows were computed from the queried rows."""
     expected = case.expected
     has_expected = asserted and (expected.rows is not None or expected.count is not None)
     if has_expected and _as_expected(case, types, rows):
@@ -58,7 +58,7 @@ Reader = Callable[[tuple[Any, ...], tuple[str | None, ...]], bool]
 
 
 def _reader(case: Case, types: Sequence[HiveType]) -> Reader:
-    """Whether a row of ours is the peer's row of texts."""
+    """Whether a row of ours is the peer's row of strings."""
     zone = zone_of(case.zone) or UTC
     is_hive = case.peer.name == "hive"
 
@@ -98,8 +98,9 @@ _DIGITS = re.compile(r"-?\d+\.\d{6,}(?:[eE][-+]?\d+)?")
 
 
 def _close_texts(a: str, b: str) -> bool:
-    """Whether two texts differ only in the last digits of long numbers: those of a sum of doubles depend on the order
-    in which its rows are added."""
+    """Whether two strings differ only in the last digits of long numbers: sums of doubles depend on the order of
+    addition.
+    """
     numbers, others = _DIGITS.findall(a), _DIGITS.findall(b)
     if not numbers or len(numbers) != len(others) or _DIGITS.sub("", a) != _DIGITS.sub("", b):
         return False
@@ -111,7 +112,7 @@ def _lists(rows: Table_, texts: Sequence[tuple[str | None, ...]], same: Reader) 
 
 
 def _multisets(rows: Table_, texts: Sequence[tuple[str | None, ...]], same: Reader) -> bool:
-    """Whether every row of texts is among the rows, each for itself."""
+    """Whether every row of strings matches a different one of the rows."""
     left = list(rows)
     for text in texts:
         place = next((i for i, row in enumerate(left) if same(row, text)), None)
@@ -122,7 +123,7 @@ def _multisets(rows: Table_, texts: Sequence[tuple[str | None, ...]], same: Read
 
 
 def _is_possible(case: Case, types: Sequence[HiveType], true: Truth) -> bool:
-    """Whether the peer's rows are an answer to the query, too."""
+    """Whether the peer's rows are a valid result of the query, too."""
     rows = case.expected.rows
     if rows is None:
         return False
@@ -145,8 +146,9 @@ def _is_true(rows: Table_, true: Truth, types: Sequence[HiveType]) -> bool:
 
 
 def _among(rows: Table_, others: Table_, types: Sequence[HiveType]) -> bool:
-    """Whether every row is among the others, each for itself. Doubles differ in their last digits, so rows are looked
-    for among those that round to the same, and the few that rounding parts among all that are left."""
+    """Whether every row matches a different one of the others. The last digits of doubles may differ, so a row is
+    searched first among those that round to the same values, and then among all remaining rows.
+    """
     near: dict[tuple[Any, ...], Table_] = {}
     for other in others:
         near.setdefault(_rounded(other), []).append(other)
@@ -158,11 +160,11 @@ def _among(rows: Table_, others: Table_, types: Sequence[HiveType]) -> bool:
 
 
 MOST_ODD = 200
-"""Rows that rounding parts from their partners, at most; more of them are another answer."""
+"""Maximum number of rows without a match after rounding; with more the result is different."""
 
 
 def _taken(row: tuple[Any, ...], left: Table_, types: Sequence[HiveType]) -> bool:
-    """Take the row out of those that are left; whether it was there."""
+    """Remove the row from the remaining ones; whether it was among them."""
     place = next((i for i, other in enumerate(left) if _same_row(row, other, types)), None)
     if place is not None:
         left[place] = left[-1]

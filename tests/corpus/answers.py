@@ -1,4 +1,4 @@
-"""What becomes of each query of a script: how it is planned, why a part of it stays outside Druid, and its rows."""
+"""The outcome of each query of a script: its plan, why a part of it stays outside Druid, and its rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from tests.equivalence.comparison import Rows
 
 FOLDER = Path(__file__).parent / "queries"
 SHOWN = 12
-"""Rows that an expectation spells out; of more there is a digest."""
+"""Rows that an expectation lists; for more there is a digest."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A query and what becomes of it: `facts` are lines of an expectation. `rows` are None where only Spark has them,
-    and where the query is refused."""
+    """A query and its outcome: `facts` are lines of an expectation. `rows` are None if only Spark can compute them, and
+    if the query is refused.
+    """
 
     sql: str
     facts: tuple[str, ...]
@@ -52,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asked:
-    """A query of a script that has a plan, in the session it is asked in."""
+    """A query of a script that has a plan, in its session."""
 
     session: Session
     statement: SourceStatement
@@ -81,15 +82,15 @@ class Asked:
         return isinstance(self.built.actions[-1], RunSparkJob)
 
     def rows(self) -> Rows:
-        """What hivedruid answers."""
+        """The result of hivedruid."""
         return [tuple(row) for row in self.session.execute(self.statement).rows]
 
     def planned(self, **facts: Any) -> QueryPlan:
-        """The plan by other facts."""
+        """The plan with other facts."""
         return plan_query(self.query.expression, self.statement, replace(self.snapshot, **facts))
 
     def bare(self) -> QueryPlan:
-        """The plan with nothing pushed."""
+        """The plan with nothing pushed down."""
         return plan_query(self.query.expression, self.statement, self.snapshot, rules=())
 
 
@@ -107,7 +108,7 @@ def blocks(text: str) -> list[str]:
 
 
 def asked(script: Path, home: Path) -> Iterator[Asked | Answer]:
-    """The queries of a script, one after the other; a refused one has its answer already."""
+    """The queries of a script, one after the other; a refused one already has its result."""
     settings = {"hivedruid.now": NOW, "hive.local.time.zone": "UTC"}
     with Session(home, hiveconf=settings) as session:
         for statement in session.statements(script.read_text(encoding="utf-8"), str(script)):
@@ -132,7 +133,7 @@ def _asked(session: Session, statement: SourceStatement) -> Iterator[Asked | Ans
 
 
 def answer(asked: Asked, *, spark: bool) -> Answer:
-    """The query answered; without Spark if that is not allowed to start."""
+    """The query with its result; without Spark if it is not allowed to start."""
     needs = asked.needs_spark
     rows = asked.rows() if spark or not needs else None
     return Answer(asked.sql, tuple(_facts(asked)), rows, asked.types, asked.is_ordered, needs)
@@ -180,7 +181,7 @@ def _shapes(queries: list[Mapping[str, Any]]) -> str:
 
 
 def _shape(query: Mapping[str, Any]) -> str:
-    """The query's type, and what it reads if that is no table."""
+    """The query's type, and its data source if that is not a table."""
     source = query["dataSource"]
     if isinstance(source, str) or source["type"] == "table":
         return str(query["queryType"])
@@ -189,7 +190,7 @@ def _shape(query: Mapping[str, Any]) -> str:
 
 
 def _intervals(value: Any) -> Iterator[str]:
-    """The times of a native query and of those inside it."""
+    """The intervals of a native query and of those inside it."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key == "intervals":
@@ -211,7 +212,7 @@ def _time(text: str) -> str:
 
 
 def _listed(rows: Rows, types: tuple[HiveType, ...], *, is_ordered: bool) -> list[str]:
-    """The rows as texts, in an order of their own where the query gives none."""
+    """The rows as strings, sorted if the query does not order them."""
     forms = [hive_text(type_) for type_ in types]
     lines = ["\t".join(_cell(v, form) for v, form in zip(row, forms, strict=True)) for row in rows]
     lines = lines if is_ordered else sorted(lines)
@@ -221,6 +222,6 @@ def _listed(rows: Rows, types: tuple[HiveType, ...], *, is_ordered: bool) -> lis
 
 
 def _cell(value: Any, form: Callable[[Any], str]) -> str:
-    """A value as Hive prints it; in quotes where a reader would not see all of it."""
+    """A value as Hive prints it; quoted if it has invisible characters."""
     text = "NULL" if value is None else form(value)
     return text if text and text.isprintable() and text == text.strip() else repr(text)

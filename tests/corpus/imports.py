@@ -1,4 +1,4 @@
-"""What becomes of the statements of old scripts of Hive."""
+"""The conversion of the statements of old Hive scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def scripts() -> list[Path]:
 
 
 def imported(script: Path) -> list[str]:
-    """A block of the expectation for each statement: as it was, what is said of it, and what is run instead."""
+    """A block of the expectation for each statement: the original, the findings, and the statement to run instead."""
     return [_block(statement) for statement in import_script(script.read_text(encoding="utf-8"))]
 
 

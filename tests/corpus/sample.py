@@ -1,4 +1,4 @@
-"""The rows of the corpus's tables, and an embedded store that holds them."""
+"""The rows of the corpus's tables, and an embedded store that contains them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOMENTS = (
     # US/Pacific: summer time begins on 2024-03-10 at 10:00 UTC, and ends on 2024-11-03 at 09:00 UTC
     "2024-03-10T07:59:59.999", "2024-03-10T08:00:00", "2024-03-10T09:59:59.999", "2024-03-10T10:00:00", "2024-03-10T10:30:00.500",
     "2024-11-03T07:30:00", "2024-11-03T08:30:00", "2024-11-03T09:30:00", "2024-11-04T07:59:59",
-    # ends and beginnings of days, months, quarters and years
+    # starts and ends of days, months, quarters and years
     "2024-01-01T00:00:00", "2023-12-31T23:59:59.999", "2024-02-29T12:34:56.789", "2024-12-31T23:59:59", "2024-06-30T18:30:00",
     "1999-12-31T23:00:00", "1969-07-20T20:17:40.120",
 )  # fmt: skip
@@ -112,7 +112,7 @@ def letters() -> Iterator[Row]:
 
 
 def ledger() -> Iterator[Row]:
-    """Values as they are stored: amounts are doubles, rates and days are text."""
+    """Values as they are stored: amounts are doubles, rates and days are strings."""
     for i in range(24):
         yield {
             "__time": _at("2024-01-15T10:00:00") + i * 11 * 86_400_000,

@@ -1,4 +1,4 @@
-"""The corpus: how each query is planned and what it answers, compared with its expectation, with local evaluation over plain
+"""The corpus: the plan and the rows of each query, compared with its expectation, with local evaluation over plain
 scans, and with Spark over the raw rows.
 
 `python -m tests.corpus` writes the expectations (`make update-goldens` does so, too); the diff is the review.
@@ -31,14 +31,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LEAST = 400
-"""Queries, at least."""
+"""The minimum number of queries."""
 LOCAL = 0.9
-"""The least share of them that is answered without Spark."""
+"""The minimum share of queries that run without Spark."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A query answered without Spark. `fired`: the rules of its plan. `scanned`: its rows by local evaluation over plain scans."""
+    """A query that runs without Spark. `fired`: the rules of its plan. `scanned`: its rows by local evaluation over
+    plain scans.
+    """
 
     answer: Answer
     fired: tuple[str, ...] = ()
@@ -70,7 +72,7 @@ def _outcome(item: Asked | Answer) -> Outcome:
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
 def test_plans_and_rows_are_as_expected(script: Path, outcomes: dict[Path, list[Outcome]]) -> None:
-    """Rows that only Spark has are compared where Spark runs."""
+    """Rows that only Spark can compute are compared in the tests that run Spark."""
     written = blocks(expectation(script).read_text(encoding="utf-8"))
     made = [outcome.answer for outcome in outcomes[script]]
     known = [

@@ -1,4 +1,4 @@
-"""Dashboards' queries on the embedded store: without Spark, and with the answers that Spark gives over the raw rows."""
+"""Dashboards' queries on the embedded store: without Spark, and with the rows that Spark computes over the raw rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
 
 ENOUGH = 105
-"""Queries that must be answered without Spark."""
+"""Queries that must run without Spark."""
 VIEWS = 4
 """How often a query may read the same table."""
 SPARK = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false", "spark.ui.enabled": "false"}
@@ -39,7 +39,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def answers(session: Session) -> dict[str, Rows]:
-    """What hivedruid answers, by query."""
+    """The results of hivedruid, by query."""
     return {sql: _run(session, sql) for sql in queries()}
 
 
@@ -68,7 +68,7 @@ def test_they_are_planned_without_spark(session: Session) -> None:
 
 
 def test_they_run_without_spark(session: Session, answers: dict[str, Rows]) -> None:
-    """No plan gave way to Spark while it ran, either."""
+    """No plan falls back to Spark at run time, either."""
     assert len(answers) == 107
     assert session._spark is None
 

@@ -1,4 +1,4 @@
-"""When two answers are the same."""
+"""The comparison of two results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def same(found: Rows, expected: Rows, types: list[HiveType], *, ordered: bool) -> bool:
-    """Whether the answers are equal as lists or as multisets; doubles to 1e-9, floats to single precision."""
+    """Whether the results are equal as lists or as multisets; doubles to 1e-9, floats to single precision."""
     if len(found) != len(expected):
         return False
     tolerances = [1e-6 if t.name == "float" else 1e-9 for t in types]
@@ -24,7 +24,7 @@ def same(found: Rows, expected: Rows, types: list[HiveType], *, ordered: bool) -
 
 
 def _matched(found: Rows, expected: Rows, tolerances: list[float]) -> bool:
-    """Sorting may part rows whose doubles differ in the last digit: look for a partner for each."""
+    """Sorting may separate rows whose doubles differ in the last digit: search a match for each."""
     left = list(expected)
     for row in found:
         partner = next((i for i, other in enumerate(left) if _same_row(row, other, tolerances)), None)

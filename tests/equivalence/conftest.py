@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
 QUERIES = 600
-"""Random queries in `make test`; HIVEDRUID_EQUIVALENCE asks for another number, from a new seed."""
+"""Random queries in `make test`; HIVEDRUID_EQUIVALENCE sets another number, with a new seed."""
 
 _report: list[str] = []
 
@@ -66,7 +66,7 @@ def coverage() -> Coverage:
 
 @pytest.fixture(scope="session")
 def swept(engine: Engine, coverage: Coverage) -> Sweep:
-    """The sweep in every zone, and for the plain timestamp, which knows none, in one; other types run once."""
+    """The sweep in every zone, and in one for the plain timestamp, which has none; other types run once."""
     total = Sweep()
     combinations = [*((zone, TIMESTAMP_LTZ) for zone in ZONES), (ZONES[1], TIMESTAMP)]
     engine.prepare(full_world(zone, time) for zone, time in combinations)
@@ -101,7 +101,7 @@ def sampled(engine: Engine, coverage: Coverage) -> Sample:
 
 @pytest.fixture
 def coverage_page(swept: Sweep, sampled: Sample, coverage: Coverage, request: pytest.FixtureRequest) -> str:
-    """The page as it would be now; written where the option asks for it."""
+    """The page with the current coverage; written if the option is given."""
     text = page(coverage)
     if request.config.getoption("--update-coverage", default=False):
         PAGE.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the generated queries reached: operators by types, each with nulls and in every zone."""
+"""The coverage of the generated queries: operators by types, each with nulls and in every zone."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("stddev_pop", "stddev_samp", "var_pop", "var_samp"), ("tinyint", "smallint", "int")),
     **dict.fromkeys(("… FILTER", "GROUP BY", "ORDER BY"), ()),
 }  # fmt: skip
-"""Operator → the types that its first argument (of `case`, its result) has to be seen with."""
+"""Operator → the types of its first argument (of `case`, its result) that must be covered."""
 REQUIRED["… FILTER"] = ("bigint", "double", "string")
 REQUIRED["GROUP BY"] = TYPES
 REQUIRED["ORDER BY"] = tuple(t for t in TYPES if t not in ("float", "double"))
@@ -61,15 +61,15 @@ REQUIRED["ORDER BY"] = tuple(t for t in TYPES if t not in ("float", "double"))
 
 @dataclass
 class Coverage:
-    """Which zones, and whether nulls, each operator met each type in."""
+    """The zones in which each operator was applied to each type, and whether with nulls."""
 
     zones: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     nulls: set[tuple[str, str]] = field(default_factory=set)
     shapes: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    """Of each query of a shape that the sweep asked, whether it was one native query."""
+    """For each query of a shape in the sweep, whether it was one native query."""
 
     def record(self, plan: QueryPlan, world: World) -> None:
-        """Note what a plan (nothing pushed) consists of."""
+        """Record the operators of a plan (nothing pushed down)."""
         nullable = _nullable(plan.node, world)
         for operator, type_, rex in _uses(plan.node):
             cell = (operator, type_)
@@ -78,7 +78,7 @@ class Coverage:
                 self.nulls.add(cell)
 
     def is_covered(self, operator: str, type_: str) -> bool:
-        """Seen with nulls (a time column has none), and in every zone where the type is read in one."""
+        """Covered with nulls (a time column has none), and in every zone if the type depends on one."""
         cell = (operator, type_)
         zones = len(ZONES) if type_ in ZONED else 1
         return len(self.zones[cell]) >= zones and (cell in self.nulls or type_ in (*STAMPS, "date"))
@@ -109,7 +109,7 @@ def _short(type_: str) -> str:
 
 
 def _nullable(node: Node, world: World) -> set[str]:
-    """Ids of table columns that hold nulls in this world."""
+    """Ids of table columns that contain nulls in this world."""
     found = set()
     for scan in _walk(node):
         if isinstance(scan, nodes.TableScan):

@@ -1,4 +1,6 @@
-"""The answers to a query: pushed into the embedded store and a real Druid, and by Spark over the raw rows with nothing pushed."""
+"""The results of a query: pushed down to the embedded store and a Druid cluster, and on Spark over the raw rows with
+nothing pushed down.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,19 @@ if TYPE_CHECKING:
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
-    "spark.sql.codegen.wholeStage": "false",  # a few dozen rows are read sooner than code for them is made
+    "spark.sql.codegen.wholeStage": "false",  # reading a few dozen rows is faster than compiling code for them
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
-    "hivedruid.spark.idle.timeout": "P1D",  # the session is used between jobs, too, for as long as the run takes
+    "hivedruid.spark.idle.timeout": "P1D",  # the session is also used between jobs, for the whole run
 }
 
 MAX_VIEWS = 6
-"""How often one query of the generator may read the same table."""
+"""Maximum number of reads of the same table by one generated query."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """A query's answers, and the plans they come from; `local` are those of local evaluation, where it has any."""
+    """A query's results, and their plans; `local` are those of local evaluation, if it is supported."""
 
     sql: str
     pushed: Rows
@@ -67,7 +69,7 @@ class Answers:
 
 
 class Engine:
-    """One store, one real Druid and one Spark session for all worlds; `load` says which of them is asked about."""
+    """One store, one Druid cluster and one Spark session for all worlds; `load` selects the current one."""
 
     def __init__(self, home: Path, real: RealDruid) -> None:
         self.home = home
@@ -86,16 +88,16 @@ class Engine:
         self.store.close()
 
     def prepare(self, worlds: Iterable[World]) -> None:
-        """Ingest worlds into the real Druid: many at once are sooner done than one by one."""
+        """Ingest worlds into the cluster: many at once are faster than one by one."""
         randoms = [random for world in worlds for random in world.tables]
         self.real.ingest([self._task(random) for random in randoms if random.rows])
 
     def forget(self, worlds: Iterable[World]) -> None:
-        """Drop worlds from the real Druid."""
+        """Drop worlds from the cluster."""
         self.real.drop([_stored(random).data_source for world in worlds for random in world.tables])
 
     def load(self, world: World) -> None:
-        """Ingest the world's rows, and show the same rows to Spark."""
+        """Ingest the world's rows, and make the same rows available to Spark."""
         self.prepare([world])
         there = self.store.data_sources()
         for random in world.tables:
@@ -129,7 +131,7 @@ class Engine:
         for number in range(MAX_VIEWS):
             frame.createOrReplaceTempView(f"{random.table.name}_{number}")
 
-    # --- answers -----------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------
 
     def plan(self, sql: str, *, pushed: bool = True) -> QueryPlan:
         assert self.world is not None
@@ -142,7 +144,9 @@ class Engine:
         return Answers(sql, self.pushed(made), self.expected(bare), self.local(sql, made), made, bare)
 
     def local(self, sql: str, made: QueryPlan) -> tuple[Rows, ...]:
-        """What local evaluation answers: of what is left of the pushed plan, and of the whole query over plain scans."""
+        """The results of local evaluation: for the part of the pushed-down plan outside Druid, and for the whole query
+        over plain scans.
+        """
         residual = druid_read(made) is None and constant_rows(made) is None
         plans = [*([made] if residual else []), self.scans(sql)]
         found = [rows for plan in plans if (rows := answered(plan, self.store)) is not None]
@@ -151,7 +155,7 @@ class Engine:
         return tuple(found)
 
     def scans(self, sql: str) -> QueryPlan:
-        """The plan with scans only, whatever the tables are known to have."""
+        """The plan with scans only, whatever the statistics of the tables."""
         assert self.world is not None
         return plan(sql, self.world.zone, rules=SCANS, tables=self.tables)
 
@@ -169,7 +173,7 @@ class Engine:
         return list(self.runner.rows(job))
 
     def _stored_rows(self, read: DruidRead) -> Rows:
-        """The embedded store's rows, compared with the real Druid's."""
+        """The embedded store's rows, compared with the cluster's."""
         rows = list(self.store.rows(read))
         self.real.check(read, rows, self.sql)
         return rows
@@ -185,22 +189,22 @@ class Engine:
 
 
 def known_rows(world: World) -> dict[str, int]:
-    """How many rows each table has, as its statistics say: what decides where joins run. In one zone none are known."""
+    """The statistics of each table's number of rows, which determine where joins run. In one zone there are none."""
     return {} if world.zone == ZONES[-1] else {random.table.name: len(random.rows) for random in world.tables}
 
 
 def _documents(random: RandomTable) -> str:
-    """The rows as staged: JSON by lines, nulls left out."""
+    """The rows as staged: JSON lines without nulls."""
     names = [column.field_name for column in random.table.columns]
     pairs = (zip(names, row, strict=True) for row in random.rows)
     return "".join(json.dumps({name: v for name, v in row if v is not None}) + "\n" for row in pairs)
 
 
 def _stored(random: RandomTable) -> Table:
-    """The table with a data source of its own, named after what it holds: what is ingested once is there for good."""
+    """The table with its own data source, named after its content: rows that have been ingested once are permanent."""
     columns = ", ".join(f"{column.name} {column.type}" for column in random.table.columns)
     digest = hashlib.sha256(f"{columns}\n{_documents(random)}".encode()).hexdigest()
-    name = f"equivalence_{os.getpid()}_{random.table.name}_{digest[:16]}"  # runs side by side drop only what is theirs
+    name = f"equivalence_{os.getpid()}_{random.table.name}_{digest[:16]}"  # concurrent runs drop only their own data sources
     return replace(random.table, properties={**random.table.properties, "druid.datasource": name})
 
 

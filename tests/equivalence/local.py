@@ -1,4 +1,4 @@
-"""The third path: local evaluation of what a pushed plan leaves, and of whole queries over plain scans."""
+"""The third path: local evaluation of the rest of a pushed-down plan, and of whole queries over plain scans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.equivalence.comparison import Rows
 
 
 def answered(plan: QueryPlan, store: EmbeddedStore) -> Rows | None:
-    """What local evaluation answers, instants in UTC; None where it leaves the query to Spark."""
+    """The result of local evaluation, instants in UTC; None if it leaves the query to Spark."""
     try:
         local = local_plan(plan)
         return in_utc(evaluated(local, _fetched(local, store)))
@@ -24,7 +24,7 @@ def answered(plan: QueryPlan, store: EmbeddedStore) -> Rows | None:
 
 
 def by_row(plan: QueryPlan, store: EmbeddedStore) -> Callable[[int], Rows | None] | None:
-    """For a query over one scan: what is answered of one of its rows, so that a value that is left to Spark is one value."""
+    """For a query over one scan: the result for one of its rows, so that only single values are left to Spark."""
     try:
         local = local_plan(plan)
     except NotLocal:
@@ -45,7 +45,7 @@ def _fetched(local: LocalPlan, store: EmbeddedStore) -> dict[str, Rows]:
 
 
 def in_utc(rows: Rows) -> Rows:
-    """A time that a clock shows twice equals no time of another zone in Python: instants are compared in UTC."""
+    """In Python, a time in a repeated hour never equals a time of another zone: instants are compared in UTC."""
     return [tuple([_instant(v) for v in row]) for row in rows]
 
 

@@ -1,6 +1,6 @@
-"""Every operator and function that queries are made of: its text, what goes in, what comes out.
+"""Every operator and function in generated queries: its text, the kinds of its arguments and of its result.
 
-The sweep puts each column of the right kind into each template; the generator of random queries nests them.
+The sweep applies each template to each column of the right kind; the generator of random queries nests them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ COLUMNS_OF = {
     "date": ("to_date(`__time`)",),
     "array": ("tags",),
 }
-"""The columns of each kind; a date has none of its own.
+"""The columns of each kind; there is no date column.
 
-`summed`: numbers whose sum as a double does not depend on the order of the rows (2^63 - 2^63 + 1 would), taken as they
-are. `inexact`: results that may differ in the last digit, which nothing else computes with.
-"""
+`summed`: numbers whose sum as a double does not depend on the order of the rows (2^63 - 2^63 + 1 would), used
+unchanged. `inexact`: results that may differ in the last digit, which no other operator uses."""
 
 NUMBER_LITERALS = ("0", "1", "-1", "2", "3", "100", "0.5", "2.5", "-0.5", "1e0", "1.5e0", "1e15", "2147483648", "9007199254740993",
                    "9223372036854775807", "9223372036854775808", "-9223372036854775809")  # fmt: skip
@@ -93,7 +92,7 @@ LITERALS = {
 
 
 class Template(NamedTuple):
-    """`{0}`, `{1}` … in `text` are filled with values of `kinds`; `result` is the kind of the whole."""
+    """`{0}`, `{1}` … in `text` are replaced by values of `kinds`; `result` is the kind of the result."""
 
     text: str
     kinds: tuple[str, ...]
@@ -110,7 +109,7 @@ COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 def _compared(kind: str, literals: tuple[str, ...]) -> list[Template]:
     """Comparisons of two values, and of one with each constant, as ranges and in lists."""
     made = [Template(f"{{0}} {op} {{1}}", (kind, kind), "boolean") for op in COMPARISONS]
-    made += [  # every operator and every constant, each pair once in two
+    made += [  # every operator and every constant, every second combination
         Template(f"{{0}} {op} {literal}", (kind,), "boolean")
         for i, op in enumerate(COMPARISONS)
         for j, literal in enumerate(literals)
@@ -283,7 +282,7 @@ AGGREGATES: list[Template] = [
 
 
 def filled(templates: list[Template]) -> Iterator[str]:
-    """Every template with every combination of columns; where there are many, the second argument takes a few."""
+    """Every template with every combination of columns; if there are many, only a few for the second argument."""
     seen = set()
     for template in templates:
         choices = [COLUMNS_OF[kind] for kind in template.kinds]

@@ -16,7 +16,7 @@ OPERATORS = [*VALUES, *CONDITIONS]
 OUTSIDE = re.compile(
     r"[&|^] |md5|initcap|concat_ws|ascii|char\(|decimal|AS float|add_months|last_day|trunc|-2\)|NULL\)$|, 0\)$"
 )
-"""What Druid does not compute as Hive does: it would leave little of a random query to push."""
+"""Operators that Druid does not compute as Hive does; with them, little of a random query could be pushed down."""
 
 MAKING: dict[str, list[Template]] = {}
 for _template in OPERATORS:
@@ -26,12 +26,12 @@ MAKING["double"] += [t for t in OPERATORS if t.result == "integer" and t.kinds =
 
 PROJECTED = ("integer", "number", "double", "inexact", "string", "boolean", "time", "date")
 ORDERED = ("integer", "string", "boolean", "time", "date")
-"""Kinds whose order does not hang on the last digit of a double."""
+"""Kinds whose order does not depend on the last digit of a double."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query's text, whether its ORDER BY leaves nothing open, and the shape it was made as."""
+    """A query's text, whether its ORDER BY is unique, and its shape."""
 
     sql: str
     ordered: bool = False
@@ -40,7 +40,7 @@ class Query:
 
 @dataclass
 class Relation:
-    """What a FROM offers: columns by kind."""
+    """The columns of a FROM, by kind."""
 
     from_: str
     columns: dict[str, list[str]] = field(default_factory=dict)
@@ -114,11 +114,11 @@ def scans(draw: st.DrawFn, relation: Relation = BASE) -> Query:
     )
     items = [text for _, text in draw(projection(relation))]
     order = ""
-    if shape == "by time":  # rows of one time are alike where nothing else is selected
+    if shape == "by time":  # rows of one time are equal if nothing else is selected
         items = ["`__time`", *draw(st.lists(value(Relation("", {"time": ["`__time`"]}), "integer", 1), max_size=2))]
         order = f" ORDER BY `__time`{draw(direction)}{draw(st.one_of(st.just(''), limits))}"
     elif shape == "by more":
-        by_expression = group_key(relation).filter(lambda key: not key[1].isdigit())  # a number is a position
+        by_expression = group_key(relation).filter(lambda key: not key[1].isdigit())  # a number would be a position
         keys = [*draw(st.sampled_from([[], ["`__time`"], [draw(by_expression)[1]]])), relation.unique]
         order = (
             f" ORDER BY {', '.join(f'{key}{draw(direction)}' for key in keys)}{draw(st.one_of(st.just(''), limits))}"
@@ -192,7 +192,7 @@ def groups(draw: st.DrawFn, relation: Relation = BASE) -> Query:
 
 
 def _having(calls: list[tuple[str, str]], relation: Relation) -> st.SearchStrategy[str]:
-    """Over the aggregates that are selected, and over one that is not."""
+    """Over the selected aggregates, and over one that is not selected."""
     exact = [text for kind, text in calls if kind == "integer"]
     terms = ["count(*) > 1", "count(*) IN (1, 3)", *(f"max({name}) IS NULL" for name in relation.of("integer")[:1])]
     terms += [
@@ -206,7 +206,7 @@ def _having(calls: list[tuple[str, str]], relation: Relation) -> st.SearchStrate
 # --- queries over queries ------------------------------------------------------------------------------------------
 
 Types = Callable[[str], list[HiveType]]
-"""The column types of a query, as the planner finds them."""
+"""The column types of a query, according to the planner."""
 
 _KIND_OF = {
     "tinyint": ("integer", "small", "number", "summed"), "smallint": ("integer", "small", "number", "summed"),
@@ -217,7 +217,7 @@ _KIND_OF = {
 
 
 def derived(inner: Query, types: list[HiveType]) -> Relation | None:
-    """The query as something to select from; None where it has columns that the generator cannot use."""
+    """The query as an item of FROM; None if it has columns that the generator cannot use."""
     columns: dict[str, list[str]] = {}
     for position, type_ in enumerate(types):
         for kind in _KIND_OF.get(type_.name, ()):
@@ -302,7 +302,7 @@ OF_U = Relation(
         "double": ["u.d"],
     },
 )
-"""The columns of both sides of a join, under the names they have above it."""
+"""The columns of both sides of a join, under their names above it."""
 
 EXACT = (
     "count(*)",
@@ -316,13 +316,13 @@ EXACT = (
     "min(big)",
     "max(b)",
 )
-"""Aggregates whose order does not hang on the last digit of a double."""
+"""Aggregates whose order does not depend on the last digit of a double."""
 
 
 def _any_value(relation: Relation) -> st.SearchStrategy[str]:
     kinds = [kind for kind in ORDERED if relation.of(kind)]
     made = st.sampled_from(kinds).flatmap(lambda kind: value(relation, kind, 1))
-    return made.filter(lambda text: not text.lstrip("-").isdigit())  # a number is a position
+    return made.filter(lambda text: not text.lstrip("-").isdigit())  # a number would be a position
 
 
 def _maybe(word: str, strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -368,12 +368,12 @@ PARTS: dict[str, st.SearchStrategy[str]] = {
     "lim": st.integers(1, 6).map(str),
     "off": st.integers(0, 3).map(str),
 }
-"""What fills a hole of a shape; the keys of a grouping, `g`, are drawn together: no two are the same."""
+"""The content of a hole of a shape; the keys of a grouping, `g`, are drawn together and are different."""
 
 
 @st.composite
 def shaped(draw: st.DrawFn) -> Query:
-    """A query of each shape as often as of any other."""
+    """A query of a shape; all shapes are equally frequent."""
     name = draw(st.sampled_from(list(shapes.TEXTS)))
     shape = draw(st.sampled_from([shape for shape in shapes.SHAPES if shape.name == name]))
     keys = draw(st.lists(st.sampled_from(shapes.KEYS), min_size=3, max_size=3, unique=True))
@@ -382,12 +382,12 @@ def shaped(draw: st.DrawFn) -> Query:
         if hole not in chosen:
             chosen[hole] = draw(PARTS[shapes.kind_of(hole)])
     if any("tags" in part for hole, part in chosen.items() if hole != "t"):
-        chosen["t"] = "t"  # which has no array where it is a DISTINCT
+        chosen["t"] = "t"  # DISTINCT is not used with arrays
     return Query(shape.text.format_map(chosen), shape.ordered, shape.name)
 
 
 def queries(types: Types) -> st.SearchStrategy[Query]:
-    """Mostly what Druid is made for, and some of everything else."""
+    """Mostly queries of the kind that Druid is designed for, and some of every other kind."""
     shares: list[tuple[int, st.SearchStrategy[Query]]] = [
         (26, groups()), (14, scans()), (6, distinct()), (12, nested(types)), (3, unions()), (4, joins()), (35, shaped()),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The third leg: the tables of the worlds and every native query on a real Druid, too."""
+"""The tables of the worlds and every native query on a Druid cluster, too."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
 AT_ONCE = 6
-"""Tasks that run at the same time."""
+"""Maximum number of concurrent tasks."""
 
 
 class RealDruid:
-    """Ingests what it is told and answers beside the embedded store; keeps count of what it answers otherwise.
+    """Ingests the same rows as the embedded store, runs the same queries, and counts different results.
 
-    Queries that the vectorized engine of Druid can take are asked of the other one as well: which of them a query gets
-    depends on all that is in it, and an answer must not.
+    Queries that Druid's vectorized engine can run also run on the other engine: the whole query determines which one is
+    used, and the result must not depend on it.
     """
 
     def __init__(self, connect: Callable[[], DruidCluster]) -> None:
@@ -35,13 +35,13 @@ class RealDruid:
         self.made: set[str] = set()
         self.asked: set[str] = set()
         self.is_asked = True
-        """Set to False while rows are taken away to make a difference with Spark small: that needs no Druid."""
+        """Set to False while rows are removed to shrink a difference with Spark: that does not need Druid."""
         self.compared = 0
         self.refused_for_resources = 0
         self.differences: list[str] = []
 
     def ingest(self, tasks: Iterable[Mapping[str, Any]]) -> None:
-        """Run ingestion tasks side by side, each until its rows can be queried. What is there already is left alone."""
+        """Run ingestion tasks concurrently, each until its rows can be queried. Existing data sources are skipped."""
         if not self.is_asked:
             return
         by_name = {task["spec"]["dataSchema"]["dataSource"]: task for task in tasks}
@@ -71,7 +71,7 @@ class RealDruid:
             list(pool.map(run, names))
 
     def check(self, read: DruidRead, embedded: Rows, sql: str) -> None:
-        """Note it where this Druid's answer to a native query is another than the embedded store's, or none at all."""
+        """Record a native query for which the cluster's result differs from the embedded store's, or is missing."""
         asked = json.dumps([read.query, [field.name for field in read.fields]], sort_keys=True)
         if asked in self.asked or not self.is_asked:
             return
@@ -80,7 +80,7 @@ class RealDruid:
         if read.query["queryType"] != "scan":
             context = {**read.query.get("context", {}), "vectorize": "false"}
             is_same &= self._compare(replace(read, query={**read.query, "context": context}), embedded, sql)
-        if is_same:  # of another, every run is to know
+        if is_same:  # of the others, every run must be
             self.asked.add(asked)
 
     def _compare(self, read: DruidRead, embedded: Rows, sql: str) -> bool:
@@ -113,7 +113,7 @@ class RealDruid:
 
 
 def is_ordered(query: Mapping[str, Any]) -> bool:
-    """Whether a native query says in what order its rows come, leaving nothing open."""
+    """Whether a native query determines the order of its rows completely."""
     if query["queryType"] == "groupBy":
         by = {column["dimension"] for column in (query.get("limitSpec") or {}).get("columns", ())}
         return "subtotalsSpec" not in query and all(dimension["outputName"] in by for dimension in query["dimensions"])
@@ -127,7 +127,7 @@ def _inverted(metric: Mapping[str, Any]) -> list[str]:
 
 
 def leaves_rows_open(query: Mapping[str, Any]) -> bool:
-    """Whether a native query may choose its rows: a scan with a limit and no order, also further inside."""
+    """Whether a native query may choose its rows: a scan with a limit and no order, also nested."""
     source = query["dataSource"]
     inner = source.get("query") if isinstance(source, Mapping) else None
     open_ = query["queryType"] == "scan" and ("limit" in query or "offset" in query) and "order" not in query

@@ -1,4 +1,4 @@
-"""Random queries over random tables: run, compared, and where they differ made small."""
+"""Random queries over random tables: run, compared, and shrunk if they differ."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 PER_WORLD = 25
 AT_ONCE = 24
-"""Worlds that the real Druid holds at the same time; a longer run drops them before it goes on."""
+"""Worlds that the cluster holds at the same time; a longer run drops them before it continues."""
 
 
 @dataclass
 class Sample:
-    """How many queries were compared, how many of them pushed whole, and the first that differs."""
+    """The number of compared queries, the number of fully pushed-down ones, and the first that differs."""
 
     seed: int
     texts: set[str] = field(default_factory=set)
     runs: int = 0
     fully_pushed: int = 0
     shapes: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    """Of each query of a shape, whether it was pushed whole."""
+    """For each query of a shape, whether it was fully pushed down."""
     failure: str | None = None
 
     @property
@@ -43,7 +43,7 @@ class Sample:
 
 
 class DifferenceError(AssertionError):
-    """A query whose answers differ, or that fails. `is_real`: the real Druid's answer is the one that differs."""
+    """A query whose results differ, or that fails. `is_real`: the cluster's result is the one that differs."""
 
     def __init__(self, query: Query, message: str, *, is_real: bool = False) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ def _generate(seed: int, count: int, strategy: SearchStrategy[World], take: Call
 
 
 def sample(engine: Engine, seed: int, count: int, coverage: Coverage) -> Sample:
-    """`count` queries; ends at the first that differs."""
+    """Run `count` queries; ends at the first that differs."""
     result = Sample(seed)
     drawn = list(enumerate(random_worlds(seed, -(-count // PER_WORLD))))
     for start in range(0, len(drawn), AT_ONCE):
@@ -120,11 +120,11 @@ def _queries(engine: Engine, world: World, seed: int, result: Sample, coverage: 
 
 
 def compare(engine: Engine, query: Query) -> Answers:
-    """All answers. Raises DifferenceError where they are not the same."""
+    """All results. Raises DifferenceError if they are not equal."""
     before = len(engine.real.differences)
     try:
         answers = engine.answers(query.sql)
-    except Exception as error:  # whatever it is, the message shows the query
+    except Exception as error:  # for any exception, the message shows the query
         raise DifferenceError(query, f"{type(error).__name__}: {error}") from error
     if not same(answers.pushed, answers.expected, answers.types, ordered=query.ordered):
         raise DifferenceError(query, "the answers differ")
@@ -135,11 +135,11 @@ def compare(engine: Engine, query: Query) -> Answers:
     return answers
 
 
-# --- a difference made small -----------------------------------------------------------------------------------------
+# --- shrinking a difference ------------------------------------------------------------------------------------------
 
 
 def _fewer_rows(engine: Engine, world: World, different: DifferenceError) -> World:
-    """The world with as few rows as still make the difference (halves, quarters, … single rows)."""
+    """The world with as few rows as possible that still show the difference (halves, quarters, … single rows)."""
     if different.is_real:
         return world  # each step would be two tasks
     for name in ("t", "u"):
@@ -167,7 +167,7 @@ def _differs(engine: Engine, world: World, query: Query) -> bool:
 
 
 def explain(engine: Engine, world: World, different: DifferenceError) -> str:
-    """All one needs to see of a difference."""
+    """The details of a difference."""
     import json
 
     query = different.query

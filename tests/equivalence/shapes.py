@@ -1,6 +1,6 @@
-"""Shapes of queries beyond one SELECT over one table, as texts with holes: what a plan can consist of.
+"""Shapes of queries beyond one SELECT over one table, as texts with holes: the possible structures of a plan.
 
-A hole `{name}` or `{name2}` is filled with a part of that name (`parts`); the same hole twice is the same text. The sweep
+A hole `{name}` or `{name2}` is replaced by a part of that name (`parts`); equal holes get the same text. The sweep
 fills each text once with `DEFAULTS`, the generator of random queries with random parts.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """A query with holes; `ordered` where its ORDER BY leaves nothing open."""
+    """A query with holes; `ordered` if its ORDER BY is unique."""
 
     name: str
     text: str
@@ -338,7 +338,7 @@ TEXTS: dict[str, list[str]] = {
         "SELECT 1 AS c0 FROM {t}{where}",
     ],
 }  # fmt: skip
-"""Name of a shape → its queries; one that ends in `!` leaves nothing open in its order."""
+"""Name of a shape → its queries; the order of one that ends in `!` is unique."""
 
 SHAPES = [Shape(name, text.removesuffix("!"), text.endswith("!")) for name, texts in TEXTS.items() for text in texts]
 
@@ -346,7 +346,7 @@ KEYS = (
     "w", "b", "ti", "n", "i", "l", "s", "sm", "d", "`__time`", "floor_month(`__time`)", "floor_day(`__time`)", "year(`__time`)",
     "hour(`__time`)", "to_date(`__time`)", "upper(s)", "substr(w, 1, 1)", "i > 2", "l % 3", "length(s)", "coalesce(w, 'none')", "i + ti", "tags[0]", "size(tags)",
 )  # fmt: skip
-"""What to group by: three of them are never the same."""
+"""The keys of a grouping: three of them are never the same."""
 
 COLUMNS_OF_T = "`__time`, id, s, w, n, b, ti, sm, i, l, big, d, f"
 T_RELATIONS = (
@@ -416,7 +416,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 
 
 def with_defaults(shape: Shape) -> str:
-    """The text with its defaults in it."""
+    """The text with its defaults."""
     chosen = {}
     for hole in shape.holes:
         options = DEFAULTS[kind_of(hole)]

@@ -33,7 +33,7 @@ KEYS = (
     "cast(l AS double)",
 )
 FEW_KEYS = ("", "w")
-"""Keys over which DISTINCT is tried, a query for each, and aggregates of no rows at all."""
+"""Keys for which DISTINCT is tested, a query for each, and aggregates over no rows."""
 ORDERS = ("", " ASC", " DESC", " NULLS FIRST", " NULLS LAST", " DESC NULLS FIRST", " DESC NULLS LAST")
 ORDER_KEYS = (
     *("s", "w", "n", "b", "ti", "sm", "i", "l", "big", "d", "f"),
@@ -46,18 +46,18 @@ ZONED_AGGREGATES = [
     "min(to_date(`__time`))",
     "max(to_date(`__time`))",
 ]
-"""Aggregates that depend on the zone; in the first world all are asked."""
+"""Aggregates that depend on the zone; in the first world all are tested."""
 
 
 @dataclass
 class Sweep:
-    """Differences found, and how many expressions were compared."""
+    """The differences, and the number of compared expressions."""
 
     differences: list[str] = field(default_factory=list)
     compared: int = 0
     left_to_spark: int = 0
     evaluated: int = 0
-    """Values that local evaluation has answered."""
+    """The number of values that local evaluation has computed."""
 
 
 def sweep(engine: Engine, world: World, coverage: Coverage, *, all_types: bool) -> Sweep:
@@ -100,7 +100,7 @@ def _pushable(engine: Engine, sql: str, result: Sweep) -> bool:
 
 
 def _parted(engine: Engine, form: str, texts: list[str], result: Sweep, coverage: Coverage) -> list[str]:
-    """The texts that Druid can be asked for. What the others consist of counts as reached, too: they run on Spark."""
+    """The expressions that can be pushed down. The operators of the others count as covered, too: they run on Spark."""
     pushable = [text for text in texts if _pushable(engine, form.format(text), result)]
     assert engine.world is not None
     for text in texts:
@@ -123,7 +123,7 @@ def _values(engine: Engine, texts: list[str], result: Sweep, coverage: Coverage)
 
 
 def _columns(engine: Engine, texts: list[str]) -> None:
-    """Conditions as projections, which Druid computes without vectorizing, by the two Druids: with Spark, as filters."""
+    """Conditions as projections, which Druid computes without vectorizing, on both engines; with Spark, as filters."""
     pushable = [text for text in texts if druid_read(engine.plan(f"SELECT {text} FROM t")) is not None]
     for chunk in _chunks(pushable):
         listed = ", ".join(f"{text} AS c{i}" for i, text in enumerate(chunk))
@@ -131,7 +131,7 @@ def _columns(engine: Engine, texts: list[str]) -> None:
 
 
 def _filters(engine: Engine, texts: list[str], result: Sweep, coverage: Coverage) -> None:
-    """As conditions of aggregates, plain and negated: which rows each holds for, by the sum of their ids."""
+    """As conditions of aggregates, plain and negated: the rows for which each is true, by the sum of their ids."""
     both = [form.format(text) for text in texts for form in ("{0}", "NOT ({0})")]
     pushable = _parted(engine, "SELECT count(*) FILTER (WHERE {}) FROM t", both, result, coverage)
     for chunk in _chunks(pushable):
@@ -165,7 +165,7 @@ def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, 
     expected = sorted(engine.expected(bare), key=lambda row: row[0])
     assert [row[0] for row in found] == [row[0] for row in expected]
     result.compared += len(texts)
-    if plan.columns[0].name == "id":  # else the one row has a count
+    if plan.columns[0].name == "id":  # otherwise the single row has a count
         _local_columns(engine, texts, expected, result)
     for position, (text, column) in enumerate(zip(texts, plan.columns[1:], strict=True), start=1):
         tolerance = 1e-6 if column.type.name == "float" else 1e-9
@@ -185,7 +185,9 @@ def _compare_columns(engine: Engine, sql: str, texts: list[str], result: Sweep, 
 
 
 def _local_columns(engine: Engine, texts: list[str], expected: Rows, result: Sweep) -> None:
-    """The same expressions by local evaluation, value by value: what it does not leave to Spark is Spark's answer."""
+    """The same expressions by local evaluation, value by value: every value that it does not leave to Spark equals
+    Spark's.
+    """
     for position, text in enumerate(texts, start=1):
         plan = engine.scans(f"SELECT id, {text} AS c FROM t")
         answer = by_row(plan, engine.store)
@@ -253,7 +255,7 @@ def _orders(engine: Engine, keys: Iterable[str], orders: Iterable[str], result: 
 
 
 def _shapes(engine: Engine, result: Sweep, coverage: Coverage) -> None:
-    """Every shape of a query, as it comes."""
+    """Every shape of a query with its defaults."""
     for shape in SHAPES:
         sql = with_defaults(shape)
         answers = engine.answers(sql)

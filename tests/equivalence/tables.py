@@ -41,7 +41,7 @@ TIMES = [
     millis(text)
     for text in (
         "2020-01-01T00:00:00", "2020-01-01T00:00:00.001", "2019-12-31T23:59:59.999", "2020-02-29T12:34:56.789",
-        # US/Pacific goes to summer time on 2020-03-08 at 10:00 UTC, and back on 2020-11-01 at 09:00
+        # US/Pacific: summer time begins on 2020-03-08 at 10:00 UTC, and ends on 2020-11-01 at 09:00
         "2020-03-08T07:59:59.999", "2020-03-08T08:00:00", "2020-03-08T09:30:00", "2020-03-08T10:00:00", "2020-03-08T10:30:00.5",
         "2020-03-09T06:59:59.999", "2020-11-01T07:00:00", "2020-11-01T08:30:00", "2020-11-01T09:30:00", "2020-11-02T07:59:59",
         # midnights and years of Asia/Kolkata
@@ -51,7 +51,7 @@ TIMES = [
         "2020-11-01T05:00:00", "2020-11-01T05:30:00", "2020-11-02T04:59:59.999",
         # Asia/Beirut has no midnight on 2020-03-29, which begins at 2020-03-28 22:00 UTC, and repeats the hour before 2020-10-25
         "2020-03-28T21:59:59.999", "2020-03-28T22:00:00", "2020-03-29T21:30:00", "2020-10-24T20:30:00", "2020-10-24T21:30:00", "2020-10-24T22:00:00",
-        # Australia/Lord_Howe goes back by half an hour on 2020-04-04 at 15:00 UTC, and forward on 2020-10-03 at 15:30
+        # Australia/Lord_Howe: half an hour back on 2020-04-04 at 15:00 UTC, and forward on 2020-10-03 at 15:30
         "2020-04-04T14:15:00", "2020-04-04T14:45:00", "2020-04-04T15:15:00", "2020-10-03T15:15:00", "2020-10-03T15:45:00",
         "2021-01-03T12:00:00", "2021-01-04T00:00:00", "2020-12-31T08:00:00", "2021-01-01T07:59:59.999",
         "1970-01-01T00:00:00", "1969-12-31T23:59:59.999", "1969-07-20T20:17:40.12", "1950-05-05T05:05:05.005", "2050-07-01T00:00:00",
@@ -107,13 +107,13 @@ DOUBLES = [
     123456789.123,
     4.9e-324,
 ]
-"""No two large ones of different sign: what is left of their sum would depend on the order of the rows."""
+"""No two large ones of different sign: their sum would depend on the order of the rows."""
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1.5, 1.1, -2.25, 100.125, 0.1, 1e10, 1e-10, 16777216.0]
 
 ARRAYS = [
     (), (None,), ("x",), ("x", None), (None, "y"), ("y", "x", "y"), ("",), ("", "X"), ("x", "y"), (None, None), ("a😀b", "z"), ("z",), ("A",),
 ]  # fmt: skip
-"""Druid keeps the first two as NULL."""
+"""Druid stores the first two as NULL."""
 
 COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
     "s": (STRING, STRINGS),
@@ -129,10 +129,10 @@ COLUMNS: dict[str, tuple[HiveType, list[Any]]] = {
     "f": (FLOAT, FLOATS),
     "tags": (array_of(STRING), ARRAYS),
 }
-"""The columns beside `__time` and the unique `id`, with the values they draw from."""
+"""The columns beside `__time` and the unique `id`, with the values that they are drawn from."""
 
 FIELDS = {"w": "theWord", "l": "Long Number"}
-"""Columns that Druid knows by another name."""
+"""Columns that have another name in Druid."""
 
 SECOND: dict[str, tuple[HiveType, list[Any]]] = {name: COLUMNS[name] for name in ("w", "l", "d")}
 
@@ -150,7 +150,7 @@ class RandomTable:
 
 @dataclass(frozen=True)
 class World:
-    """What one group of queries runs over: a session zone, the table `t`, and a smaller one `u` to join it with."""
+    """The tables of one group of queries: a session zone, the table `t`, and a smaller one `u` to join it with."""
 
     zone: str
     time: HiveType
@@ -186,12 +186,14 @@ def worlds(draw: st.DrawFn, zone: str, time: HiveType) -> World:
 
 
 def _stride(least: int, size: int) -> int:
-    """A step of its own for each column, so that the same values do not meet in every row, and one that reaches all."""
+    """A step for each column that reaches all values, and different steps, so that equal values do not meet in every
+    row.
+    """
     return next(step for step in count(least) if gcd(step, size) == 1)
 
 
 def full_world(zone: str, time: HiveType) -> World:
-    """Every value of every column, with a null in each: what the sweep over all operators runs on."""
+    """Every value of every column, with a null in each, for the sweep over all operators."""
     longest = max(len(TIMES), *(len(values) for _, values in COLUMNS.values())) + 1
 
     def rows(columns: dict[str, tuple[HiveType, list[Any]]], size: int) -> tuple[tuple[Any, ...], ...]:

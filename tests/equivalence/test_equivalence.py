@@ -1,4 +1,4 @@
-"""Pushed plans answer as Spark does over the raw rows, on the embedded store and on a real Druid."""
+"""Pushed-down plans have the same results as Spark over the raw rows, on the embedded store and on a Druid cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_random_queries_answer_the_same(sampled: Sample) -> None:
 
 
 def test_local_evaluation_is_compared_too(swept: Sweep, sampled: Sample, engine: Engine) -> None:
-    """Over plain scans, and over what Druid answers of a plan that is not pushed whole."""
+    """Over plain scans, and over the native rows of a plan that is not fully pushed down."""
     assert swept.evaluated > 20_000
     assert sampled.runs > 0
     assert engine.evaluated > engine.not_evaluated
@@ -35,7 +35,7 @@ def test_most_random_queries_are_pushed_whole(sampled: Sample) -> None:
 
 
 def test_the_embedded_store_answers_as_a_real_druid(swept: Sweep, sampled: Sample, real: RealDruid) -> None:
-    """Every native query of the sweep and of the random queries, also those inside of what Spark computes."""
+    """Every native query of the sweep and of the random queries, including those inside a plan that Spark runs."""
     assert (swept.compared, sampled.runs) > (0, 0)
     assert real.compared > 1000
     assert not real.differences, "\n\n".join(dict.fromkeys(real.differences[:20]))

@@ -1,6 +1,7 @@
-"""Where Hive 4.0 (HiveDruidRules) and Calcite's Druid adapter answer wrong, or crash: here the answer is Spark's over the rows.
+"""Queries for which Hive 4.0 (HiveDruidRules) and Calcite's Druid adapter return wrong results or crash: the result
+here is Spark's.
 
-What the plans look like is in tests/unit/plan/test_wrong_answers_of_others.py.
+Their plans are tested in tests/unit/plan/test_wrong_answers_of_others.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Ask a real Hive for every expression of answers.jsonl again: `make equivalence HIVE=1`.
+"""Run every expression of answers.jsonl in a real Hive again: `make equivalence HIVE=1`.
 
 HIVEDRUID_HIVE is the command that starts it: a program that writes the line {"ready": true}, then answers each line
-{"sql": "SELECT …"} with one of {"columns": [[name, type], …], "rows": [[value, …], …]} or {"error": "…"}.
-With --add FILE the expressions of that file, one a line, are asked, too; those that both answer alike are kept.
+{"sql": "SELECT …"} with one of {"columns": [[name, type], …], "rows": [[value, …], …]} or {"error": "…"}. With --add
+FILE the expressions of that file, one per line, are run, too; those with the same result in both are added.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from tests.hive.test_answers import SETTINGS
 
 
 def asked(command: str, expressions: list[str]) -> Iterator[Answer]:
-    """Hive's answers; what is an error there has none. Many expressions are asked in one SELECT, halved where one fails."""
+    """Hive's results, without those of expressions that fail. Many expressions run in one SELECT, which is halved if it
+    fails.
+    """
     with subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as hive:
         assert hive.stdin is not None
         assert hive.stdout is not None

@@ -1,6 +1,7 @@
-"""Expressions with a real Hive's answers, and what hivedruid answers on Spark: the second oracle of the lowering.
+"""Expressions with the results of a real Hive, and of hivedruid on Spark: the second reference of the translation.
 
-`answers.jsonl` has a line for each expression: its text, the type of its value in Hive, and the value as Hive prints it.
+`answers.jsonl` has a line for each expression: its text, the type of its value in Hive, and the value as Hive prints
+it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def keep(answers: list[Answer]) -> None:
 
 
 def differences(spark: SparkSession, answers: list[Answer]) -> list[str]:
-    """Where hivedruid answers, or types, otherwise."""
+    """The expressions whose value or type differs in hivedruid."""
     found = []
     for start in range(0, len(answers), BATCH):
         batch = answers[start : start + BATCH]
@@ -57,7 +58,7 @@ def differences(spark: SparkSession, answers: list[Answer]) -> list[str]:
 
 
 def _ours(spark: SparkSession, expressions: list[str]) -> Iterator[tuple[str, Any]]:
-    """Type and value of each, by one job; what is refused has its error as value."""
+    """Type and value of each, by one job; an expression that is refused has its error as value."""
     planned: list[str] = []
     refused: dict[str, str] = {}
     for expression in expressions:
@@ -75,7 +76,7 @@ def _ours(spark: SparkSession, expressions: list[str]) -> Iterator[tuple[str, An
 
 
 def _plain(value: Any) -> Any:
-    """A value of ours in the form in which Hive's are read."""
+    """A value of ours in the form in which Hive's are parsed."""
     if isinstance(value, datetime):
         fraction = f".{value.microsecond:06d}".rstrip("0").rstrip(".")
         return f"{value.year:04d}{value.strftime('-%m-%d %H:%M:%S')}{fraction}{' UTC' if value.tzinfo else ''}"

@@ -1,6 +1,6 @@
-"""hivedruid answers on Spark what Hive answered: the lowering cannot be its own oracle.
+"""The results of hivedruid on Spark equal Hive's: the translation cannot be its own reference.
 
-`make equivalence HIVE=1` asks a Hive again.
+`make equivalence HIVE=1` runs Hive again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from hivedruid.spark import session
 from tests.hive.answers import differences, kept
 
 SETTINGS = {
-    "spark.sql.codegen.wholeStage": "false",  # one row is computed sooner than code for it is made
+    "spark.sql.codegen.wholeStage": "false",  # computing one row is faster than compiling code for it
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }

@@ -1,4 +1,4 @@
-"""Queries that Hive's own planner was asked: each has a plan, and no fewer are pushed than before."""
+"""The queries of the tests of Hive's own planner: each has a plan, and at least as many are pushed down as before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
 FULLY_PUSHED = 349
-"""Of the 385 queries among the cases; Hive itself pushes 293 of them whole."""
+"""Of the 385 queries among the cases; Hive itself pushes 293 of them down fully."""
 
 
 def hive_queries() -> list[dict[str, Any]]:

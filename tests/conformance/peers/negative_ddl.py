@@ -1,4 +1,6 @@
-"""Hive's negative tests of Druid tables: refused here, too, in the same words. Its test handlers stand for ours."""
+"""Hive's negative tests of Druid tables: refused here, too, with the same message. Its test handlers are replaced by
+ours.
+"""
 
 from __future__ import annotations
 

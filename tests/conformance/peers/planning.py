@@ -1,4 +1,6 @@
-"""The planner on the cases of Calcite's and Hive's own tests: nothing is pushed less than it was. No Druid, no rows."""
+"""The planner on the cases of Calcite's and Hive's own tests: nothing is pushed down less than before. Without Druid
+and rows.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from tests.conformance.outcomes import Outcome, outcomes
 from tests.conformance.report import percent, report
 
 CALCITE, HIVE = 0.95, 0.98
-"""The least shares that are one native query with nothing above it: of Calcite's cases that Druid can answer at all,
-and of Hive's that Hive pushes whole."""
+"""The minimum shares that are one native query with nothing above it: of Calcite's cases that Druid can answer at all,
+and of Hive's that Hive pushes down fully."""
 
 
 @pytest.fixture(scope="module")

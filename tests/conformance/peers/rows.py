@@ -1,4 +1,5 @@
-"""The cases run on the embedded store and a real Druid: their rows are those the peer expects, or Spark's over the raw rows.
+"""The cases run on the embedded store and a Druid cluster: their rows are those the peer expects, or Spark's over the
+raw rows.
 
 One case for each text of a query; `make conformance` also runs it in the other zones and over the other type of time.
 """

@@ -1,4 +1,6 @@
-"""What Hive's own handler sent to the overlord in each of its scenarios means what we would send, but for what is listed."""
+"""The specs that Hive's own handler sent to the overlord in each scenario mean the same as ours, except for the listed
+differences.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ REFUSED = {
     "__time as string": "Hive takes the time for a dimension",
     "missing topic = not streaming": "START of a table without a topic is a mistake",
 }
-"""Scenarios that Hive goes through with and we refuse, and why."""
+"""Scenarios that Hive accepts and we refuse, and the reason."""
 
 ACCEPTED = {
     "tsv is not accepted": "Hive's own message lists it",
@@ -25,7 +27,7 @@ ACCEPTED = {
     "column type array<string>": "a dimension with several values; Hive's handler breaks off with a ClassCastException",
     "alter without datasource": "the data source is then called as the table",
 }
-"""Scenarios that fail in Hive's handler and not here, and why."""
+"""Scenarios that fail in Hive's handler and not here, and the reason."""
 
 
 def scenarios() -> list[dict[str, Any]]:
