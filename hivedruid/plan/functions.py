@@ -376,7 +376,10 @@ _SCALARS: tuple[tuple[Returns, str], ...] = (
     (HiveType("map", children=(STRING, STRING)), "str_to_map(text,text?,text?)"),
     (_array, "array(any*)"),
     (_same, "sort_array(sortable) array_distinct(array) array_remove(array,any) array_union(array,array)"),
-    (_same, "array_except(array,array) array_intersect(array,array) array_slice(array,int,int)"),
+    (
+        _same,
+        "array_except(array,array) array_intersect(array,array) array_slice(array,int,int) sort_array_by(array,string,string*)",
+    ),
     (_element, "array_max(array) array_min(array) index(nested,any)"),
     (_map, "map(any*)"),
     (_named_struct, "named_struct(any*) struct(any*)"),

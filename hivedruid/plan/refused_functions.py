@@ -34,7 +34,6 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ("buildversion current_catalog", "it describes a Hive installation", ""),
     ("udftoboolean udftobyte udftodouble udftofloat udftointeger udftolong udftoshort", _INTERNAL, "use CAST"),
     ("json_read", "parsing JSON into nested types is not supported", "use get_json_object or json_tuple"),
-    ("sort_array_by", "sorting structs by their fields is not supported", "sort the rows in a subquery and use collect_list"),
     ("tumbling_window", "time windows are not supported", "use floor(time TO unit)"),
 )  # fmt: skip
 """Names (`*` matches any suffix), the reason, and the hint."""

@@ -8,7 +8,7 @@ from hivedruid.catalog.types import spark_type
 from hivedruid.errors import UnsupportedError
 from hivedruid.plan.rex import Call
 from hivedruid.plan.spark_strings import Lower, constant
-from hivedruid.plan.spark_text import quote_string
+from hivedruid.plan.spark_text import quote_identifier, quote_string
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
@@ -24,6 +24,17 @@ def _array_slice(s: SparkRex, rex: Call) -> str:
     array, start, length = [s.render(a) for a in rex.args]
     inside = f"{start} >= 0 AND {length} >= 0 AND {start} + {length} <= size({array})"
     return f"(CASE WHEN {inside} THEN slice({array}, {start} + 1, {length}) ELSE slice({array}, 1, 0) END)"
+
+
+def _sort_array_by(s: SparkRex, rex: Call) -> str:
+    """A stable sort by the named fields, NULL elements and fields first; DESC is the opposite (GenericUDFSortArrayByField)."""
+    *names, order = (str(constant(arg)) for arg in rex.args[1:])
+    pairs = [(f"l.{name}", f"r.{name}") for name in map(quote_identifier, names)]
+    elements = "WHEN l IS NULL OR r IS NULL THEN int(l IS NOT NULL) - int(r IS NOT NULL)"
+    branches = "".join(
+        f" WHEN ({a} IS NULL AND {b} IS NOT NULL) OR {a} < {b} THEN -1 WHEN NOT ({a} <=> {b}) THEN 1" for a, b in pairs
+    )
+    return f"array_sort({s.render(rex.args[0])}, ({'l, r' if order == 'asc' else 'r, l'}) -> CASE {elements}{branches} ELSE 0 END)"
 
 
 def _empty_for_null(s: SparkRex, rex: Call) -> str:
@@ -62,6 +73,7 @@ def _parse_url_tuple(s: SparkRex, rex: Call) -> str:
 COLLECTIONS: dict[str, Lower] = {
     "array_slice": _array_slice,
     "array_join": _array_join,
+    "sort_array_by": _sort_array_by,
     "array": _made,
     "map": _made,
     "map_values": _empty_for_null,

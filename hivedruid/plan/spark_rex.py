@@ -28,14 +28,10 @@ from hivedruid.plan.spark_collections import COLLECTIONS
 from hivedruid.plan.spark_hash import HASHES
 from hivedruid.plan.spark_numbers import NUMBERS
 from hivedruid.plan.spark_strings import STRINGS
-from hivedruid.plan.spark_text import TEXTS, quote_string
+from hivedruid.plan.spark_text import TEXTS, quote_identifier, quote_string
 from hivedruid.plan.spark_times import TIMES, interval_part
 
 BINARY_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "&", "|", "^"})
-
-
-def quote_identifier(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def literal_sql(value: Any, type_: HiveType) -> str:

@@ -10,7 +10,8 @@ from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
-from hivedruid.plan.spark_rex import SparkRex, quote_identifier
+from hivedruid.plan.spark_rex import SparkRex
+from hivedruid.plan.spark_text import quote_identifier
 
 Leaf = Callable[[Node], str | None]
 """The view for a leaf (its columns named by their ids), or None if the node is not a leaf."""

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
 
 
+def quote_identifier(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 def quote_string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

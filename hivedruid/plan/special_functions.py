@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
-from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
+from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import fold, masks, operands
 from hivedruid.plan.functions import (
     common_type,
@@ -168,6 +168,24 @@ def _array_remove(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     return c.call("array_remove", *args)
 
 
+def _sort_array_by(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+    """The names of fields are lower case, and the order is always the last argument."""
+    names = [a.value.lower() for a in args[1:] if isinstance(a, Literal) and isinstance(a.value, str)]
+    if len(names) < len(args) - 1:
+        raise UnsupportedError("the field names in sort_array_by() must be constants", span=c.span(e))
+    element = _element_of(args[0])
+    if element.name != "struct":
+        raise SemanticError(f"sort_array_by() takes an array of structs, not {args[0].type}", span=c.span(e))
+    order = names.pop() if len(names) > 1 and names[-1] in ("asc", "desc") else "asc"
+    types = dict(zip(element.fields, element.children, strict=True))
+    for name in names:
+        if name not in types:
+            hint = did_you_mean(name, types)
+            raise SemanticError(f"sort_array_by(): unknown field '{name}'", span=c.span(e), hint=hint)
+        _check_alike("sort_array_by", types[name], types[name], c.span(e))
+    return c.call("sort_array_by", args[0], *(Literal(t.STRING, name) for name in (*names, order)))
+
+
 def _field(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     """A value of another type than the first is never equal to it (GenericUDFField)."""
     alike = [a if a.type.name == args[0].type.name else Literal(args[0].type, None) for a in args]
@@ -277,6 +295,7 @@ SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "array_except": _of_two_arrays("array_except"),
     "array_intersect": _of_two_arrays("array_intersect"),
     "array_remove": _array_remove,
+    "sort_array_by": _sort_array_by,
     "field": _field,
     "printf": _printf,
     "named_struct": _pairs("named_struct"),

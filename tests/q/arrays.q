@@ -27,3 +27,6 @@ EXPLAIN CBO SELECT tag FROM posts LATERAL VIEW OUTER explode(tags) t AS tag WHER
 EXPLAIN SELECT pos, tag FROM posts LATERAL VIEW posexplode(tags) t AS pos, tag;
 SELECT id, pos, tag FROM posts LATERAL VIEW posexplode(tags) t AS pos, tag WHERE id < 3 ORDER BY id, pos;
 SELECT id, tags, lag(tags) OVER (ORDER BY id) FROM posts WHERE tags IS NOT NULL ORDER BY id LIMIT 2;
+SELECT sort_array_by(array(named_struct('id', 2, 'tag', 'a'), named_struct('id', 1, 'tag', 'b'), named_struct('id', 3, 'tag', 'a')), 'tag', 'id', 'DESC');
+SELECT sort_array_by(collect_list(named_struct('id', id, 'author', author)), 'author') FROM posts WHERE id > 5;
+SELECT sort_array_by(collect_list(named_struct('id', id)), 'author') FROM posts;

@@ -16,7 +16,7 @@ from hivedruid.catalog.types import spark_type
 from hivedruid.errors import HiveDruidError
 from hivedruid.parser.statements import Statement
 from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
-from hivedruid.plan.spark_rex import quote_identifier
+from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.script import split
 from hivedruid.session import Session
 from tests.support.fuzz import ROOT, TABLES, Found, corpus, statement

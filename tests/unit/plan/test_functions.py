@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sqlglot import exp
 
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.plan import convert
 from hivedruid.plan.accepted import READ, refuse_what_is_not_read
-from hivedruid.plan.functions import ALIASES, EXTENSIONS, FUNCTIONS, TESTS
+from hivedruid.plan.functions import ALIASES, EXTENSIONS, EXTRACT_UNITS, FUNCTIONS, TESTS, TIME_UNITS
 from hivedruid.plan.refused_functions import REFUSED
 from hivedruid.plan.signatures import KINDS
 from hivedruid.plan.split import spark_job
+from tests.hive.answers import kept
 from tests.support.planning import plan
 
 WRONG = [
@@ -25,6 +28,20 @@ WRONG = [
     ("SELECT size(country) FROM ev", SemanticError, "size() takes an array or a map as argument 1, not string", ""),
     ("SELECT sum(array(1)) FROM ev", SemanticError, "sum() takes a number as argument 1, not array<int>", ""),
     ("SELECT array_contains(array(1), 'a') FROM ev", SemanticError, "cannot compare int with string", "CAST"),
+    (
+        "SELECT sort_array_by(split(country, ','), 'x') FROM ev",
+        SemanticError,
+        "takes an array of structs, not array<string>",
+        "",
+    ),
+    ("SELECT sort_array_by(array(struct(1)), 'col2') FROM ev", SemanticError, "unknown field 'col2'", "col1"),
+    ("SELECT sort_array_by(array(struct(1)), country) FROM ev", UnsupportedError, "must be constants", ""),
+    (
+        "SELECT sort_array_by(array(struct(map(1, 2))), 'col1') FROM ev",
+        UnsupportedError,
+        "map<int,int> is not supported",
+        "",
+    ),
     ("SELECT encode(country, 'latin') FROM ev", SemanticError, "unknown character set 'latin'", "UTF-8"),
 ]
 
@@ -38,6 +55,21 @@ def test_a_wrong_call_is_our_error_with_its_place(
     assert message in failure.value.message
     assert failure.value.span is not None
     assert hint in (failure.value.hint or "")
+
+
+NOT_IN_ANSWERS = {
+    "current_date", "current_timestamp", "grouping", "rand", "rlike", "uuid",
+    *(f"floor_{unit}" for unit in TIME_UNITS), *(f"extract_{unit}" for unit in EXTRACT_UNITS),
+}  # fmt: skip
+"""Functions whose results change, or whose calls are written as operators."""
+
+
+def test_every_scalar_function_is_compared_with_hive() -> None:
+    """A new function needs expressions in tests/hive/answers.jsonl: CONTRIBUTING.md describes how Hive is queried."""
+    called = set(re.findall(r"(\w+)\(", " ".join(answer.expression.lower() for answer in kept())))
+    called |= {ALIASES[name] for name in called & ALIASES.keys()}
+    scalars = {name for name, function in FUNCTIONS.items() if function.kind == "scalar"}
+    assert scalars - called - EXTENSIONS - NOT_IN_ANSWERS == set()
 
 
 def test_what_spark_cannot_compute_is_refused_while_planning() -> None:
