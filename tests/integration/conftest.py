@@ -1,4 +1,4 @@
-"""What tests against the real Druid and Kafka share. The `cluster` itself is in tests/conftest.py."""
+"""Fixtures of tests with a real Druid and Kafka. The `cluster` itself is in tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def druid(cluster: Cluster) -> Iterator[DruidCluster]:
 
 @pytest.fixture
 def new_data_source(druid: DruidCluster) -> Iterator[Callable[[str], str]]:
-    """Names of data sources that no other test has; what a test stores there is dropped with it."""
+    """Unique names of data sources; their data is dropped after the test."""
     names: list[str] = []
 
     def new(name: str = "t") -> str:
@@ -47,7 +47,7 @@ def new_data_source(druid: DruidCluster) -> Iterator[Callable[[str], str]]:
 
 @pytest.fixture
 def topics(cluster: Cluster) -> Iterator[Topics]:
-    """Makes topics in the real Kafka; they go with the test."""
+    """Creates topics in Kafka; they are deleted after the test."""
     from tests.support.kafka import topics_of
 
     with topics_of(cluster.services.kafka) as made:
@@ -56,7 +56,7 @@ def topics(cluster: Cluster) -> Iterator[Topics]:
 
 @pytest.fixture
 def task_slot(druid: DruidCluster) -> None:
-    """There is room for a task: those of tests before may still be publishing."""
+    """Wait until there is a free task slot: tasks of earlier tests may still be publishing."""
     from hivedruid.clients.overlord import Overlord
 
     deadline = time.monotonic() + 180
@@ -86,6 +86,6 @@ def load_of(tmp_path: Path) -> MakeLoad:
 
 @pytest.fixture
 def other(cluster: Cluster) -> Iterator[DruidCluster]:
-    """Somebody else's client."""
+    """A client other than hivedruid."""
     with closing(cluster.druid()) as made:
         yield made

@@ -1,4 +1,4 @@
-"""Arrays of strings: native queries of both engines against the rows as a scan gives them, counted here."""
+"""Arrays of strings: native queries of both engines, compared with the rows of a scan, counted here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEGMENTS: dict[str, list[list[Any]]] = {
     "one value": [["a", None, "", "b"], [["c"], ["a"]], [None]],
     "no value": [[None, []]],
 }  # fmt: skip
-"""Values by segment. A column holds several in some segments only, and is not there at all in others."""
+"""Values by segment. A column has multiple values in some segments only, and is missing in others."""
 SPEC = {"n": "long", "k": "string", "tags": "array"}
 COLUMNS = {"n": BIGINT, "k": STRING, "tags": array_of(STRING), "__time": TIMESTAMP}
 TABLE = Table(
@@ -218,5 +218,5 @@ def test_a_scan_tells_no_empty_array_from_null(both: Both, engine: str, segments
 
 
 def shown(value: Any) -> Any:
-    """A column's value as Druid sends it: one by itself, none as null."""
+    """A column's value as Druid returns it: a single value as such, none as null."""
     return value if not isinstance(value, list) or len(value) > 1 else next(iter(value), None)

@@ -1,4 +1,4 @@
-"""Characters beyond U+FFFF, which Java counts as two: the answers are Hive 4.0.1's, asked of both engines."""
+"""Characters beyond U+FFFF, which Java counts as two: the results of both engines are Hive 4.0.1's."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def of_granularity(kind: str, granularity: Json, intervals: str, **more: Any) ->
 @pytest.mark.parametrize("period", PERIODS)
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_embedded_store_cuts_time_as_druid_does(both: Both, zone: str, period: str) -> None:
-    """Also where that is not how Hive cuts it."""
+    """Also where Hive truncates differently."""
     granularity = {"type": "period", "period": period, "timeZone": zone}
     skips = {"context": {"skipEmptyBuckets": True}}
     rounded = f"timestamp_floor(\"__time\",'{period}',null,'{zone}')"
@@ -92,7 +92,7 @@ CONDITIONS: dict[str, Callable[[datetime], bool]] = {
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("zone", ZONES)
 def test_days_and_longer_are_those_of_the_wall_clock(both: Both, zone: str, condition: str) -> None:
-    """Hive 4.0.1 rounds what the clocks show; of two instants the result is the earlier one."""
+    """Hive 4.0.1 rounds the wall-clock time; of two instants the result is the earlier one."""
     place = ZoneInfo(zone)
     kept = [moment.astimezone(place) for moment in TIMES if CONDITIONS[condition](moment)]
     for unit in UNITS:

@@ -1,4 +1,4 @@
-"""The cluster engine on a real Druid: what is stored, replaced, undone, and read like the embedded store reads it."""
+"""The cluster engine: rows are stored, replaced, rolled back, and read as in the embedded store."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_files_that_druid_does_not_see_drop_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A folder that means another place for Druid's processes than for ours, as on another machine."""
+    """A folder that is another place for Druid's processes than for ours, as on another machine."""
     name = new_data_source("t")
     write(name, {0: 1})
     stage(tmp_path / "in", [{"__time": NEW_YEAR, "x": 2}])
@@ -153,7 +153,7 @@ def test_ctrl_c_shuts_the_task_down(
             os.kill(os.getpid(), signal.SIGINT)
 
     druid.progress = interrupt
-    days = {day: day for day in range(1, 400)}  # segments enough for the task to be seen at work
+    days = {day: day for day in range(1, 400)}  # enough segments to observe the running task
     with pytest.raises(KeyboardInterrupt):
         write(name, days)
     assert len(notes) == 1
@@ -182,7 +182,7 @@ def test_a_dropped_data_source_is_gone(
 def both(
     druid: DruidCluster, new_data_source: NewDataSource, tmp_path: Path
 ) -> Iterator[tuple[str, DruidCluster, EmbeddedStore]]:
-    """The same rows in a real Druid and in an embedded store."""
+    """The same rows in a Druid cluster and in an embedded store."""
     name = new_data_source("same")
     folder = stage(tmp_path / "rows", ROWS)
     connection = open_database(tmp_path / "home")

@@ -1,4 +1,6 @@
-"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS on a real Druid, also while a table is fed from Kafka."""
+"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS on a cluster, also while a table ingests from
+Kafka.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 FORCE = "/druid/coordinator/v1/compaction/compact"
-"""Lets the coordinator look after automatic compaction now, and not in half an hour."""
+"""Makes the coordinator run automatic compaction now instead of within half an hour."""
 SECOND = 2**53 + 1
 
 
@@ -35,7 +37,7 @@ def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
 
 
 class Tables:
-    """Tables whose rows tasks append, without Spark."""
+    """Tables to which tasks append rows, without Spark."""
 
     def __init__(self, home: IngestionHome) -> None:
         self.home = home
@@ -105,11 +107,11 @@ def test_compact_merges_segments_and_changes_no_answer(home: IngestionHome, tabl
     query = f"SELECT `__time`, id, n, x, count(*) FROM {name} GROUP BY `__time`, id, n, x"
     before = sorted(map(str, home.run(query)))
     (*tasks,) = home.run(f"ALTER TABLE {name} COMPACT 'major' AND WAIT")
-    assert len(tasks) == 2  # two days, a hole, and another day
+    assert len(tasks) == 2  # two days, a gap, and another day
     assert tables.states(name) == [("available", 6)] * 3
     assert sorted(map(str, home.run(query))) == before
     read = [row["bytes"] for row in tables.segments(name) if row["state"] == "available"]
-    assert home.druid.analysed(name, {}).bytes == sum(read)  # without those that are overshadowed
+    assert home.druid.analysed(name, {}).bytes == sum(read)  # without overshadowed ones
     scan = {"queryType": "scan", "dataSource": name, "intervals": ["2024/2025"], "columns": ["tags"]}
     found = [event["tags"] for part in home.druid.answer(scan, wire.JsonObject) for event in part["events"]]
     assert found == [["z", "a", "z"]] * 18
@@ -120,7 +122,7 @@ def test_compact_merges_segments_and_changes_no_answer(home: IngestionHome, tabl
 
 
 def test_rows_of_a_table_that_rolls_up_are_merged(home: IngestionHome, tables: Tables) -> None:
-    """And its metrics stay what they are; all of time is one interval."""
+    """Its metrics do not change; all of time is one interval."""
     name = tables.create("id string, n bigint, most bigint", druid_rollup="true")
     metrics = [
         {"type": "longSum", "name": "n", "fieldName": "n"}, {"type": "longMax", "name": "most", "fieldName": "n"},
@@ -138,7 +140,7 @@ def test_rows_of_a_table_that_rolls_up_are_merged(home: IngestionHome, tables: T
 
 
 def test_times_stay_where_granularities_do_not_nest(home: IngestionHome, tables: Tables) -> None:
-    """A month that begins within a week: Druid by itself takes the finest granularity that it finds in the segments."""
+    """A month that begins within a week: by default Druid uses the finest granularity of the segments."""
     name = tables.create("id string, n bigint", druid_rollup="true", druid_segment_granularity="YEAR")
     metrics = [{"type": "longSum", "name": "n", "fieldName": "n"}]
     for granularity in ("MONTH", "MONTH", "WEEK"):
@@ -178,7 +180,7 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
     assert (seen["type"], seen["state"], seen["task"]) == ("automatic", "RUNNING", None)
     until(lambda: tables.states(name) == [("available", 2)], "the one segment")
     home.druid.client.post("coordinator", FORCE, wire.Acknowledgement)
-    assert len([row for row in home.run(f"SHOW COMPACTIONS FOR {name}") if row["task"]]) == 1  # and not again
+    assert len([row for row in home.run(f"SHOW COMPACTIONS FOR {name}") if row["task"]]) == 1  # and not a second time
     home.run(f"ALTER TABLE {name} SET TBLPROPERTIES ('druid.compaction.skipOffsetFromLatest' = 'P7D')")
     assert _config(home, name)["skipOffsetFromLatest"] == "P7D"
     home.run(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('druid.compaction.auto')")
@@ -191,10 +193,10 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
 def test_a_table_is_compacted_and_overwritten_while_it_is_fed(
     home: IngestionHome, tables: Tables, topics: Topics, tmp_path: Path
 ) -> None:
-    """No record is lost or doubled, no task fails, and reading never stops.
+    """No record is lost or duplicated, no task fails, and reading never stops.
 
-    OVERWRITE replaces what is published when its task gets its lock; what tasks have read and not published, and what
-    comes meanwhile, joins the new rows.
+    OVERWRITE replaces the rows that are published when its task gets its lock; records that tasks have read and not
+    published, and those that arrive meanwhile, are added to the new rows.
     """
     feed = Feed(topics)
     name = home.create(feed.topic)
@@ -229,7 +231,7 @@ def test_a_table_is_compacted_and_overwritten_while_it_is_fed(
 
 
 class _fed:  # noqa: N801 - used as a function
-    """Records come all the time."""
+    """Produces records continuously."""
 
     def __init__(self, feed: Feed) -> None:
         self.feed, self.ended = feed, Event()
@@ -248,7 +250,7 @@ class _fed:  # noqa: N801 - used as a function
 
 
 def _overwriting(home: IngestionHome, name: str, folder: Path) -> Row:
-    """The task of an INSERT OVERWRITE of one row, its files written."""
+    """The task of an INSERT OVERWRITE of one row, with its files."""
     table = home.session.catalog.find("default", name)
     assert table is not None
     spec = index_parallel_spec(table, home.session.settings, "all")

@@ -1,4 +1,4 @@
-"""What CREATE of a table fed from Kafka says of Kafka and Druid, before anything is started."""
+"""The checks of Kafka and Druid by CREATE of a table that ingests from Kafka, before anything is started."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def notes() -> list[str]:
 
 @pytest.fixture
 def session(cluster: Cluster, tmp_path: Path, notes: list[str]) -> Iterator[Session]:
-    """A session on the cluster with a catalog of its own."""
+    """A session on the cluster with its own catalog."""
     conf = {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
     with Session(tmp_path, hiveconf=conf, note=notes.append) as made:
         yield made
@@ -55,7 +55,7 @@ def session(cluster: Cluster, tmp_path: Path, notes: list[str]) -> Iterator[Sess
 
 @pytest.fixture
 def create(session: Session, cluster: Cluster, notes: list[str]) -> Create:
-    """Create the table `name`, and answer the notes about it."""
+    """Create the table `name`, and return the notes about it."""
 
     def run(name: str = "t", **properties: str) -> list[str]:
         notes.clear()

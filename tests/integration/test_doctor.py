@@ -1,4 +1,4 @@
-"""`hivedruid doctor` on a cluster that runs."""
+"""`hivedruid doctor` on a running cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries against a real Druid as they go wrong: limits, timeouts, broken connections, services that die."""
+"""Failing queries against a real Druid: limits, timeouts, broken connections, services that die."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read(query: dict[str, Any], *fields: str) -> DruidRead:
 
 
 def long_scan(name: str) -> DruidRead:
-    """An answer of 50 MB: more than all buffers on the way hold. Its batches are small, so that memory holds them."""
+    """A response of 50 MB: more than all buffers together hold. Its batches are small, to limit memory."""
     text = {"type": "expression", "name": "t", "expression": 'repeat("x", 500)', "outputType": "STRING"}
     query = {"queryType": "scan", "dataSource": name, "columns": ["x", "t"], "virtualColumns": [text], "batchSize": 20}
     return read(query, "x")
@@ -144,7 +144,7 @@ def test_a_query_that_takes_too_long(cluster: Cluster, numbers: str) -> None:
 
 
 def test_a_timeout_in_the_middle_of_an_answer_is_no_short_answer(cluster: Cluster, numbers: str) -> None:
-    """Druid ends such an answer cleanly, with status 200."""
+    """Druid ends such a response normally, with status 200."""
     with closing(cluster.druid()) as druid:
         hasty = DruidCluster(replace(druid.address, query_timeout=2.0), progress=druid.progress, note=druid.note)
         rows = hasty.rows(long_scan(numbers))
@@ -154,7 +154,7 @@ def test_a_timeout_in_the_middle_of_an_answer_is_no_short_answer(cluster: Cluste
 
 def read_after_its_time(rows: Iterator[Any]) -> None:
     next(rows)
-    # what is not read is not sent: the query waits in Druid until its two seconds are over
+    # unread data is not sent: the query waits in Druid until its timeout of two seconds
     threading.Event().wait(3)
     list(rows)
 
@@ -163,7 +163,7 @@ def read_after_its_time(rows: Iterator[Any]) -> None:
 
 
 class Proxy:
-    """Passes connections on to Druid, until it is told to cut them."""
+    """Forwards connections to Druid until it is told to close them."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -227,7 +227,7 @@ def test_a_connection_that_breaks_in_the_middle_of_an_answer(cluster: Cluster, n
 
 
 def test_who_stops_reading_stops_the_query(druid: DruidCluster, numbers: str) -> None:
-    """One by one, as many as Druid could not have at work at the same time."""
+    """One after the other, more than Druid could run at the same time."""
     for _ in range(12):
         with closing(druid.rows(long_scan(numbers))) as rows:  # type: ignore[type-var]
             next(rows)
@@ -250,7 +250,7 @@ def test_a_long_answer_comes_whole(druid: DruidCluster, numbers: str) -> None:
 
 @pytest.fixture
 def kill(cluster: Cluster) -> Iterator[Callable[[str], None]]:
-    """kill -9 of a service; the cluster is whole again after the test."""
+    """kill -9 of a service; the cluster is complete again after the test."""
 
     def strike(service: str) -> None:
         os.kill(read_state(cluster.home).processes[service].pid, signal.SIGKILL)

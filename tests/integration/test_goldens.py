@@ -1,4 +1,4 @@
-"""The `.q` scripts, and the script of the README, on the real Druid: the same answers as from the embedded store."""
+"""The `.q` scripts, and the script of the README, on a cluster: the same results as from the embedded store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
 OF_ONE_ENGINE = {"refused", "settings"}
-"""Scripts about what the embedded store refuses, and about the settings that are SET."""
+"""Scripts about refusals of the embedded store, and about settings."""
 SCRIPTS = sorted(path for path in (ROOT / "tests" / "q").glob("*.q") if path.stem not in OF_ONE_ENGINE)
 EXAMPLE = ROOT / "examples" / "wikiticker.q"
 SQL = [sys.executable, "-m", "hivedruid", "sql"]
 
 
 def _without_figures(text: str) -> str:
-    """Without what EXPLAIN EXTENDED estimates: only a cluster tells the number of a column's values unasked."""
+    """Without the estimates of EXPLAIN EXTENDED: only a cluster knows the number of a column's values without ANALYZE."""
     return re.sub(r"(?m)^Figures:\n(?:  .*\n)+", "", text)
 
 

@@ -1,4 +1,4 @@
-"""One ingestion on a real Druid: broken off anywhere and said again, and held against what was staged."""
+"""One ingestion on a cluster: interrupted anywhere and rerun, and compared with the staged rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _wait_for_end(druid: DruidCluster, task_id: str) -> None:
 def test_what_a_forgotten_task_has_published_is_not_published_again(
     druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
 ) -> None:
-    """The overlord does not know the id, and segments with its mark are there."""
+    """The overlord does not list the id, and segments with its mark exist."""
     name = new_data_source("t")
     new = load_of(name, {0: 1, 1: 2})
     forgotten = f"forgotten_{uuid4().hex}"
@@ -111,7 +111,7 @@ def test_what_was_submitted_is_rolled_back(
 def test_no_rows_in_place_of_all_are_rolled_back(
     druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
 ) -> None:
-    """What goes on with it goes on with that."""
+    """A resumed load uses that id."""
     name, book = new_data_source("t"), Notebook(dies_before="verified")
     druid.ingest(load_of(name, {0: 1, 40: 2}), NoJournal())
     new = load_of(name, {}, "all")
@@ -140,7 +140,7 @@ def test_what_others_have_written_over_is_not_rolled_back(
     load_of: MakeLoad,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As compaction does: the rows live on, and segments that they came in count no more once Druid has settled that."""
+    """As in compaction: the rows are kept, and their former segments become unused when Druid has processed this."""
     monkeypatch.setattr(segments, "REPLACED", 0.5)
     name, notes = new_data_source("t"), list[str]()
     book, again = Notebook(dies_before="published"), Notebook()
@@ -174,7 +174,7 @@ def test_what_others_have_written_over_since_need_not_come_back(
     assert values(druid, name) == [1, 5]
 
 
-# --- held against what was staged --------------------------------------------------------------------------------
+# --- verification ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("replaces", ["nothing", "all", "intervals"])
@@ -204,7 +204,7 @@ def test_other_rows_than_were_staged_are_taken_back(
 
 
 def test_sums_of_every_kind(druid: DruidCluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
-    """Wrapping, out of order, not a number, infinite; rolled up, where rows are not counted."""
+    """Overflowing, out of order, not a number, infinite; with rollup, where rows are not counted."""
     columns = {"l": "long", "d": "double", "f": "float"}
     rows: list[dict[str, Any]] = [
         {"__time": NEW_YEAR + n, "l": 2**62, "d": 0.1 * n, "f": 1 / (n + 1)} for n in range(1000)
@@ -232,7 +232,7 @@ def test_a_failed_task_says_why(druid: DruidCluster, new_data_source: NewDataSou
     assert "Could not convert value [abc] to long" in book.reason
 
 
-# --- what is missing ---------------------------------------------------------------------------------------------
+# --- missing rows ------------------------------------------------------------------------------------------------
 
 
 def test_no_free_task_slot(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:

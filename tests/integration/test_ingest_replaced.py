@@ -1,4 +1,4 @@
-"""One ingestion on a real Druid: what it replaces, beside the writes of others."""
+"""One ingestion on a cluster: the segments that it replaces, with concurrent writes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.support.journals import Notebook, does_at
 CONCURRENT = {"useConcurrentLocks": True}
 
 
-# --- what is replaced --------------------------------------------------------------------------------------------
+# --- replaced segments -------------------------------------------------------------------------------------------
 
 
 def test_intervals_alone_are_replaced(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
-    """Old segments may be finer, and wider: then what they have elsewhere stays."""
+    """Old segments may be shorter, or longer: then their rows in other intervals are kept."""
     name = new_data_source("t")
     hour = DAY // 24
     druid.ingest(load_of(name, {(1, 0): 1, (1, 5 * hour): 2, (2, 0): 3}, segment="HOUR"), NoJournal())
@@ -67,7 +67,7 @@ def test_a_reader_sees_old_rows_or_new_ones(
     monkeypatch: pytest.MonkeyPatch,
     most: int,
 ) -> None:
-    """Tombstones by bucket, and where these are too many, one for all between two buckets with rows."""
+    """Tombstones by bucket, and if there would be too many, one for everything between two buckets with rows."""
     monkeypatch.setattr(task_spec, "MOST_TOMBSTONES", most)
     name = new_data_source("t")
     druid.ingest(load_of(name, {0: 1, 1: 2, 2: 3, 3: 4}), NoJournal())

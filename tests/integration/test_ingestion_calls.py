@@ -1,4 +1,4 @@
-"""Requests to Druid: as many for thirty supervisors that rest as for one, and two for each whose tasks run."""
+"""Requests to Druid: for thirty suspended supervisors as many as for one, and two for each whose tasks run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 MANY = 30
 ALL = {f"GET {SUPERVISOR}": 1, "GET /druid/indexer/v1/tasks": 1}
-"""What SHOW INGESTIONS asks, whatever there is."""
+"""The requests of SHOW INGESTIONS in any case."""
 WHOLE = {**ALL, "GET /druid/indexer/v1/workers": 1, "GET /druid/coordinator/v1/loadstatus": 1}
-"""What SHOW PROBLEMS asks."""
+"""The requests of SHOW PROBLEMS."""
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every request to Druid, without what follows the question mark."""
+    """Every request to Druid, without query parameters."""
     found: list[str] = []
     send = DruidClient._send
 
@@ -59,7 +59,7 @@ def requests_of(home: IngestionHome, sent: list[str], text: str) -> Counter[str]
 
 
 def rest(home: IngestionHome, topic: str) -> None:
-    """One supervisor more that is suspended, of a table."""
+    """Create another suspended supervisor, of a table."""
     table = home.session.catalog.get("default", home.create(topic))
     spec = owned(supervisor_spec(table, home.session.settings), table, home_name(home.folder), suspended=True)
     home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
@@ -87,9 +87,9 @@ def test_one_supervisor_and_thirty_take_the_same_requests(
     one = f"{SUPERVISOR}/{name}"
     started = requests_of(home, sent, f"START INGESTION {name}")
     looks = started.pop(f"GET {one}/status")
-    # what runs and which tasks there are; the spec; whose it is then, and at the end; two for each look at how it comes up
+    # the running supervisor and the tasks; the spec; its owner before and after; two for each poll during the start
     assert started == {f"GET {one}": 3, f"POST {SUPERVISOR}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}
-    # nothing is sent where this very spec runs
+    # nothing is sent if the same spec is running
     again = requests_of(home, sent, f"START INGESTION {name}")
     looks = again.pop(f"GET {one}/status")
     assert again == {f"GET {one}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}

@@ -1,6 +1,6 @@
-"""What goes wrong while records are ingested: each of them is counted once all the same, or its loss was announced.
+"""Faults during ingestion: each record is still counted once, or its loss was announced.
 
-While a fault lasts, SHOW PROBLEMS names it.
+While a fault lasts, SHOW PROBLEMS lists it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
 
 @pytest.fixture
 def other(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
-    """Another home, of the same Druid."""
+    """Another home with the same Druid."""
     made = IngestionHome(tmp_path / "other", cluster.services)
     try:
         yield made
@@ -70,7 +70,7 @@ def test_a_partition_is_added(home: IngestionHome, topics: Topics) -> None:
         topics.admin.create_partitions({feed.topic: 2})
         feed.partitions = 2
     topics.producer.close()
-    topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that knows of them
+    topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that has heard of them
     for name, feed in feeds.items():
         feed.send(40)
         problem = home.problem(name, "partitions not read yet")
@@ -108,7 +108,7 @@ def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topi
         f"RESET of default.{name}: no records are lost or read again; Kafka deleted 30 records before they were read"
     ]
     feed.expected.subtract(lost)
-    feed.expected += type(feed.expected)()  # without those that are not expected any more
+    feed.expected += type(feed.expected)()  # without those that are no longer expected
     feed.send(10)
     home.expect(name, feed.expected)
     assert home.problems(name) == {}
@@ -116,20 +116,20 @@ def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topi
 
 
 def test_two_at_once_in_one_home(home: IngestionHome, topics: Topics, tmp_path: Path) -> None:
-    """Both have seen that nothing runs before either of them starts it."""
+    """Both have seen that nothing is running before either of them starts it."""
     feed = Feed(topics)
     feed.send(100)
     name = home.create(feed.topic)
     outcomes = at_once(tmp_path / "go", (home, name), (home, name))
     assert [outcome.error for outcome in outcomes] == ["", ""]
     home.expect(name, feed.expected)
-    assert home.problems(name).keys() <= {"tasks failing"}  # as Druid may have one of the spec that was replaced
+    assert home.problems(name).keys() <= {"tasks failing"}  # Druid may have one with the replaced spec
     assert home.ingestion(name)["tasks"] == "1/1"
     home.stop(name, feed.expected)
 
 
 def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, topics: Topics, tmp_path: Path) -> None:
-    """Two tables over one data source: one of them has it, the other one is told whose it is, and leaves it alone."""
+    """Two tables over one data source: one of them owns it, the other one reports the owner and changes nothing."""
     feed = Feed(topics)
     feed.send(100)
     name = home.create(feed.topic)
@@ -141,7 +141,7 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     assert told.startswith(f"the supervisor of data source {name} belongs to table default.{table} of ")
     assert told.endswith(f":{winner.folder}")
     winner.expect(table, feed.expected)
-    assert winner.problems(table).keys() <= {"tasks failing"}  # as Druid may have one of the spec that was replaced
+    assert winner.problems(table).keys() <= {"tasks failing"}  # Druid may have one with the replaced spec
     problems = loser.problems(its_table)
     assert list(problems) == ["owned by another table"]
     assert problems["owned by another table"]["cause"].startswith(f"it was started by table default.{table} of ")
@@ -150,14 +150,14 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
             loser.run(f"{verb} INGESTION {its_table}")
     assert winner.ingestion(table)["tasks"] == "1/1"
     winner.stop(table, feed.expected)
-    loser.run(f"START INGESTION {its_table}")  # it is free now, and goes on where the other one ended
+    loser.run(f"START INGESTION {its_table}")  # it is free now, and continues from the last offsets
     feed.send(10)
     loser.expect(its_table, feed.expected)
     loser.run(f"STOP INGESTION {its_table}")
 
 
 def at_once(go: Path, *tables: tuple[IngestionHome, str]) -> list[killed.Outcome]:
-    """START of each of these, none of which sends anything to Druid before all are about to."""
+    """START of each of these; none of them sends anything to Druid before all are ready to."""
     processes = [killed.begin(home.folder, home.conf, f"START INGESTION {name}", hold=go) for home, name in tables]
     try:
         for process in processes:
@@ -169,7 +169,7 @@ def at_once(go: Path, *tables: tuple[IngestionHome, str]) -> list[killed.Outcome
 
 
 def test_what_was_read_last_is_neither_lost_nor_read_again(home: IngestionHome, topics: Topics) -> None:
-    """RESET TO LATEST knows from the tasks that it ended how far they have read, not from what they said before."""
+    """RESET TO LATEST uses the final positions of the tasks that it stopped, not the ones reported before."""
     feed = Feed(topics, 2)
     name = home.create(feed.topic)
     home.run(f"START INGESTION {name}")
@@ -182,5 +182,5 @@ def test_what_was_read_last_is_neither_lost_nor_read_again(home: IngestionHome, 
         feed.send(10)
         home.expect(name, feed.expected)
         home.stop(name, feed.expected)
-    else:  # what it had read is passed over, which was asked before
+    else:  # it skips what was read, after a confirmation
         assert home.asked

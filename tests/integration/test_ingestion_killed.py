@@ -1,7 +1,7 @@
-"""hivedruid is killed -9 at every moment of every statement that changes an ingestion, and the statement is said again.
+"""hivedruid is killed -9 at every moment of every statement that changes an ingestion, and the statement is rerun.
 
-Afterwards all is as if it had not been interrupted: what runs, what the catalog says, and each record in Druid as often
-as it should be. In between SHOW PROBLEMS tells of the interruption.
+Afterwards the state is as without the interruption: the supervisor, the catalog, and the number of occurrences of each
+record in Druid. In between, SHOW PROBLEMS lists the interruption.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 AT_ONCE = 4
-"""Lives at a time: each of them takes one of Druid's four task slots."""
+"""Concurrent runs: each of them needs one of Druid's four task slots."""
 
 
 class Life:
-    """A table, its topic and home, and statements that are killed on their way."""
+    """A table, its topic and home, and statements that are killed while they run."""
 
     def __init__(self, home: IngestionHome, topics: Topics) -> None:
         self.home = home
@@ -41,18 +41,18 @@ class Life:
         self.home.run(statement.format(t=self.name))
 
     def more(self) -> None:
-        """Records that are produced, and read."""
+        """Produce records, and wait until they are read."""
         self.feed.send(10)
         self.home.expect(self.name, self.feed.expected)
 
     def interrupted(self, statement: str, moment: int) -> bool:
-        """Say a statement, killed at that moment, and say it again; False where it was through before."""
+        """Run a statement, killed at that moment, and rerun it; False if it finished before."""
         text = statement.format(t=self.name)
         outcome = killed.run(self.home.folder, self.home.conf, text, moment)
         assert not outcome.error, (outcome, statement, moment)
         problems = self.home.problems(self.name)
         assert ("interrupted" in problems) == (outcome.killed and outcome.is_begun), (outcome, problems)
-        # what has come to its end is not said again: a RESET would move offsets again, a ROLLBACK go back further
+        # a finished statement is not rerun: a RESET would move offsets again, a ROLLBACK go back further
         is_done = "finish" in outcome.effects and not statement.startswith("DROP")
         if outcome.killed and not is_done:
             again = killed.run(self.home.folder, self.home.conf, text)
@@ -60,7 +60,7 @@ class Life:
         return outcome.killed
 
     def check(self, state: str) -> None:
-        """As after a statement that nothing interrupted. `state` is the supervisor's; STOPPED where there should be none."""
+        """The state after an uninterrupted statement. `state` is the supervisor's; STOPPED if there should be none."""
         table = self.home.session.catalog.get("default", self.name)
         record = Ingestions(self.home.session.catalog).find(table.table_id)
         assert record.started == (state != "STOPPED")
@@ -68,17 +68,17 @@ class Life:
         assert {job["running"] for job in self.home.run(f"SHOW JOBS FOR {self.name}")} == {"no"}
         row = self.home.ingestion(self.name)
         assert row["state"] == state
-        until(lambda: len(self.home.tasks(self.name)) == int(state == "RUNNING"))  # one of another spec may just end
-        assert self.home.problems(self.name).keys() <= {"tasks failing"}  # of one that was suspended as it began
+        until(lambda: len(self.home.tasks(self.name)) == int(state == "RUNNING"))  # one with another spec may be ending
+        assert self.home.problems(self.name).keys() <= {"tasks failing"}  # of one that was suspended when it began
 
     def end(self) -> None:
-        """All that was read is published: this is the last word on what is counted."""
+        """Publish everything that was read: the counts are final."""
         self.home.stop(self.name, self.feed.expected)
 
 
 @pytest.fixture
 def lives(cluster: Cluster, topics: Topics, tmp_path: Path) -> Callable[[Callable[[Life, int], bool]], None]:
-    """Runs a test for every moment, some of them at a time, until one says that all moments are behind."""
+    """Runs a test for every moment, several concurrently, until one reports that the statement finished before."""
 
     @contextmanager
     def life(moment: int) -> Iterator[Life]:
@@ -176,7 +176,7 @@ def test_reset_to_earliest(lives: Lives, state: str) -> None:
         reset = life.interrupted("RESET INGESTION {t} TO EARLIEST", moment)
         life.check(state)
         if not life.home.has_failed(life.name, tasks):
-            life.feed.expected += read  # as announced: once again, and only once
+            life.feed.expected += read  # as announced: one more time, and only once
         if state != "RUNNING":
             life.say("START INGESTION {t}")
         life.more()
@@ -187,7 +187,7 @@ def test_reset_to_earliest(lives: Lives, state: str) -> None:
 
 
 def test_drop_and_purge(lives: Lives) -> None:
-    """What is left of it is nothing, in Druid as in the catalog; a table that was dropped cannot be dropped again."""
+    """Nothing is left of it, in Druid or in the catalog; a dropped table cannot be dropped again."""
 
     def test(life: Life, moment: int) -> bool:
         life.say("START INGESTION {t}")

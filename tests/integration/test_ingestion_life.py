@@ -1,4 +1,4 @@
-"""The script of the README that walks the whole life of an ingestion, on the real Druid and Kafka."""
+"""The README's script of the whole life cycle of an ingestion, with a real Druid and Kafka."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOPIC = "wiki-edits"
 
 @pytest.fixture
 def edits(cluster: Cluster, topics: Topics) -> None:
-    """The topic of the script; that of a run before, in a cluster that was adopted, goes."""
+    """The topic of the script; in an adopted cluster, that of an earlier run is deleted."""
     topics.admin.delete_topics([TOPIC], raise_errors=False)
     with Kafka(cluster.services.kafka, {}) as kafka:
         until(lambda: TOPIC not in kafka.topics())

@@ -1,4 +1,4 @@
-"""START, STOP, RESET and their kind on the real Druid and Kafka: what runs afterwards, and what is counted."""
+"""START, STOP, RESET and related statements with a real Druid and Kafka: the resulting state, and the counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def feed(topics: Topics) -> Feed:
 
 
 def spec_notes(home: IngestionHome) -> list[str]:
-    """What was told of changed specs. Druid may fail a task that is suspended just after it began, and that is told, too."""
+    """The reported changes of specs. Druid may fail a task that is suspended right after its start, which is reported,
+    too.
+    """
     return [note for note in home.notes if not note.startswith("task ")]
 
 
@@ -54,7 +56,7 @@ def test_start_is_idempotent_and_stop_leaves_no_task(home: IngestionHome, feed: 
 
 
 def test_stop_at_once_leaves_no_task_alone(home: IngestionHome, feed: Feed) -> None:
-    """A supervisor that is terminated does not end the tasks that it has not seen yet."""
+    """Terminating a supervisor does not stop tasks that it has not discovered yet."""
     table = home.create(feed.topic, period="PT30S")
     feed.send(10)
     home.run(f"START INGESTION {table}")
@@ -89,7 +91,9 @@ def test_suspend_alter_rollback_handoff(home: IngestionHome, feed: Feed) -> None
 
 
 def test_fewer_tasks_read_every_partition(home: IngestionHome, feed: Feed) -> None:
-    """Druid gives tasks that it has not seen yet to the new supervisor, which then reads one of the partitions only."""
+    """Druid assigns tasks that it has not discovered yet to the new supervisor, which then reads only one of the
+    partitions.
+    """
     table = home.create(feed.topic, taskCount="2", period="PT30S")
     feed.send(20)
     home.run(f"START INGESTION {table}")
@@ -119,7 +123,7 @@ def test_reset(home: IngestionHome, feed: Feed) -> None:
     home.run(f"WAIT INGESTION {table}")
     home.expect(table, feed.expected)
     home.run(f"STOP INGESTION {table}")
-    home.run(f"RESET INGESTION {table}")  # to the earliest, as the table says; nothing runs before and after
+    home.run(f"RESET INGESTION {table}")  # to the earliest, as the table specifies; nothing runs before and after
     assert home.asked[-1] == f"RESET of default.{table}: 0 records are lost, {feed.sent} records are read again"
     assert home.overlord.spec(home.sources[table]) is None
     home.run(f"START INGESTION {table}")
@@ -158,7 +162,7 @@ def test_a_table_that_is_fed_stays_with_its_supervisor(home: IngestionHome, feed
 
 
 def test_drop_ends_the_supervisor_and_keeps_the_offsets(home: IngestionHome, feed: Feed) -> None:
-    """The rows of a data source that was given with druid.datasource are not the table's to drop, with PURGE or without."""
+    """DROP keeps the rows of a data source that was named by druid.datasource, with or without PURGE."""
     table = home.create(feed.topic)
     feed.send(4)
     home.run(f"START INGESTION {table}")
@@ -263,7 +267,7 @@ def test_a_refused_spec_leaves_all_as_it_was(home: IngestionHome, feed: Feed) ->
         home.run(
             f"""ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.autoScalerConfig' = '{{"enableTaskAutoScaler": true}}')"""
         )
-    assert home.problems(table).keys() <= {"tasks failing"}  # as Druid may have the one that was suspended as it began
+    assert home.problems(table).keys() <= {"tasks failing"}  # Druid may have the one suspended at its start
     until(lambda: home.ingestion(table)["tasks"] == "1/1")
     feed.send(4)
     home.run(f"START INGESTION {table}")

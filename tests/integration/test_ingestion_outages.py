@@ -1,4 +1,4 @@
-"""Kafka, the overlord and the indexer go away while rows are ingested, and come back. A cluster of its own, which it may break."""
+"""Outages of Kafka, the overlord and the indexer during ingestion, on a separate cluster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 def topics(local: LocalCluster) -> Iterator[Topics]:
     with topics_of(local.up().kafka) as made:
         yield made
-        made.made.clear()  # they go with the cluster, and the client may not have found Kafka again yet
+        made.made.clear()  # they are removed with the cluster, and the client may not have reconnected to Kafka yet
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def kill(local: LocalCluster, name: str, how: signal.Signals) -> None:
 
 
 def unreachable(home: IngestionHome, service: str) -> Row:
-    """What SHOW PROBLEMS says of a service that is away."""
+    """The rows of SHOW PROBLEMS about an unreachable service."""
     return until(
         lambda: next(
             (row for row in home.run("SHOW PROBLEMS") if (row["subject"], row["problem"]) == (service, "unreachable")),
@@ -71,7 +71,7 @@ def unreachable(home: IngestionHome, service: str) -> Row:
 
 
 def over(home: IngestionHome, name: str) -> None:
-    """SHOW PROBLEMS names the fault no more. Of a task that it has cost there is word for some minutes yet."""
+    """SHOW PROBLEMS no longer lists the fault. A task that failed because of it is listed for some minutes."""
     until(
         lambda: not {row["problem"] for row in home.run("SHOW PROBLEMS")} & {"unreachable", "interrupted"}, "recovery"
     )
@@ -95,7 +95,7 @@ def test_kafka_goes_and_comes_back(local: LocalCluster, home: IngestionHome, top
 
 @pytest.mark.parametrize("at", ["request", "answer"])
 def test_the_overlord_dies_before_it_answers(local: LocalCluster, home: IngestionHome, topics: Topics, at: str) -> None:
-    """It has got the request, and done what it asks for, or not."""
+    """The overlord has received the request and executed it, or not."""
     dead = Event()
 
     def ends(what: str, method: str, path: str) -> bool:
@@ -150,7 +150,7 @@ def test_the_overlord_goes_while_a_statement_waits(local: LocalCluster, home: In
             outcome = process.outcome()
     assert (outcome.killed, outcome.error) == (False, "")
     assert (home.ingestion(name)["state"], home.tasks(name)) == ("STOPPED", [])
-    home.run(f"START INGESTION {name}")  # what could not be published, if anything, is read again
+    home.run(f"START INGESTION {name}")  # records that could not be published, if any, are read again
     home.expect(name, feed.expected)
     home.stop(name, feed.expected)
 
@@ -179,7 +179,7 @@ def staged(local: LocalCluster, tmp_path: Path) -> Iterator[Staged]:
         made = Staged(home, conf, table, f"RESUME JOB '{job['id']}'")
         yield made
         local.up()
-        for _ in job_homes.unfinished(session):  # it has said why it could not go on
+        for _ in job_homes.unfinished(session):  # it has reported why it could not continue
             job_homes.run(session, made.resume)
         assert job_homes.numbers(session, table) == [0, 1, 2]
         assert job_homes.leftovers(home) == []
@@ -187,7 +187,7 @@ def staged(local: LocalCluster, tmp_path: Path) -> Iterator[Staged]:
 
 @pytest.mark.parametrize("at", ["request", "answer"])
 def test_the_overlord_dies_when_it_is_given_a_task(local: LocalCluster, staged: Staged, at: str) -> None:
-    """It has got the task, or not: the job goes on, or can be resumed, and its rows come once."""
+    """The overlord has received the task, or not: the job continues, or can be resumed, and its rows are stored once."""
     dead = Event()
 
     def ends(what: str, method: str, path: str) -> bool:
@@ -211,7 +211,7 @@ def test_the_overlord_dies_when_it_is_given_a_task(local: LocalCluster, staged: 
 def test_a_service_dies_while_a_task_runs(
     local: LocalCluster, home: IngestionHome, staged: Staged, service: str
 ) -> None:
-    """What a task has done goes with its worker; an overlord finds it again."""
+    """The work of a task is lost with its worker; an overlord finds the task again."""
     process = killed.begin(staged.home, staged.conf, staged.resume)
     try:
         assert process.wait_for(f"POST {TASK}")

@@ -1,7 +1,8 @@
-"""hivedruid is killed -9 at every moment of an ingestion of staged rows into a real Druid, and the job is resumed, or cancelled.
+"""hivedruid is killed -9 at every moment of an ingestion of staged rows into a cluster, and the job is resumed, or
+cancelled.
 
-Rows are neither lost nor doubled, and nothing is left of the job. (In between Druid may have loaded some of its segments, each of
-which is of a day.) The moments before, in which rows are staged, are in tests/unit/spark/test_jobs_killed.py.
+Rows are neither lost nor duplicated, and nothing is left of the job. (In between Druid may have loaded some of its
+segments, each of one day.) The moments before, in which rows are staged, are in tests/unit/spark/test_jobs_killed.py.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
 AT_ONCE = 4
-"""Lives at a time: each of them takes one of Druid's four task slots."""
+"""Concurrent runs: each of them needs one of Druid's four task slots."""
 Values = list[int]
 SUBMIT = f"POST {TASK}"
 

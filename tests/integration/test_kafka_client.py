@@ -67,7 +67,7 @@ def test_offsets_at_a_moment(kafka: Kafka, topics: Topics) -> None:
 
 
 def test_records_of_an_open_transaction_are_not_there_yet(kafka: Kafka, topics: Topics) -> None:
-    """Druid's consumer reads what is committed (KafkaConsumerConfigs)."""
+    """Druid's consumer reads committed records (KafkaConsumerConfigs)."""
     from kafka import KafkaProducer
 
     topic = topics.new([b"x"])

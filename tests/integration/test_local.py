@@ -1,4 +1,4 @@
-"""A real cluster, started, broken, repaired and stopped. The tests of it run in order, on the one they share."""
+"""A real cluster, started, broken, repaired and stopped. The tests run in order, on one shared cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DRUID = ["zookeeper", "coordinator", "historical", "indexer", "broker"]
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    """Druid and Kafka in a home with an awkward name, not up yet."""
+    """Druid and Kafka in a home with an awkward name, not started yet."""
     made = LocalCluster(tmp_path_factory.mktemp("local") / "my 'home' ö", heap="small")
     yield made
     made.down(clean=True)
@@ -37,7 +37,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[LocalCluster]:
-    """A second home, for Kafka alone."""
+    """A second home, with Kafka only."""
     made = LocalCluster(tmp_path / "other", heap="small")
     yield made
     made.down(clean=True)
@@ -67,7 +67,7 @@ def ask(url: str, body: Mapping[str, Any]) -> Any:
 
 
 def count(local: LocalCluster) -> int:
-    """Rows of the data source `kept` as the broker answers now."""
+    """Rows of the data source `kept` according to the broker."""
     services = running(local.home)
     assert services is not None
     query = {"queryType": "timeseries", "dataSource": "kept", "intervals": ["0000/3000"], "granularity": "all"}
@@ -115,7 +115,7 @@ def test_up(local: LocalCluster) -> None:
         assert row.pid is not None
         assert row.memory is not None
         assert row.memory > 50_000_000
-        assert os.getsid(row.pid) != os.getsid(0)  # Ctrl-C in this terminal is not theirs
+        assert os.getsid(row.pid) != os.getsid(0)  # Ctrl-C in this terminal does not reach them
     assert sum(row.memory or 0 for row in local.status()) < 3_500_000_000
 
 
@@ -166,7 +166,7 @@ def test_dead_children_are_seen_and_repaired(local: LocalCluster) -> None:
 
 
 def test_down_and_up_again_with_a_port_taken_and_no_state(local: LocalCluster) -> None:
-    """Half a state file, processes that nobody knows any more: they go; their data stays."""
+    """A truncated state file and unrecorded processes: the processes are stopped; their data stays."""
     ports = dict(read_state(local.home).ports)
     before = [pid for pid in pids(local).values() if pid is not None]
     file = folder(local.home) / "state.json"
@@ -180,7 +180,7 @@ def test_down_and_up_again_with_a_port_taken_and_no_state(local: LocalCluster) -
         for pid in before
     )
     assert defaults.read(local.home) == {"druid.url": "local"}
-    file.write_bytes(whole)  # names processes that are gone
+    file.write_bytes(whole)  # lists processes that no longer exist
     with socket.create_server(("127.0.0.1", ports["broker"])), socket.create_server(("127.0.0.1", ports["kafka"])):
         services = local.up()
     changed = {name for name, port in read_state(local.home).ports.items() if port != ports[name]}
@@ -206,7 +206,7 @@ def test_down_stops_only_its_own(local: LocalCluster, other: LocalCluster) -> No
 
 
 def test_killed_launcher(other: LocalCluster) -> None:
-    """kill -9 in the middle of `up`: what it started is taken over."""
+    """kill -9 during `up`: the next one uses the processes that it started."""
     command = [
         sys.executable,
         "-m",
@@ -263,7 +263,7 @@ def test_child_that_dies_while_it_starts(other: LocalCluster) -> None:
 
 
 def test_stranger_with_the_number_of_a_process_is_left_alone(other: LocalCluster) -> None:
-    """A stale state that names a program which has nothing to do with it."""
+    """A stale state with the id of an unrelated program."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
         folder(other.home).mkdir(parents=True)
         process = {"pid": stranger.pid, "ticks": 1, "since": 1.0}
@@ -299,5 +299,5 @@ def test_one_launcher_at_a_time(other: LocalCluster) -> None:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:  # ended meanwhile
+    except OSError:  # it has ended meanwhile
         return b""

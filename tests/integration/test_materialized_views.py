@@ -1,4 +1,6 @@
-"""Materialized views on a real Druid and on the embedded store: stale after a write, rebuilt in part, never wrong after a crash."""
+"""Materialized views on a cluster and on the embedded store: stale after a write, rebuilt in part, never wrong after a
+crash.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ VIEW = (
 
 
 class Story:
-    """A table `ev` and a view `daily` of it, in a home of its own, over one engine."""
+    """A table `ev` and a view `daily` of it, in a separate home, on one engine."""
 
     def __init__(self, home: Path, conf: dict[str, str], table: str, view: str) -> None:
         self.home = home
@@ -55,7 +57,7 @@ class Story:
         return str(self.run("SHOW MATERIALIZED VIEWS")[0][4])
 
     def killed_rebuild(self) -> None:
-        """REBUILD in another process, which dies when the rows are there and what they were computed from is not written yet."""
+        """REBUILD in another process, which dies after writing the rows and before recording the state of the sources."""
         code = (
             "import json, os, signal, sys\nfrom pathlib import Path\nfrom hivedruid.actions.materialized import run as run_materialized\n"
             "from hivedruid.session import Session\nhome, conf = json.loads(sys.argv[1])\n"
@@ -120,7 +122,7 @@ def test_a_view_from_its_first_build_to_a_crash(story: Story) -> None:
 
 
 def _rebuild_without_new_rows(story: Story) -> None:
-    """The view has no rows of the day that has changed, and keeps those of the others."""
+    """The view has no rows of the changed day, and keeps those of the other days."""
     story.run(
         f"CREATE MATERIALIZED VIEW big DISABLE REWRITE STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{story.view}_big')"
         " AS SELECT `__time`, clicks FROM ev WHERE clicks > 50"
@@ -145,7 +147,7 @@ def test_what_others_write_into_a_view_makes_it_stale(tmp_path: Path) -> None:
 
 
 def test_the_clock_of_another_zone_does_not_count(tmp_path: Path) -> None:
-    """Days of zoned times are the days of the session that built the view."""
+    """Days of zoned times are those of the session that built the view."""
     story = Story(tmp_path, {}, "default.ev", "default.daily")
     with story.session:
         story.run("CREATE EXTERNAL TABLE zoned STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'default.ev')")

@@ -1,4 +1,4 @@
-"""The real Druid and the embedded store asked the same native JSON: joins, subtotals, folds, sketches, nested queries."""
+"""The same native JSON on a Druid cluster and the embedded store: joins, subtotals, folds, sketches, nested queries."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def joins() -> dict[str, tuple[Json, str]]:
 
 
 def others() -> dict[str, tuple[Json, str]]:
-    """Everything that is no join by name: the query and its fields."""
+    """Everything other than joins by name: the query and its fields."""
     cube = "s:s g:s c:l gid:l"
     by_sum = {
         "type": "default",
@@ -325,7 +325,7 @@ def others() -> dict[str, tuple[Json, str]]:
 
 FEATURES = {**{f"join: {name}": case for name, case in joins().items()}, **others()}
 LISTS = ("topN", "timeseries", "limit", "total", "buckets", "offset alone")
-"""Words in the names of those whose order is told."""
+"""Words in the names of queries with a defined order."""
 
 
 def key(row: tuple[Any, ...]) -> str:

@@ -1,4 +1,4 @@
-"""A real cluster that begins anew: tables whose rows went with the old one say so, naming both."""
+"""A recreated cluster: tables whose rows were lost with the old one report this, with the names of both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def answers(session: Session, text: str) -> list[tuple[object, ...]]:
 def test_a_table_of_a_cluster_that_was_cleaned(
     cluster: Cluster, druid: DruidCluster, new_data_source: Callable[[str], str], tmp_path: Path
 ) -> None:
-    """`local down --clean; local up` leaves a cluster with another id and without the data sources, as is done here."""
+    """`local down --clean; local up` leaves a cluster with another id and without the data sources; simulated here."""
     source, notes = new_data_source("old"), list[str]()
     table = f"old_{source[-12:]}"
     ingest(druid, task(source, stage(tmp_path, [{"__time": NEW_YEAR, "x": 1}]), columns={"x": "long"}))

@@ -1,4 +1,4 @@
-"""README's "A real Druid": its command is interrupted and typed again. It goes on, and gives each row once."""
+"""The command in README's "A real Druid" is interrupted and rerun. It is resumed, and stores each row once."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ pytestmark = pytest.mark.spark
 
 SECONDS = 300
 INTERRUPTED = (130, -signal.SIGINT, 0)
-"""Exit codes, 130 for a shell in the first two cases. CPython ends by the signal, or loses it, if it comes amid some imports."""
+"""Exit codes, 130 for a shell in the first two cases. CPython ends by the signal, or loses it if it arrives during some
+imports."""
 LONG_AGO = ("--hiveconf", "hivedruid.job.repeat.within=PT0S")
-"""A setting that makes each interruption one of long ago."""
+"""A setting that makes each interruption a long time ago."""
 
 
 class Command:
-    """The README's command, with table names of its own."""
+    """The README's command with other table names."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self.wiki, self.edits = (f"{name}_{uuid4().hex[:12]}" for name in ("wiki", "edits"))
@@ -52,7 +53,7 @@ class Command:
         return [*SQL, "-v", *where, "-f", str(self._script), "--hivevar", sample, *options]
 
     def interrupt(self, is_time: Callable[[], bool], by: signal.Signals) -> int:
-        """Run it until it is time; the exit code."""
+        """Run it until the condition holds; returns the exit code."""
         with (
             self._log.open("wb") as log,
             subprocess.Popen(self._line(), stdout=subprocess.DEVNULL, stderr=log) as process,
@@ -74,7 +75,7 @@ class Command:
         return self._log.read_text(encoding="utf-8")
 
     def has_reached(self, state: str) -> bool:
-        """Whether its job is in that state, or further."""
+        """Whether its job is in that state, or a later one."""
         states = list(LoadJob.transitions)
         return any(states.index(job.state) >= states.index(state) for job in self.jobs())
 
@@ -98,7 +99,7 @@ def command(cluster: Cluster, tmp_path: Path) -> Iterator[Command]:
 
 
 def check(command: Command, done: subprocess.CompletedProcess[str]) -> None:
-    """The first answer counts every row once, and no job is left."""
+    """The first result counts every row once, and no job is unfinished."""
     assert done.returncode == 0, done.stderr
     assert "already exist" not in done.stderr
     (edits,) = re.findall(r"\A\+-+.*\n\| +edits .*\n\+-+.*\n\| +(\d+) ", done.stdout)
@@ -118,7 +119,7 @@ def test_interrupted_while_the_rows_are_written(command: Command, state: str) ->
 
 
 def test_killed_long_ago(command: Command) -> None:
-    """A table is created once: the job that Druid has is not followed by a second one."""
+    """A table is created once: the submitted job is not followed by a second one."""
     assert command.interrupt(lambda: command.has_reached("submitted"), signal.SIGKILL) == -signal.SIGKILL
     done = command.again(*LONG_AGO)
     check(command, done)

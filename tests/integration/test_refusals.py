@@ -1,4 +1,4 @@
-"""What the real Druid refuses for lack of resources is answered all the same, by Spark over plain scans."""
+"""Queries that a cluster refuses for lack of resources still have a result, from Spark over plain scans."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(session: Session, text: str) -> list[tuple[Any, ...]]:
 
 
 def refused(session: Session, context: dict[str, Any], text: str) -> list[tuple[Any, ...]]:
-    """The answer to a query that the real Druid, so limited, does not give."""
+    """The result of a query that the limited cluster refuses."""
     notes: list[str] = session.notes  # type: ignore[attr-defined]
     notes.clear()
     run(session, f"SET druid.query.context={json.dumps(context)}")
@@ -83,7 +83,7 @@ def test_a_scan_by_time_of_more_segments_of_one_hour_than_are_merged(session: Se
 
 
 def test_what_is_written_is_written_once(session: Session) -> None:
-    """Of the two targets the second is refused; the first is not written again."""
+    """The second of two targets is refused; the first is not written again."""
     run(session, "CREATE TABLE few (k string, s bigint); CREATE TABLE all_of_them (k string, s bigint)")
     refused(
         session,

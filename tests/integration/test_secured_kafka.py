@@ -1,4 +1,6 @@
-"""A real Kafka that asks who one is: over SASL and TLS, from this machine and from Druid's, with secrets that stay secret."""
+"""A real Kafka with authentication: over SASL and TLS, from this machine and from Druid's, with secrets that stay
+secret.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def pem(name: str) -> str:
 
 @dataclass(frozen=True)
 class Secured:
-    """The addresses of one Kafka: `open` is for the tests' own topics, the others ask for credentials."""
+    """The addresses of one Kafka: `open` is for the tests' own topics, the others require credentials."""
 
     open: str
     sasl: str
@@ -136,7 +138,7 @@ def test_who_is_known_may_ask(secured: Secured, tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_wrong_password(secured: Secured) -> None:
-    """The broker closes the connection behind its answer: kafka-python does not always see the answer."""
+    """The broker closes the connection right after its response: kafka-python does not always receive the response."""
     with Kafka(secured.sasl, sasl(config=jaas("wrong"))) as kafka, pytest.raises(ExecutionError) as error:
         kafka.topics()
     answered, broken_off = "refused the request: sasl authentication failed", "does not respond to SASL_PLAINTEXT"
@@ -180,7 +182,7 @@ def create(session: Session, secured: Secured, name: str, topic: str, config: st
 def test_clear_text_goes_to_druid_and_nowhere_else(
     secured: Secured, conf: dict[str, str], tmp_path: Path, task_slot: None
 ) -> None:
-    """The overlord reads a sample, and its tasks the topic, with a password that only the memory of the session has."""
+    """The overlord reads a sample, and its tasks the topic, with a password that only the session's memory contains."""
     topic = secured.topics.new([GOOD] * 3)
     shown: list[str] = []
     with Session(tmp_path, hiveconf=conf, note=shown.append) as session:

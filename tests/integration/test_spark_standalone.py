@@ -1,4 +1,4 @@
-"""Spark elsewhere: a standalone cluster of two workers on this machine, and a Connect server started by hand."""
+"""External Spark: a standalone cluster of two workers on this machine, and a Connect server started by hand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JAVA_OPTIONS = [
 
 
 class Processes:
-    """JVMs with Spark's classes, each with a log; all end with the block."""
+    """JVMs with Spark's classes, each with a log; all are stopped at the end of the block."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,14 +53,14 @@ class Processes:
                 process.wait()
 
     def start(self, name: str, *arguments: str, jar: str = "") -> Callable[[str], re.Match[str]]:
-        """Start a main class; the answer waits for a line of its log."""
+        """Start a main class, and wait for a line of its log."""
         log = self.folder / f"{name}.log"
         classes = os.pathsep.join(filter(None, [str(artifacts.pyspark_folder() / "jars" / "*"), jar]))
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         environment = {
             **kept, "SPARK_HOME": str(artifacts.pyspark_folder()), "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN, "PYSPARK_PYTHON": sys.executable,
-            "SPARK_SCALA_VERSION": "2.13",  # pip's Spark lacks the file that tells it
+            "SPARK_SCALA_VERSION": "2.13",  # pip's Spark lacks the file with this information
         }  # fmt: skip
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -103,7 +103,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a Connect server that was started by hand, with Iceberg, and asks for a token."""
+    """The URL of a Connect server that was started by hand, with Iceberg, and requires a token."""
     iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("iceberg"))))
     folder = tmp_path_factory.mktemp("connect")
     with Processes(folder) as processes:
@@ -125,7 +125,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(params=["standalone", "connect"])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A home whose Spark is not its own."""
+    """A home that uses an external Spark."""
     if request.param == "standalone":
         settings = {"spark.master": request.getfixturevalue("master"), "spark.executor.memory": "512m"}
     else:
@@ -135,7 +135,7 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
 
 
 def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
-    """Rows, a join with Druid's rows, files, Iceberg, staging for Druid, and Hive's meaning of them."""
+    """Rows, a join with Druid's rows, files, Iceberg, staging for Druid, and Hive's semantics."""
     item = DruidInput(
         "d",
         DruidRead({"rows": [["'#en'", "5::BIGINT", "1442018818771::BIGINT"], ["'#fr'", "6::BIGINT", "NULL"]]},

@@ -1,4 +1,4 @@
-"""What a real Druid tells of the rows of a data source, beside what the embedded store tells of the same rows."""
+"""The statistics of a data source from a cluster, compared with those from the embedded store for the same rows."""
 
 from __future__ import annotations
 

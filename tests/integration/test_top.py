@@ -1,4 +1,4 @@
-"""`hivedruid top` beside a real Druid, which goes away while it runs and comes back."""
+"""`hivedruid top` with a real Druid, which becomes unreachable while it runs and comes back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUPERVISED = "watched_by_top"
 
 
 class Relay:
-    """A port that leads to another one, until it is cut."""
+    """A port that forwards to another one, until it is closed."""
 
     def __init__(self, url: str) -> None:
         self._target = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
@@ -36,7 +36,7 @@ class Relay:
         threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
 
     def cut(self) -> None:
-        """No connection any more, and no new one."""
+        """Close all connections, and accept no new one."""
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._server.close()
@@ -76,7 +76,7 @@ def relay(cluster: Cluster) -> Iterator[Relay]:
 
 @pytest.fixture
 def supervisor(cluster: Cluster, druid: DruidCluster, topics: Topics) -> Iterator[str]:
-    """One that rests, and has no table."""
+    """A suspended supervisor without a table."""
     io = {"topic": topics.new(), "consumerProperties": {"bootstrap.servers": cluster.services.kafka}}
     schema = {
         "dataSource": SUPERVISED,
@@ -103,7 +103,7 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
         terminal.wait("SUSPENDED")
         relay.cut()
         terminal.wait("Druid's overlord: unreachable")
-        terminal.wait(supervisor)  # what was seen last
+        terminal.wait(supervisor)  # the last known state
         terminal.resize(90, 12)
         terminal.wait(supervisor)
         relay.mend()

@@ -1,4 +1,4 @@
-"""SHOW INGESTIONS, TASKS, TASK and PROBLEMS, KILL TASK and DESCRIBE beside a real Druid and Kafka, with real faults."""
+"""SHOW INGESTIONS, TASKS, TASK and PROBLEMS, KILL TASK and DESCRIBE with a real Druid and Kafka, with real faults."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def good(number: int = 0) -> dict[str, Any]:
 
 
 class Home:
-    """A home with tables fed from topics; every supervisor it makes ends with it, and what that has read is dropped."""
+    """A home with tables that ingest from topics; its supervisors are terminated at the end, and their data is
+    dropped.
+    """
 
     def __init__(self, session: Session, cluster: Cluster, druid: DruidCluster) -> None:
         self.session = session
@@ -55,7 +57,7 @@ class Home:
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
     def create(self, topic: str, **properties: str) -> str:
-        """A table fed from a topic; names of properties of ingestion are as in Druid's spec."""
+        """A table that ingests from a topic; names of ingestion properties are as in Druid's spec."""
         name = f"t_{uuid4().hex[:12]}"
         self.sources.append(name)
         given = {
@@ -69,7 +71,7 @@ class Home:
         return name
 
     def spec(self, name: str, *, suspended: bool = False, **io: Any) -> dict[str, Any]:
-        """What START would send."""
+        """The spec that START would submit."""
         table = self.session.catalog.get("default", name)
         spec = owned(
             supervisor_spec(table, self.session.settings), table, home_name(self.session.home), suspended=suspended
@@ -81,7 +83,7 @@ class Home:
         self.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
 
     def started(self, name: str) -> None:
-        """As if START had been said."""
+        """Mark the table as started."""
         Ingestions(self.session.catalog).finish(self.session.catalog.get("default", name).table_id, started=True)
 
     def ingestion(self, name: str) -> Row:
@@ -89,12 +91,12 @@ class Home:
         return row
 
     def added(self, name: str) -> int:
-        """What was read, summed: the n-th record adds n."""
+        """The sum of the records that were read: the n-th record adds n."""
         (row,) = self.run(f"SELECT sum(added) AS n FROM {name}")
         return int(row["n"] or 0)
 
     def problem(self, name: str, problem: str) -> Row | None:
-        """The problem of that name with a table."""
+        """The problem of that name of a table."""
         found = self.run("SHOW PROBLEMS")
         return next((row for row in found if row["subject"].endswith(name) and row["problem"] == problem), None)
 
@@ -107,7 +109,7 @@ class Home:
             self.druid.drop(name)
 
     def _end(self, name: str) -> int:
-        """End the tasks of a data source; how many there were."""
+        """Stop the tasks of a data source; returns their number."""
         running = [task for task in self.overlord.tasks(name) if not task.is_complete]
         for task in running:
             self.overlord.kill(task.id)
@@ -191,7 +193,7 @@ def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:
 
 
 def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
-    """The supervisor goes on at 10, where nothing is any more."""
+    """The supervisor continues at offset 10, which no longer exists."""
     topic = topics.new(good(n) for n in range(100))
     name = home.create(topic)
     home.post(home.spec(name, suspended=True))
@@ -216,7 +218,7 @@ def test_more_tasks_than_slots(home: Home, topics: Topics) -> None:
     assert problem["cause"] == f"all {slots} task slots of Druid are in use"
 
     def is_named() -> bool:
-        """The supervisor may replace tasks between two looks."""
+        """The supervisor may replace tasks between two reads."""
         waiting = home.run(f"SHOW TASKS FOR {name} WHERE STATE = 'PENDING'")
         problem = home.problem(name, "no free slots")
         return problem is not None and any(row["id"] in problem["evidence"] for row in waiting)
