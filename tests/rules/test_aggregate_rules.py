@@ -1,4 +1,4 @@
-"""The rules about aggregates, orders and what has no rows, each alone."""
+"""The rules about aggregates, orders and empty inputs, each alone."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_aggregate_expand_distinct_over_grouping_sets_has_a_set_for_each_below()
         """,
     )
     for sql in (
-        "SELECT country, count(DISTINCT country) FROM ev GROUP BY country WITH ROLLUP",  # a set without it has nulls
+        "SELECT country, count(DISTINCT country) FROM ev GROUP BY country WITH ROLLUP",  # a set that omits it has nulls
         "SELECT country, count(DISTINCT city), collect_set(city) FROM ev GROUP BY country WITH ROLLUP",
     ):
         expect_not(sql, "druid_scan aggregate_expand_distinct")
@@ -110,7 +110,7 @@ def test_aggregate_case_to_filter() -> None:
         """,
     )
     for sql in (
-        "SELECT sum(CASE WHEN imps > 3 THEN clicks ELSE 0 END) FROM ev",  # NULL where all clicks are
+        "SELECT sum(CASE WHEN imps > 3 THEN clicks ELSE 0 END) FROM ev",  # NULL if all clicks are
         "SELECT sum(CASE WHEN imps > 3 THEN clicks WHEN imps < 0 THEN 1 END) FROM ev",
         "SELECT collect_list(CASE WHEN imps > 3 THEN clicks END) FROM ev",
         "SELECT sum(CASE WHEN rand() > 0.5 THEN clicks END) FROM ev",

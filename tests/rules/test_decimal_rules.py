@@ -1,4 +1,4 @@
-"""Aggregates of decimals: what Druid adds up for them."""
+"""Aggregates of decimals: the integers that Druid sums for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_aggregate_decimal_units_takes_the_factor_out_of_a_sum_of_small_numbers(
 
 
 def test_aggregate_decimal_units_sums_the_halves_of_a_bigint() -> None:
-    """Hive's sum of decimals has 38 digits; one LONG would be left by two values."""
+    """Hive's sum of decimals has 38 digits; two values could exceed a LONG."""
     expect(
         "SELECT sum(clicks * 1.5) FROM ev",
         RULES,
@@ -35,7 +35,7 @@ def test_aggregate_decimal_units_sums_the_halves_of_a_bigint() -> None:
 
 
 def test_aggregate_decimal_units_counts_the_rows_of_each_constant() -> None:
-    """A sum over no rows is NULL, also where no value is."""
+    """A sum over no rows is NULL, also if no row has a value."""
     expect(
         "SELECT sum(CASE WHEN imps > 3 THEN 1.5 ELSE 0.5 END) FROM ev",
         RULES,
@@ -58,13 +58,13 @@ def test_aggregate_decimal_units_counts_the_rows_of_each_constant() -> None:
     "sql",
     [
         "SELECT sum(revenue * 1.5) FROM ev",  # doubles
-        "SELECT sum(clicks / 3.0) FROM ev",  # a LONG has no room for the quotient's digits
-        "SELECT sum(imps * 1.5 * clicks) FROM ev",  # a product may leave the LONG
+        "SELECT sum(clicks / 3.0) FROM ev",  # the digits of the quotient exceed a LONG
+        "SELECT sum(imps * 1.5 * clicks) FROM ev",  # a product may exceed a LONG
         "SELECT sum(imps * 1.5 % 2) FROM ev",
         "SELECT sum(CASE WHEN rand() > 0.5 THEN imps * 1.5 END) FROM ev",
         "SELECT min(CASE WHEN imps > 3 THEN imps * 1.5 ELSE 0.5 END) FROM ev",
         "SELECT sum(DISTINCT imps * 1.5) FROM ev",
-        "SELECT sum(imps * 1.5), collect_list(city) FROM ev",  # what is beside it stays outside
+        "SELECT sum(imps * 1.5), collect_list(city) FROM ev",  # the rest of the expression stays outside
         "SELECT sum(pop * 1.5) FROM dim",
     ],
 )
@@ -106,7 +106,7 @@ def test_a_quotient_of_decimals_is_one_of_whole_numbers(quotient: str, expressio
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT 0.5 / 0 FROM (SELECT count(*) FROM ev) x",  # Druid computes with constants before it looks at a guard
+        "SELECT 0.5 / 0 FROM (SELECT count(*) FROM ev) x",  # Druid folds constants before it evaluates a guarding condition
         "SELECT cast(revenue AS decimal(5, 2)) % 3 FROM ev",
         "SELECT cast(revenue AS decimal(15, 2)) / 0.001 FROM ev",  # too many digits
     ],

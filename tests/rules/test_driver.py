@@ -1,4 +1,4 @@
-"""The driver under bad rules: it stops each with an error that names it."""
+"""The driver with faulty rules: it stops each with an error that names it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_rule_that_changes_the_schema_is_named(rule: object) -> None:
 
 
 def never_ends(node: Node, _context: RuleContext) -> Node | None:
-    """Always finds something to do."""
+    """Always applies."""
     if not isinstance(node, Filter):
         return None
     number = node.condition.value if isinstance(node.condition, Literal) else 0
@@ -82,7 +82,7 @@ def test_rules_that_undo_each_other_are_named() -> None:
 
 
 def test_a_circle_over_several_passes_is_found() -> None:
-    """Each pass ends, but it ends where an earlier one began."""
+    """Each pass ends, but its result equals that of an earlier one."""
     state = {"pass": 0}
 
     def flips(node: Node, _context: RuleContext) -> Node | None:

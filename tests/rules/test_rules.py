@@ -1,6 +1,6 @@
-"""Each rule alone: the plan it makes of a query, and the queries it leaves alone.
+"""Each rule alone: the plan that it produces for a query, and the queries to which it does not apply.
 
-A plan is written as EXPLAIN CBO prints it. Only the rules named run, so nothing else can hide what one does.
+Plans have the format of EXPLAIN CBO. Only the listed rules run, so no other rule can hide the effect of one.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ def test_all_rows_of_a_small_table_are_read() -> None:
 
 
 def test_druid_orders_by_keys_alone_so_that_it_drops_groups_early() -> None:
-    """A post-aggregation in the order would have it keep them all (DefaultLimitSpec.sortingOrderHasNonGroupingFields)."""
+    """With a post-aggregation in the order Druid would keep all groups
+    (DefaultLimitSpec.sortingOrderHasNonGroupingFields).
+    """
     sql = "SELECT e.city, x.s FROM ev e JOIN (SELECT country, sum(clicks) s FROM evt GROUP BY country) x ON e.country = x.country ORDER BY x.s, e.clicks LIMIT 5"
     made = plan(sql, rows={"ev": 100_000, "evt": 50})
     (query,) = native_queries(made.node)

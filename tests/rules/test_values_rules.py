@@ -1,4 +1,4 @@
-"""Rows that the query gives itself are one list, however they are written."""
+"""Constant rows in a query are one list, in whatever form they are written."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_query_of_constant_rows_needs_no_engine(sql: str, rows: tuple[tuple[ob
     [
         "SELECT explode(array(rand(), 0.5e0)) AS k",
         "SELECT explode(split('a.b', '.')) AS k",  # a pattern
-        "SELECT stack(2, 1, 2) AS k",  # of no known type
+        "SELECT stack(2, 1, 2) AS k",  # of unknown type
     ],
 )
 def test_values_merge_leaves_alone_what_is_not_certain(rows: str) -> None:
@@ -84,7 +84,7 @@ def test_join_one_row_puts_its_constants_in_the_place_of_columns() -> None:
         """,
     )
     for sql in (
-        "SELECT city, n FROM ev LEFT JOIN (SELECT 5 AS n) p ON clicks > p.n",  # a row without a partner stays
+        "SELECT city, n FROM ev LEFT JOIN (SELECT 5 AS n) p ON clicks > p.n",  # a row without a match is kept
         "SELECT city, n FROM ev JOIN (VALUES (5), (6)) AS p(n) ON clicks > p.n",
         "SELECT city, n FROM ev JOIN (SELECT rand() AS n) p ON clicks > p.n",
     ):
@@ -102,7 +102,7 @@ def test_scalar_of_constants_is_the_constant() -> None:
         """,
     )
     for sql in (
-        "SELECT city FROM ev WHERE clicks > (SELECT n FROM (VALUES (5), (6)) AS p(n))",  # Hive refuses two rows when it runs
+        "SELECT city FROM ev WHERE clicks > (SELECT n FROM (VALUES (5), (6)) AS p(n))",  # Hive refuses two rows at run time
         "SELECT city FROM ev WHERE clicks > (SELECT rand())",
         "SELECT city FROM ev e WHERE clicks > (SELECT e.imps)",
     ):

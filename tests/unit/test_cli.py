@@ -36,7 +36,7 @@ Sql = Callable[..., Outcome]
 
 @pytest.fixture
 def sql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Sql:
-    """Run `hivedruid sql` in a home of its own; csv without header unless told otherwise."""
+    """Run `hivedruid sql` in a separate home; csv without header by default."""
 
     def run(*arguments: str, plain: bool = True) -> Outcome:
         layout = ["--format", "csv", "--no-header"] if plain else []
@@ -144,7 +144,7 @@ def test_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:
-    """Java is one: without it no Spark job can run."""
+    """Java is such a dependency: without it no Spark job can run."""
     run = subprocess.run(
         [*COMMAND, "sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int); INSERT INTO t SELECT 1"],
         env={"PATH": str(tmp_path), "JAVA_HOME": ""},

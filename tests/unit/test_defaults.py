@@ -1,4 +1,4 @@
-"""The settings that a home starts with."""
+"""The default settings of a home."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_message_and_hint_stay_on_one_line_each() -> None:
 
 
 def caret_at(line: str, column: int, length: int = 1) -> str:
-    """The characters of the shown line that the carets stand under."""
+    """The characters of the shown line above the carets."""
     text, caret = excerpt(Span(1, column, length, line))
     start = caret.index("^")
     cells = "".join(character.ljust(display_width(character), "\0") for character in text if display_width(character))

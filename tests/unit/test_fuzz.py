@@ -1,4 +1,4 @@
-"""Statements that nobody would write end with an error of ours, and nothing is printed: `make soak` makes more of them."""
+"""Unusual statements end with an error of ours, and nothing is printed: `make soak` generates more of them."""
 
 from __future__ import annotations
 

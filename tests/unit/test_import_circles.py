@@ -1,4 +1,4 @@
-"""Modules import each other in circles of two at most, imports inside functions counted."""
+"""Import circles contain at most two modules, counting imports inside functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def module_name(path: Path) -> str:
 
 
 def run_time_imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Module and name of each import but those that only the type checker follows."""
+    """Module and name of each import, except those for type checking only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
@@ -37,7 +37,7 @@ def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def without_pairs(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Of two modules that import each other, one import is left out."""
+    """For two modules that import each other, one of the imports is ignored."""
     return {
         name: {other for other in found if name not in graph[other] or name < other} for name, found in graph.items()
     }

@@ -1,4 +1,4 @@
-"""What a command loads decides how fast it answers: heavy modules load only where they are used."""
+"""Imports determine the start-up time of a command: heavy modules load only where they are used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RARE = {
         "rules.set_op", "rules.subquery", "rules.values", "sampling", "special_functions", "time_patterns",
     )
 }  # fmt: skip
-"""What only some statements need."""
+"""Modules that only some statements need."""
 SCRIPT = """
 import sys
 from hivedruid.cli import main
@@ -41,7 +41,7 @@ sys.exit(code)
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The top-level modules that are loaded after a command that succeeded."""
+    """The top-level modules that are loaded after a successful command."""
     run = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return set(run.stderr.splitlines()[-1].split()[1:])

@@ -1,4 +1,4 @@
-"""JAAS configurations: what is read of them, and which are refused."""
+"""JAAS configurations: parsing, and refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets in clear that a session keeps: where the references to them go, and the secrets do not."""
+"""Plain-text secrets that a session keeps: where the references to them appear, and the secrets do not."""
 
 from __future__ import annotations
 

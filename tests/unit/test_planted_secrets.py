@@ -1,4 +1,4 @@
-"""Secrets in the places where people put them by mistake come out nowhere: every form at every place under every name."""
+"""Secrets that users put in wrong places are never printed: every form at every place under every name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEYS = (
     "fs.azure.account.key.me.dfs.core.windows.net",
     "api_token",
 )
-"""A key that is known, one that is misspelt, one whose end says nothing, and a short one."""
+"""A known key, a misspelled one, one with an unusual suffix, and a short one."""
 
 FORMS = (
     "'{key}' = '{secret}'",
@@ -90,7 +90,7 @@ STATEMENTS = (
 
 
 def planted() -> Iterator[tuple[str, str]]:
-    """Each script with a secret of its own, so that a leak names where it was planted."""
+    """Each script with a unique secret, so that a leak shows where it was planted."""
     number = 0
     for place, form, key in product(PLACES, FORMS, KEYS):
         number += 1
@@ -139,7 +139,7 @@ def test_no_secret_comes_out_of_a_session(tmp_path: Path, capsys: pytest.Capture
             run_text(session, script, Output(), diagnostics, fail_at_end=True)
             history.store_string(script)
         outputs = {"stdout": capsys.readouterr().out, "stderr": errors.getvalue()}
-        assert_nowhere(outputs, tmp_path)  # with what SQLite has not yet taken out of its log
+        assert_nowhere(outputs, tmp_path)  # including what SQLite has not removed from its log yet
     assert "internal error" not in outputs["stderr"]
 
 
@@ -148,7 +148,7 @@ def test_no_secret_comes_out_of_a_transcript_or_an_import(tmp_path: Path, capsys
     script = tmp_path / "script.q"
     for secret, text in PLANTED[:: len(KEYS) + 1]:
         if text.startswith("SELECT"):
-            continue  # the literals of a query that is read well are data: the script that comes out has them
+            continue  # the literals of a valid query are data: the converted script contains them
         script.write_text(text, encoding="utf-8")
         outputs[f"transcript of {secret}"] = transcribe(script, scratch=tmp_path).text
         main(["import-hive", str(script)])

@@ -1,4 +1,4 @@
-"""Homes, and the files in them, are their owner's alone."""
+"""Homes, and the files in them, are readable only by their owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""logs/queries.jsonl: what ran, how it ended, under which id; no secrets."""
+"""logs/queries.jsonl: the statements, their outcomes and ids; no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hides secrets in text of others and in specs."""
+"""Redaction of secrets in messages of services and in specs."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ _PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=10)
 
 @st.composite
 def _specs(draw: st.DrawFn) -> Any:
-    """JSON with the canary in it, anywhere that a secret may be, as it is and as JSON in strings."""
+    """JSON with the canary anywhere a secret can be, directly and as JSON in strings."""
     value: Any = CANARY + draw(st.text(max_size=5))
     for _ in range(draw(st.integers(0, 2))):
         value = [value] if draw(st.booleans()) else {draw(_NAMES): value}

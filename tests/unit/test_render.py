@@ -24,7 +24,7 @@ SUFFIX = {"table": "table.txt", "vertical": "vertical.txt", "markdown": "md"}
 
 
 def awkward() -> Result:
-    """One row of ordinary values, one of everything that can break a layout, one of nulls."""
+    """One row of ordinary values, one with everything that can break a layout, one of nulls."""
     columns = (
         ResultColumn("name", types.STRING),
         ResultColumn("name", types.BIGINT),
@@ -140,7 +140,7 @@ def test_lines_of_text_are_rows_in_json() -> None:
 
 @pytest.mark.parametrize("layout", render.LAYOUTS)
 def test_rows_are_read_as_they_are_printed(layout: str) -> None:
-    """A result larger than memory must pass: after the first rows there is text, long before the last is read."""
+    """A result larger than memory is printed: output begins after the first rows, long before the last is read."""
     read = 0
 
     def rows() -> Iterator[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""The prompt, driven through a real pseudo-terminal and read off a screen."""
+"""The prompt, driven through a real pseudo-terminal and read from a screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 WIDTH, HEIGHT = 100, 30
 PROMPT = "hivedruid (default)>"
 PATIENCE = 30.0
-"""Seconds until a screen that does not come is a failure."""
+"""Timeout of a screen in seconds."""
 
 
 class Prompt:
@@ -37,7 +37,7 @@ class Prompt:
         return [line.rstrip() for line in self._screen.display if line.strip()]
 
     def wait(self, condition: Callable[[list[str]], bool]) -> list[str]:
-        """Read until the screen is as wanted."""
+        """Read until the screen satisfies the condition."""
         end = time.monotonic() + PATIENCE
         while not condition(self.lines):
             if time.monotonic() > end:
@@ -56,7 +56,7 @@ class Prompt:
         return self.wait(lambda lines: bool(lines) and lines[-1] == PROMPT)
 
     def run(self, text: str) -> list[str]:
-        """Type `text` and Enter, and wait for the next prompt; returns what the screen shows since."""
+        """Type `text` and Enter, and wait for the next prompt; returns the output since."""
         self.ready()
         self.send(text)
         self.wait(lambda lines: lines[-1] != PROMPT)

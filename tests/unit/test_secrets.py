@@ -1,4 +1,4 @@
-"""What counts as a secret, and how it is hidden."""
+"""The definition of secrets, and how they are hidden."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_a_local_cluster_that_is_not_running(tmp_path: Path) -> None:
 
 
 def test_rows_that_are_in_another_druid_are_not_missed_in_silence(tmp_path: Path) -> None:
-    """The catalog remembers where the rows of a table are; the place of the tables of older homes when they are read."""
+    """The catalog stores where the rows of a table are; for tables of older homes, when they are read."""
     notes: list[str] = []
     other = "the local cluster 0a1b of this home"
     with Session(tmp_path / "home", note=notes.append) as session:

@@ -1,4 +1,4 @@
-"""A catalog in memory that DDL is built against and applied to, without running anything else."""
+"""A catalog in memory for which DDL is built and to which it is applied, without running anything else."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class World:
         return ddl.build(statement, self.snapshot(), view_columns=lambda _: (Column("x", STRING, "c", "X"),)).actions
 
     def run(self, script: str) -> tuple[Action, ...]:
-        """Build and apply each statement; the actions of the last."""
+        """Build and apply each statement; returns the actions of the last."""
         actions: tuple[Action, ...] = ()
         for source in split(script):
             actions = self.build(source.text)
@@ -88,7 +88,7 @@ class World:
 
 
 def at(span: Span | None) -> str:
-    """The text a span points at."""
+    """The text of a span."""
     assert span is not None
     return span.source_line[span.column - 1 : span.column - 1 + span.length]
 

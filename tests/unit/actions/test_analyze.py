@@ -1,4 +1,4 @@
-"""ANALYZE TABLE and what EXPLAIN EXTENDED makes of it, over the embedded store."""
+"""ANALYZE TABLE, and its results in EXPLAIN EXTENDED, on the embedded store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan in one line: what a native query reads, groups and counts."""
+"""A plan in one line: the table, groups and aggregates of a native query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When CREATE looks at Kafka and Druid, and what EXPLAIN says of it."""
+"""When CREATE checks Kafka and Druid, and how EXPLAIN shows the check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS: what is planned, refused and explained, and what the embedded store answers."""
+"""COMPACT, automatic compaction, SHOW COMPACTIONS and SHOW SEGMENTS: plans, refusals, EXPLAIN, and the results on the
+embedded store.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def embedded(tmp_path: Path, notes: list[str]) -> Iterator[Session]:
 
 @pytest.fixture
 def session(embedded: Session, tmp_path: Path) -> Iterator[Session]:
-    """A session of the same home, on a Druid where nobody answers."""
+    """A session of the same home, with an unreachable Druid."""
     with Session(tmp_path, hiveconf=OUT_OF_REACH) as session:
         yield session
 
@@ -224,7 +226,7 @@ def test_an_interval_may_be_all_of_time() -> None:
 
 
 def test_segments_of_the_embedded_store(embedded: Session) -> None:
-    """Those of all Druid tables of the database, in order."""
+    """The segments of all Druid tables of the database, in order."""
     assert run(embedded, "SHOW SEGMENTS") == []
     manifest = Manifest(embedded.catalog.connection)
     for name in ("default.u", "default.t"):

@@ -1,4 +1,4 @@
-"""CREATE: what each kind of table may be, and what becomes of it."""
+"""CREATE: the properties of each kind of table, and the actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CREATE: tables that are fed from Kafka, and tables over topics."""
+"""CREATE: tables that ingest from Kafka, and tables over topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last block of DESCRIBE EXTENDED: Hive's lines about a supervisor, with the tasks that Hive never lists."""
+"""The last block of DESCRIBE EXTENDED: Hive's lines about a supervisor, and its tasks, which Hive never lists."""
 
 from __future__ import annotations
 

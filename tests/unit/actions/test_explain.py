@@ -1,4 +1,4 @@
-"""What EXPLAIN shows of native queries."""
+"""EXPLAIN of native queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EXPLAIN of tables fed from Kafka: the supervisor's spec, also of what cannot be started here."""
+"""EXPLAIN of tables that ingest from Kafka: the supervisor's spec, also if the ingestion cannot be started here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every statement and action belongs to a family that builds, explains and runs it, and no class is known by a text of its name."""
+"""Every statement and action belongs to a family that builds, explains and runs it, and no code dispatches on class
+names.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from hivedruid.script import SourceStatement
 from tests.support.planning import snapshot
 
 SESSION = (Explain, SourceScript)
-"""The session looks into these itself."""
+"""The session handles these itself."""
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
@@ -39,7 +41,7 @@ def all_subclasses(base: type[Any]) -> set[type[Any]]:
 
 
 def alternatives(module: str, suffix: str) -> set[type]:
-    """The classes of the module's `…Statement` or `…Action` that `build` and `run` decide between."""
+    """The classes of the module's `…Statement` or `…Action`, which `build` and `run` distinguish."""
     family = FAMILIES[module]
     union = getattr(import_module(module), f"{family.title()}{suffix}")
     return set(get_args(union)) or {union}
@@ -99,7 +101,7 @@ def test_every_change_of_the_catalog_has_a_text() -> None:
 
 
 def compared_names(tree: ast.AST) -> Iterator[int]:
-    """The lines where a class is told by a text of its name, which no type checker sees."""
+    """The lines that compare the name of a class as a string, which no type checker verifies."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare | ast.Subscript | ast.Call):
             asked = node.slice if isinstance(node, ast.Subscript) else node
@@ -148,7 +150,7 @@ def test_a_class_told_by_its_name_is_found(text: str) -> None:
     ],
 )
 def test_every_native_query_of_an_action_can_be_changed(sql: str, kind: str) -> None:
-    """Each carries the id of its statement, which `execute` gives it so."""
+    """Each has a field for the id of its statement, which `execute` sets."""
     (action,) = build(parse(SourceStatement(sql)), snapshot()).actions
     assert type(action).__name__ == kind
     seen: list[DruidRead] = []

@@ -1,4 +1,4 @@
-"""Which table's every row is in a view of joined tables exactly once, found by counting."""
+"""The table of a join view whose every row is in the view exactly once, determined by counting."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_joins_that_are_no_tree_of_equal_columns(sql: str) -> None:
 
 
 def answers(found: RootChecks, counts: tuple[int, ...], **uniqueness: tuple[int, ...]) -> object:
-    """A source of first rows; `uniqueness` by the position of the table that is looked from."""
+    """A source of first rows; `uniqueness` by the position of the table at which the join starts."""
 
     def first_row(job: SparkJob) -> tuple[int, ...]:
         if job is found.counts:
@@ -86,7 +86,7 @@ def answers(found: RootChecks, counts: tuple[int, ...], **uniqueness: tuple[int,
     [
         ((3, 100, 5), {"from_1": (3, 3, 5, 5)}, 1),
         ((3, 100, 5), {"from_1": (3, 2, 5, 5)}, None),  # a key of `a` twice
-        ((3, 101, 5), {}, None),  # a row of `facts` without a partner
+        ((3, 101, 5), {}, None),  # a row of `facts` without a match
         ((100, 100, 5), {"from_0": (100, 90, 5, 5), "from_1": (100, 100, 5, 5)}, 1),
     ],
 )

@@ -1,4 +1,4 @@
-"""Which intervals an incremental REBUILD computes again."""
+"""The intervals that an incremental REBUILD recomputes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SHOW INGESTIONS, TASKS, TASK and PROBLEMS, KILL TASK: what is refused, what EXPLAIN lists, and a Druid out of reach."""
+"""SHOW INGESTIONS, TASKS, TASK and PROBLEMS, KILL TASK: refusals, EXPLAIN, and an unreachable Druid."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def embedded(tmp_path: Path) -> Iterator[Session]:
 
 @pytest.fixture
 def session(embedded: Session, tmp_path: Path) -> Iterator[Session]:
-    """A session of a home that has the table `fed`, on a Druid where nobody answers."""
+    """A session of a home with the table `fed`, with an unreachable Druid."""
     run(embedded, "CREATE EXTERNAL TABLE files (a int) STORED AS ORC LOCATION '/tmp/files'")
     with Session(tmp_path, hiveconf=OUT_OF_REACH) as session:
         yield session

@@ -1,4 +1,4 @@
-"""The table of kinds: whole, and what statements refuse is what it says."""
+"""The table of kinds: it is complete, and statements refuse exactly what it lists."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_statement_refuses_what_the_row_of_its_kind_refuses(session: Session, 
 
 @pytest.mark.parametrize(("kind", "use"), [pair for pair in REFUSED if pair[1] in ("compact", "list tasks")])
 def test_what_only_a_cluster_does_is_refused_by_the_table(session: Session, kind: TableKind, use: Use) -> None:
-    """The statements ask Druid first, so only the table itself is asked here."""
+    """The statements query Druid first, so only the table itself is checked here."""
     refusal = KINDS[kind].refused[use]
     with pytest.raises(HiveDruidError) as raised:
         session.catalog.get("default", f"a_{kind}").check(use, None)

@@ -1,4 +1,4 @@
-"""What a materialized view was built from, kept and compared."""
+"""The stored state of the sources of a materialized view, and its comparison."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_the_table_is_sound(item: TableProperty) -> None:
 
 
 ELSEWHERE = {"druid.storage.storageDirectory", "external.table.purge"}
-"""Properties of Druid tables that are in no table of a page."""
+"""Properties of Druid tables that are not listed in the documentation."""
 
 
 @pytest.mark.parametrize(

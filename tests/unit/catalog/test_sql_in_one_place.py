@@ -15,7 +15,7 @@ OWNERS = ("catalog", "embedded/manifest.py")
 
 
 def uses(source: str) -> Iterator[str]:
-    """What in a module reaches the catalog's connection."""
+    """Names through which a module could use the catalog's connection."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and node.attr == "connection":
             yield f"line {node.lineno}: .connection"

@@ -1,4 +1,4 @@
-"""What the catalog remembers of ANALYZE TABLE."""
+"""The statistics of ANALYZE TABLE in the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog on disk: databases, tables, transactions, migrations, and what can go wrong."""
+"""The catalog on disk: databases, tables, transactions, migrations, and errors."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_second_writer_is_told_who_is_in_the_way(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
-    """SQLite's own page limit answers SQLITE_FULL just as a full disk does."""
+    """SQLite's own page limit raises SQLITE_FULL, as a full disk does."""
     connection = open_database(tmp_path)
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -226,7 +226,7 @@ def test_write_error_for_other_reasons() -> None:
 
 
 def test_a_version_1_file_is_brought_forward(tmp_path: Path) -> None:
-    """A file as the first release made it keeps its tables through every later schema."""
+    """A file created by the first release keeps its tables through every later schema."""
     old = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     for statement in MIGRATIONS[0]:
         old.execute(statement)

@@ -1,4 +1,4 @@
-"""A small HTTP server in place of Druid's: what the client does with answers, connections and certificates."""
+"""A small HTTP server in place of Druid's, for tests of the client with responses, connections and certificates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TLS = Path(__file__).parent / "tls"
 
 @dataclass
 class Asked:
-    """One request as it came in."""
+    """One received request."""
 
     method: str
     path: str
@@ -26,7 +26,7 @@ class Asked:
 
 @dataclass
 class Answer:
-    """What goes back. With `cut` the connection is closed after the body, before the answer's promised end."""
+    """The response. With `cut` the connection is closed after the body, before the announced end of the response."""
 
     body: bytes = b"{}"
     status: int = 200
@@ -50,7 +50,7 @@ Serve = Callable[..., Served]
 def _handler(respond: Respond, asked: list[Asked]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # an answer goes out in several small parts
+        disable_nagle_algorithm = True  # a response is sent in several small parts
 
         def _do(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -80,7 +80,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """A client that goes away is part of the tests."""
+        """Some tests close the client's connection early."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Answers as a Druid 33 gave them, decoded."""
+"""Recorded responses of Druid 33, decoded."""
 
 from __future__ import annotations
 

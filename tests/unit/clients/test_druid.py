@@ -1,4 +1,4 @@
-"""HTTP as it goes wrong: statuses, redirects, retries, cut streams, certificates, secrets."""
+"""HTTP errors: statuses, redirects, retries, truncated streams, certificates, secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers that are not there; what Kafka itself answers is in tests/integration/test_kafka_client.py."""
+"""Unreachable brokers; responses of Kafka itself are tested in tests/integration/test_kafka_client.py."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NO_KAFKA: dict[str, Reply] = {
 
 @pytest.fixture
 def listening() -> Iterator[Callable[[Reply], str]]:
-    """Starts what answers every connection in the same way; its host:port."""
+    """Starts a server that answers every connection in the same way; returns its host:port."""
     servers: list[socket.socket] = []
 
     def answer(connection: socket.socket, reply: Reply) -> None:
@@ -66,7 +66,7 @@ def listening() -> Iterator[Callable[[Reply], str]]:
         try:
             answer(connection, reply)
         except OSError:
-            return  # the client went away
+            return  # the client closed the connection
 
     def accept(server: socket.socket, reply: Reply) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""What counts as the same rows before and after segments are rewritten."""
+"""When rows are considered the same before and after segments are rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others have written over."""
+"""Segments that were overwritten elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_copy_in_what_replaced_the_old_is_what_counts() -> None:
 
 
 def test_what_others_hide_need_not_be_seen_again() -> None:
-    """But what hides it as a part of the new segments goes with these."""
+    """Segments that hide them as a part of the new segments are removed with these."""
     old, new = segment(0, 20, "v0"), segment(0, 20, "v1")
     appended, newer = segment(0, 20, "v1", 1), segment(10, 20, "v2")
     assert not_hidden([old], written_by_others([old, new, appended], [old], [new])) == [old]

@@ -1,4 +1,6 @@
-"""One list of segments out of what the coordinator has and what the broker reads. Answers are those of Druid 33."""
+"""One list of segments, from those of the coordinator and those that the broker reads. The responses are those of Druid
+33.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The task as a cluster gets it."""
+"""The task as it is submitted to a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of answers, met by several threads at once: the client asks several services side by side."""
+"""Types of responses, first used by several threads at once: the client queries several services concurrently."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ print("done")
 
 
 def test_threads_may_meet_a_type_at_the_same_time() -> None:
-    """msgspec ends the whole process with a segmentation fault where they do so unguarded."""
+    """Without a lock, msgspec ends the whole process with a segmentation fault."""
     run = subprocess.run([sys.executable, "-c", MANY_TIMES], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.strip()) == (0, "done"), run.stderr[-2000:]

@@ -1,6 +1,6 @@
-"""Answers that are not Druid's, in place of each answer that a statement gets: an error that names the URL, and nothing else.
+"""Invalid responses in place of each response that a statement receives: an error that names the URL, and nothing else.
 
-The server is a real one on a socket. It answers as Druid 33 does, but for one path at a time.
+The server is a real one on a socket. It answers as Druid 33 does, except for one path at a time.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ ANSWERS: dict[str, Any] = {
     r"GET .*/config/compaction": {"compactionConfigs": [{"dataSource": "default.d", "taskPriority": 25}]},
     r"GET .*/compaction/status": COMPACTIONS,
 }  # fmt: skip
-"""What a path is answered with, by a pattern of the method and the path without what follows the question mark."""
+"""The response of a path, by a pattern of the method and the path without query parameters."""
 TEXTS = {r"GET .*/task/[^/]+/log": b"2026-11-22 INFO it runs"}
 ROW = {"page": "a", "added": 1}
 NATIVE: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -126,7 +126,7 @@ NATIVE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "groupBy": lambda query: [{"version": "v1", "timestamp": NOW, "event": _values(query)}],
     "timeBoundary": lambda _: [{"timestamp": NOW, "result": {"minTime": NOW, "maxTime": NOW}}],
 }
-"""What a native query is answered with, by its type."""
+"""The response to a native query, by its type."""
 
 WRONG: dict[str, Answer] = {
     "page": Answer(PAGE),
@@ -144,7 +144,7 @@ WRONG: dict[str, Answer] = {
     "a page that is missing": Answer(PAGE, 404),
 }
 EMPTY_IS_FINE = ("markUnused",)
-"""Requests whose answer holds nothing that is read: any object, or nothing, says that they were taken."""
+"""Requests whose response is not read: any object, or an empty response, means that they were accepted."""
 
 STATEMENTS = (
     "SELECT count(*), sum(added) FROM d",
@@ -176,7 +176,7 @@ CREATE EXTERNAL TABLE fed (`__time` timestamp, page string) STORED BY 'druid'
 
 
 def _values(query: dict[str, Any]) -> dict[str, Any]:
-    """A row of an aggregation: 1 for all there is."""
+    """A row of an aggregation: 1 for every field."""
     dimensions = query.get("dimensions") or [query.get("dimension")]
     names = [d if isinstance(d, str) else d["outputName"] for d in dimensions if d]
     names += [a.get("name") or a["aggregator"]["name"] for a in query.get("aggregations") or ()]
@@ -185,7 +185,7 @@ def _values(query: dict[str, Any]) -> dict[str, Any]:
 
 
 class Druid:
-    """Answers as Druid does; `wrong` replaces the answers to one `place` (method and path).
+    """Answers as Druid does; `wrong` replaces the responses of one `place` (method and path).
 
     With `is_new` there is no supervisor until one is `sent`.
     """
@@ -226,7 +226,7 @@ class Druid:
 
 
 def place_of(asked: Asked) -> str:
-    """What stands for a request: the type of a native query, too."""
+    """The identity of a request, including the type of a native query."""
     kind = f" {json.loads(asked.body)['queryType']}" if asked.path == "/druid/v2" else ""
     return f"{asked.method} {asked.path.partition('?')[0]}{kind}"
 
@@ -236,7 +236,7 @@ class World:
         self.home, self.url, self.druid = home, url, druid
 
     def run(self, text: str) -> str:
-        """All that a person would see: notes, and the rows of the answer."""
+        """Everything that a user would see: notes, and the rows of the result."""
         told: list[str] = []
         conf = {"druid.url": self.url, "hive.druid.maxTries": "1", "hivedruid.segment.load.timeout": "PT1S"}
         self.druid.sent, self.druid.is_new = None, "'START'" in text
@@ -246,7 +246,7 @@ class World:
         return "\n".join(told)
 
     def told(self, text: str) -> str:
-        """The same; the message of a DruidError, which is the one error that there may be."""
+        """The same; or the message of a DruidError, which is the only allowed error."""
         try:
             return self.run(text)
         except DruidError as error:
@@ -307,7 +307,7 @@ def test_a_wrong_type_inside_is_never_an_internal_error(world: tuple[World, list
 
 
 def changed(answer: Any) -> Iterator[Any]:
-    """The answer with one of its parts away, or replaced by something of another type: each part in its turn."""
+    """The response with one of its parts removed, or replaced by a value of another type: each part in turn."""
     values: Iterator[Any] = cycle(("x", 1.5, None, [{}], {"x": []}, -1))
     for path in paths(answer):
         for value in (next(values), next(values)):
@@ -332,7 +332,7 @@ def paths(value: Any, so_far: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 def test_ingesting_and_dropping_never_end_in_an_internal_error(
     world: tuple[World, list[Asked]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """INSERT and DROP beneath their statements: what they ask of Druid, without Spark's rows and without a table to drop."""
+    """The engine calls of INSERT and DROP: their requests to Druid, without Spark's rows and without a table to drop."""
     for name in ("OVERLORD_AWAY", "LOST_WORKER"):
         monkeypatch.setattr(tasks, name, 0.2)
     here, asked = world

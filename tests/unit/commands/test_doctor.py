@@ -1,4 +1,4 @@
-"""`hivedruid doctor`: what is missing is named, with the next step; one check that fails hides no other."""
+"""`hivedruid doctor`: it names what is missing, with the next step; a failing check does not hide the others."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_local_cluster_that_is_down(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def declare(home: Path, name: str, **properties: str) -> None:
-    """A table fed from Kafka in the home's catalog; nobody is asked about it."""
+    """A table that ingests from Kafka in the home's catalog; no service is contacted."""
     from hivedruid.session import Session
 
     pairs = ", ".join(f"'{key.replace('_', '.')}' = '{value}'" for key, value in properties.items())

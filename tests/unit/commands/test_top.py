@@ -1,4 +1,4 @@
-"""`hivedruid top` where there is nothing to see: on a real terminal, and without one."""
+"""`hivedruid top` without any ingestions: on a real terminal, and without one."""
 
 from __future__ import annotations
 

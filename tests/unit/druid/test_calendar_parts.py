@@ -1,4 +1,4 @@
-"""Parts of a time that repeat, beside a range that bounds it: intervals where they are few, a filter where not."""
+"""Recurring parts of a time, within a range that bounds it: intervals if they are few, otherwise a filter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_parts_are_those_of_the_sessions_calendar() -> None:
         ("`__time` >= '1997-01-01' AND month(`__time`) = 4", "UTC", True),  # no end
         ("year(`__time`) = 1997 AND hour(`__time`) = 3", "UTC", True),  # 365 intervals
         ("year(`__time`) BETWEEN 1900 AND 1999 AND day(`__time`) = 1", "UTC", True),
-        ("to_date(`__time`) = '2020-11-01' AND hour(`__time`) = 1", "US/Pacific", True),  # which comes twice
+        ("to_date(`__time`) = '2020-11-01' AND hour(`__time`) = 1", "US/Pacific", True),  # which occurs twice
         ("year(`__time`) = 1997 AND month(`__time`) = clicks", "UTC", True),
     ],
 )

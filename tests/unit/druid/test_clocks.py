@@ -1,4 +1,4 @@
-"""Which clock changes move the beginning of an hour, a day, a week or a month."""
+"""The clock changes that move the beginning of an hour, a day, a week or a month."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def year(number: int) -> tuple[tuple[int, int]]:
     [
         ("Africa/Cairo", "day", 2023, "skipped"),
         ("Africa/Cairo", "day", 2018, ""),
-        ("Africa/Cairo", "week", 2500, "skipped"),  # the rule goes on for ever
+        ("Africa/Cairo", "week", 2500, "skipped"),  # the rule has no end
         ("Africa/Cairo", "month", 2023, ""),
         ("Africa/Cairo", "hour", 2023, ""),
         ("America/Havana", "day", 2023, "skipped repeated"),

@@ -1,4 +1,4 @@
-"""What COMPACT and automatic compaction ask of Druid, by a table's properties and the intervals of its segments."""
+"""The specs of COMPACT and automatic compaction, by a table's properties and the intervals of its segments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_task() -> None:
 
 
 def test_times_stay_what_they_are_whatever_granularity_rows_were_written_at() -> None:
-    """Where none is given Druid takes the finest that it finds in the segments: a WEEK moves the first of a month."""
+    """Without a query granularity Druid uses the finest one in the segments: a WEEK moves the first of a month."""
     given = table(
         druid_query_granularity="DAY", druid_rollup="false", druid_segment_granularity="month",
         druid_segment_targetRowsPerSegment="7",
@@ -50,7 +50,7 @@ def test_times_stay_what_they_are_whatever_granularity_rows_were_written_at() ->
 
 
 def test_rows_are_summed_only_where_the_table_rolls_up() -> None:
-    """Where it does Druid looks whether all segments were written so."""
+    """If the table has rollup, Druid checks whether all segments were written with rollup."""
     assert "rollup" not in compact_task(table(druid_rollup="true"), {})["granularitySpec"]
     assert compact_task(table(), {"hive.druid.rollup": "false"})["granularitySpec"]["rollup"] is False
 
@@ -82,7 +82,7 @@ def test_a_coarser_granularity_makes_a_task_for_each_run() -> None:
 @pytest.mark.parametrize(
     "spans",
     [
-        [(JANUARY, FEBRUARY)],  # it is so already
+        [(JANUARY, FEBRUARY)],  # it already has this granularity
         [(JANUARY, FEBRUARY), (JANUARY, MARCH)],  # it would be finer: time chunks are not split
     ],
 )

@@ -1,4 +1,4 @@
-"""The query context that settings make."""
+"""The query context of the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decimals: computed in their smallest unit, compared on whole numbers, read from the nearest double."""
+"""Decimals: computed in their smallest unit, compared as integers, read from the nearest double."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hivedruid.plan.decode import decoder
 from tests.support.planning import is_pushed, where
 
 SOLVED: list[tuple[str, dict[str, Any]]] = [
-    ("clicks * 1.5 > 10", {"lower": 7}),  # 10 / 1.5 is no whole number
+    ("clicks * 1.5 > 10", {"lower": 7}),  # 10 / 1.5 is not an integer
     ("clicks * 1.5 >= 9", {"lower": 6}),
     ("1.5 * clicks + 2 < 8", {"upper": 4, "upperOpen": True}),
     ("-1.5 * clicks < 3", {"lower": -2, "lowerOpen": True}),

@@ -1,4 +1,4 @@
-"""Row expressions in Druid's language: the text for each, and what is left to Spark because Druid would differ."""
+"""Row expressions in Druid's language: the text of each, and those left to Spark because Druid would differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.planning import is_pushed, native, read, residual
 
 
 def computed(expression: str, zone: str = "UTC", table: str = "ev") -> tuple[str, str]:
-    """Text and type of the one virtual column that the expression becomes."""
+    """Text and type of the single virtual column for the expression."""
     (column,) = native(f"SELECT {expression} FROM {table}", zone)["virtualColumns"]
     return column["expression"], column["outputType"]
 
@@ -40,7 +40,7 @@ ARITHMETIC = [
     ("round(revenue)", 'if(abs("revenue") < 4503599627370496,round("revenue"),"revenue")', "DOUBLE"),
     ("floor(revenue)", "CAST(floor(\"revenue\"),'LONG')", "LONG"),
     ("ceil(revenue)", "CAST(ceil(\"revenue\"),'LONG')", "LONG"),
-    # outside a function's domain Hive answers NULL, Java NaN
+    # outside a function's domain Hive returns NULL, Java NaN
     ("sqrt(revenue)", 'if("revenue" >= -0.0,sqrt("revenue"),null)', "DOUBLE"),
     ("ln(revenue)", 'if("revenue" > 0,log("revenue"),null)', "DOUBLE"),
     ("log2(revenue)", '(if("revenue" > 0,log("revenue"),null) / log(2.0))', "DOUBLE"),
@@ -104,7 +104,7 @@ CONDITIONAL = [
     ("coalesce(country, city)", 'coalesce("country","city")', "STRING"),
     ("nvl(country, 'x')", "coalesce(\"country\",'x')", "STRING"),
     ("nullif(country, 'x')", 'case_searched(("country" == \'x\'),null,"country")', "STRING"),
-    # NULL as soon as one argument is; Druid's own skips nulls
+    # NULL if one argument is; Druid's own function skips nulls
     ("greatest(clicks, imps)", 'if(notnull("clicks") && notnull("imps"),greatest("clicks","imps"),null)', "LONG"),
     ("clicks IS NULL", 'isnull("clicks")', "LONG"),
     ("clicks IS NOT NULL", 'notnull("clicks")', "LONG"),
@@ -128,7 +128,7 @@ CASTS = [
     ("CAST(revenue AS boolean)", '("revenue" != 0)', "LONG"),
     ("CAST(imps AS decimal(12,2))", "CAST(\"imps\",'DOUBLE')", "DOUBLE"),
     ("CAST(imps AS decimal(4,0))", 'case_searched("imps" < 10000 && "imps" > -10000,CAST("imps",\'DOUBLE\'))', "DOUBLE"),
-    # the largest double that rounds to 99999999.99, not beyond
+    # the largest double that rounds to 99999999.99
     ("CAST(revenue AS decimal(10,2))", 'case_searched(abs("revenue") <= 99999999.99499999,round("revenue",2))', "DOUBLE"),
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Conditions as native filters: typed ones where Druid has an index, expressions elsewhere."""
+"""Conditions as native filters: typed ones if Druid has an index, otherwise expressions."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_typed_filter(condition: str, expected: dict[str, Any]) -> None:
 EXPRESSIONS = [
     ("imps = 2.5", '("imps" != "imps")'),  # false, but null for null
     ("imps <> 2.5", '("imps" == "imps")'),
-    ("clicks = 1e0", "(CAST(\"clicks\",'DOUBLE') == 1.0)"),  # a bigint beside a double is compared as a double
-    # Druid's filters and its order tell -0.0 from 0.0, Hive does not
+    ("clicks = 1e0", "(CAST(\"clicks\",'DOUBLE') == 1.0)"),  # a bigint and a double are compared as doubles
+    # Druid's filters and its order distinguish -0.0 from 0.0, Hive does not
     ("revenue = 0", '("revenue" == 0)'),
     ("revenue <> 0.0", '("revenue" != 0.0)'),
     ("revenue >= 0", '("revenue" >= -0.0)'),
@@ -152,7 +152,7 @@ def test_an_expression_is_compared_as_a_virtual_column(
 
 
 def test_a_text_beside_a_number_is_read_as_hive_reads_it() -> None:
-    """Druid's CAST alone takes 'true' for 1, and ' 5' for nothing."""
+    """Druid's CAST alone converts 'true' to 1, and ' 5' to null."""
     query = native("SELECT clicks FROM ev WHERE country = 5")
     assert query["filter"] == equals("vc0", 5.0, "DOUBLE")
     (column,) = query["virtualColumns"]
@@ -195,7 +195,7 @@ def test_a_conjunct_that_druid_cannot_check_leaves_the_others_there() -> None:
 
 
 def test_null_among_in_items_never_makes_not_in_true() -> None:
-    """`x NOT IN (1, NULL)` holds for no row, `x IN (1, NULL)` for x = 1."""
+    """`x NOT IN (1, NULL)` is true for no row, `x IN (1, NULL)` for x = 1."""
     assert where("clicks NOT IN (1, NULL)")[1] == {"type": "false"}
     assert where("clicks IN (1, NULL)")[1] == equals("clicks", 1)
     assert where("clicks IN (1, NULL) AND country = 'a'")[1] == {

@@ -1,4 +1,4 @@
-"""Buckets of time, beside Python's own calendar and beyond it."""
+"""Time buckets, compared with Python's own calendar and beyond it."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_rows_and_shards_of_a_segment() -> None:
         made = tuning(replaces, **shards)
         assert made["partitionsSpec"] == {"type": "hashed", "numShards": 3}
         assert made["forceGuaranteedRollup"] is True
-    made = tuning("nothing", **shards)  # Druid adds no hashed segments to those that are there
+    made = tuning("nothing", **shards)  # Druid does not append hashed segments to existing ones
     assert made["partitionsSpec"] == {"type": "dynamic", "maxRowsPerSegment": 9}
     assert "forceGuaranteedRollup" not in made
 
@@ -98,7 +98,7 @@ def test_what_settings_say_of_the_task() -> None:
     made = tuning("nothing", settings)
     assert (made["maxRowsInMemory"], made["indexSpec"]) == (1000, {"bitmap": {"type": "concise"}})
     assert (made["maxNumConcurrentSubTasks"], made["splitHintSpec"]["type"]) == (4, "maxSize")
-    assert "maxRowsInMemory" not in tuning("nothing", dict(Settings()))  # Hive's default is its own writer's
+    assert "maxRowsInMemory" not in tuning("nothing", dict(Settings()))  # Hive's default was chosen for its own writer
 
 
 @pytest.mark.parametrize(

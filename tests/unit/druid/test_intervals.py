@@ -1,4 +1,4 @@
-"""The algebra of time intervals, and which times each predicate on `__time` means."""
+"""The algebra of time intervals, and the times for which each predicate on `__time` is true."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_no_time_at_all_is_one_empty_interval() -> None:
 
 
 def between(*edges: str) -> list[str]:
-    """Intervals from short texts: `a/b`, `a/` and `/b`; a text is cut off behind its last part that is not zero."""
+    """Intervals in short notation: `a/b`, `a/` and `/b`; times without their trailing zero parts."""
     first, last = ETERNITY.split("/")
 
     def full(text: str) -> str:
@@ -201,7 +201,7 @@ ZONED_PREDICATES = [
     ("US/Pacific", "cast(t AS date) = '2020-03-08'", ["2020-03-08T08/2020-03-09T07"]),
     ("US/Pacific", "t >= '2020-03-08 02:30:00'", ["2020-03-08T10:30/"]),
     ("US/Pacific", "floor_hour(t) = '2020-03-08 03:00:00'", ["2020-03-08T10/2020-03-08T11"]),
-    # the day on which they go back has 25, and 01:30 twice: the earlier one is meant
+    # the day on which they go back has 25, and 01:30 twice: the earlier one is used
     ("US/Pacific", "floor_day(t) = '2020-11-01'", ["2020-11-01T07/2020-11-02T08"]),
     ("US/Pacific", "t >= '2020-11-01 01:30:00'", ["2020-11-01T08:30/"]),
     ("US/Pacific", "floor_hour(t) = '2020-11-01 01:00:00'", ["2020-11-01T08/2020-11-01T09"]),
@@ -262,7 +262,7 @@ def test_an_empty_time_range_still_gives_the_grand_totals_one_row() -> None:
 # --- predicates against the calendar -------------------------------------------------------------------------------
 
 ZONES = ["UTC", "US/Pacific", "Asia/Kolkata", "America/Havana", "America/St_Johns"]
-"""Havana changes its clocks at midnight; St. John's did until 2011 at one minute past it: a day ended, and came again."""
+"""Havana changes its clocks at midnight; St. John's did until 2011 at one minute past it: a day ended twice."""
 UNITS = ["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
 OPERATORS = {
     "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b,
@@ -314,7 +314,7 @@ def test_floor_predicate_means_what_the_calendar_says(
     session = ZoneInfo(zone)
     text = (
         literal.replace(tzinfo=UTC).astimezone(session).replace(tzinfo=None, fold=0)
-    )  # a text does not say which 1:30
+    )  # a string does not determine which 1:30
     text = floored(text, unit) if aligned else text
     local = moment.replace(tzinfo=UTC).astimezone(session)
     if unit in ("hour", "minute", "second"):  # of the instant: a repeated hour is two hours

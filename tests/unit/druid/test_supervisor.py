@@ -33,7 +33,7 @@ def table(columns: str = COLUMNS, properties: Mapping[str, str] | None = None) -
 
 
 def spec(columns: str = COLUMNS, settings: Mapping[str, str] | None = None, **properties: str) -> Any:
-    """The spec; underscores in the names of properties stand for points."""
+    """The spec; underscores in the names of properties replace points."""
     given = {key.replace("_", "."): value for key, value in properties.items()}
     made = supervisor_spec(table(columns, given), settings or {})
     assert made["type"] == "kafka"

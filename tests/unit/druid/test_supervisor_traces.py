@@ -1,4 +1,4 @@
-"""What Hive's own handler sent for a table and what we would send mean the same, key by key, but for what is listed."""
+"""The specs of Hive's own handler for a table and ours mean the same, key by key, except for the listed differences."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Columns = tuple[tuple[str, str], ...]
 
 OTHER_DEFAULTS = {
     "maxRowsInMemory": (1000000, 150000),  # Druid 33's own; memory is bounded by bytes since
-    "handoffConditionTimeout": (0, 900000),  # Druid 33's own; waiting for ever hides a broken historical
-    "logParseExceptions": (False, True),  # without it nobody can tell which records are lost
+    "handoffConditionTimeout": (0, 900000),  # Druid 33's own; an unlimited wait hides a broken historical
+    "logParseExceptions": (False, True),  # without it lost records cannot be found
     "maxSavedParseExceptions": (0, 10),
 }
-"""Where neither a property nor a setting speaks: Hive's value, and ours."""
+"""Values that neither a property nor a setting specifies: Hive's, and ours."""
 
 GONE = {
-    "basePersistDirectory",  # a folder of the machine of HiveServer2, which the tasks never see
+    "basePersistDirectory",  # a folder on the machine of HiveServer2, which the tasks cannot access
     "buildV9Directly",
     "chatThreads",
     "skipOffsetGaps",
@@ -42,7 +42,7 @@ INTERNAL = {
     "repartitionTransitionDuration",
     "indexSpecForIntermediatePersists",
 }
-"""Keys that no property of Hive reaches: Hive sends Druid's defaults, we leave them to Druid."""
+"""Keys that no property of Hive sets: Hive sends Druid's defaults, we omit them."""
 
 
 def quoted(text: str) -> str:
@@ -50,7 +50,7 @@ def quoted(text: str) -> str:
 
 
 def ours(name: str, columns: Columns, properties: Mapping[str, str], settings: Mapping[str, str]) -> Json:
-    """The spec for the DDL, by way of its text."""
+    """The spec for the DDL, parsed from its text."""
     listed = ", ".join(f"`{column}` {kind}" for column, kind in columns)
     pairs = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in properties.items())
     text = f"CREATE EXTERNAL TABLE {name} ({listed}) STORED BY druid TBLPROPERTIES ({pairs})"
@@ -63,7 +63,7 @@ def ours(name: str, columns: Columns, properties: Mapping[str, str], settings: M
 
 
 def hive_meaning(sent: Json) -> Json:
-    """The legacy spec (`parser`) in the modern form, without what says nothing."""
+    """The legacy spec (`parser`) in the modern form, without keys that have no effect."""
     schema, parser = sent["dataSchema"], sent["dataSchema"]["parser"]
     parse_spec = parser["parseSpec"]
     tuning = {key: value for key, value in sent["tuningConfig"].items() if key not in GONE | INTERNAL | {"indexSpec"}}
@@ -100,12 +100,12 @@ def _input(parser: Json, parse_spec: Json) -> Json:
         return {"type": "json"}
     if kind == "avro":
         return {"type": "avro_stream", "avroBytesDecoder": parser["avroBytesDecoder"]}
-    columns = [name.strip() for name in parse_spec["columns"] or []]  # Hive leaves blanks in names
+    columns = [name.strip() for name in parse_spec["columns"] or []]  # Hive keeps spaces in names
     header = parse_spec["hasHeaderRow"]
     return {
         "type": kind,
         "columns": columns,
-        "findColumnsFromHeader": header and not columns,  # a parser with columns leaves the header out
+        "findColumnsFromHeader": header and not columns,  # a parser with columns skips the header
         "skipHeaderRows": parse_spec["skipHeaderRows"] + (1 if header and columns else 0),
         "listDelimiter": parse_spec["listDelimiter"],
         "delimiter": parse_spec.get("delimiter"),
@@ -113,7 +113,7 @@ def _input(parser: Json, parse_spec: Json) -> Json:
 
 
 def our_meaning(spec: Json) -> Json:
-    """Our spec with Druid's defaults where it says nothing."""
+    """Our spec with Druid's defaults for missing keys."""
     schema, given, io = spec["dataSchema"], dict(spec["tuningConfig"]), dict(spec["ioConfig"])
     input_format = io.pop("inputFormat")
     if input_format["type"] in ("csv", "tsv"):
@@ -147,11 +147,11 @@ HIVES = {
     "taskDuration", "startDelay", "period", "useEarliestOffset", "completionTimeout",
     "lateMessageRejectionPeriod", "earlyMessageRejectionPeriod",
 }  # fmt: skip
-"""The keys that Hive's handler knows, and Druid 33 still has."""
+"""The keys that Hive's handler uses, and Druid 33 still has."""
 
 
 def _defaults(section: str) -> Json:
-    """Druid's defaults as the table of properties has them, of the keys that Hive's specs have."""
+    """Druid's defaults in the table of properties, for the keys of Hive's specs."""
     result: Json = {}
     for item in PROPERTIES.values():
         name = item.key.removeprefix(INGESTION_PREFIX)
@@ -163,7 +163,7 @@ def _defaults(section: str) -> Json:
 
 
 def _durations(values: Json) -> Json:
-    """PT3600S, PT60M and PT1H are one."""
+    """PT3600S, PT60M and PT1H are equal."""
     kinds = {item.key.removeprefix(INGESTION_PREFIX): item.type for item in PROPERTIES.values()}
     return {
         key: seconds(value) if isinstance(value, str) and kinds.get(key) in ("duration", "period") else value
@@ -172,12 +172,12 @@ def _durations(values: Json) -> Json:
 
 
 def expected(sent: Json, columns: Columns, properties: Mapping[str, str]) -> Json:
-    """What Hive sent, with the deliberate differences put in."""
+    """Hive's spec, with the deliberate differences applied."""
     meaning = hive_meaning(sent)
-    if "druid.rollup" in properties:  # Hive parses the text of another property instead: always false
+    if "druid.rollup" in properties:  # Hive parses another property instead: always false
         assert meaning["granularity"]["rollup"] is False
         meaning["granularity"]["rollup"] = properties["druid.rollup"].lower() == "true"
-    booleans = {name for name, kind in columns if kind == "boolean"}  # 0 and 1 here; Hive's texts it cannot read itself
+    booleans = {name for name, kind in columns if kind == "boolean"}  # 0 and 1 here; Hive cannot read its own strings
     meaning["dimensions"] = [
         ("long" if name in booleans else kind, name, handling) for kind, name, handling in meaning["dimensions"]
     ]
@@ -193,7 +193,7 @@ def expected(sent: Json, columns: Columns, properties: Mapping[str, str]) -> Jso
 
 
 def steps(case: Json) -> Iterator[tuple[Columns, dict[str, str], Json]]:
-    """The table as each step of a scenario leaves it, and the step."""
+    """The table after each step of a scenario, and the step."""
     properties = dict(case["properties"])
     columns: Columns = tuple((name, kind) for name, kind in case["columns"])
     for step in case["steps"]:
@@ -259,7 +259,7 @@ def test_the_same_meaning_as_hives() -> None:
 
 
 def compare(case: Json, *, refused: Collection[str], accepted: Collection[str]) -> None:
-    """What Hive sent for each step of a scenario means what we would send; `refused` and `accepted` name exceptions."""
+    """Hive's requests for each step of a scenario mean the same as ours; `refused` and `accepted` name exceptions."""
     for columns, properties, step in steps(json.loads(json.dumps(case))):
         sent = [call["json"] for call in step["http"] if "json" in call]
         failed = "error" in step

@@ -1,4 +1,4 @@
-"""Where a topN stands for a groupBy with a limit: only where it is exact, and where it is not slower."""
+"""When a topN is used instead of a groupBy with a limit: only if it is exact, and not slower."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_by_a_count_over_a_key_of_few_values() -> None:
     assert query["queryType"] == "topN"
     assert query["metric"] == {"type": "numeric", "metric": "$f1"}
     assert query["threshold"] == 3
-    assert query["context"] == {"minTopNThreshold": 1000}  # each segment answers with all values there can be
+    assert query["context"] == {"minTopNThreshold": 1000}  # each segment returns all possible values
 
 
 def test_upwards_it_is_inverted() -> None:
@@ -26,10 +26,10 @@ def test_upwards_it_is_inverted() -> None:
     ("order", "type_"),
     [
         ("s DESC NULLS LAST LIMIT 3", "topN"),
-        ("s DESC NULLS FIRST LIMIT 3", "groupBy"),  # a topN has null aggregates last
+        ("s DESC NULLS FIRST LIMIT 3", "groupBy"),  # a topN sorts null aggregates last
         ("s LIMIT 3", "topN"),
         ("s ASC NULLS FIRST LIMIT 3", "groupBy"),
-        ("r DESC NULLS LAST LIMIT 3", "groupBy"),  # of doubles a topN and Hive do not order NaN and -0.0 alike
+        ("r DESC NULLS LAST LIMIT 3", "groupBy"),  # for doubles a topN and Hive order NaN and -0.0 differently
         ("c DESC, m LIMIT 3", "groupBy"),
         ("c DESC LIMIT 3 OFFSET 2", "groupBy"),
         ("c DESC LIMIT 1001", "groupBy"),
@@ -59,7 +59,7 @@ def test_the_key_decides(key: str, type_: str) -> None:
 
 
 def test_a_column_as_it_is_stored_is_grouped_even_where_a_filter_enumerates_it() -> None:
-    """groupBy is vectorised there, and faster."""
+    """groupBy is vectorized there, and faster."""
     sql = "SELECT country, count(*) c FROM ev WHERE country IN ('US', 'DE') GROUP BY country ORDER BY c DESC LIMIT 1"
     assert native(sql)["queryType"] == "groupBy"
     upper = "SELECT upper(country), count(*) c FROM ev WHERE upper(country) IN ('US', 'DE') GROUP BY upper(country) ORDER BY c DESC LIMIT 1"

@@ -74,7 +74,7 @@ def index_task_fixture() -> Callable[..., Spec]:
 
 @pytest.fixture
 def write_rows(tmp_path: Path) -> Callable[..., Path]:
-    """Writes rows as newline JSON into a new folder below the test's own, and gives the folder."""
+    """Writes rows as newline-delimited JSON into a new folder below the test's own, and returns the folder."""
 
     def write(rows: Iterable[Mapping[str, Any]], name: str = "input") -> Path:
         folder = tmp_path / name
@@ -107,7 +107,7 @@ def store(home: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    """The data sources that the recorded answers are about: `edits`, the same rolled up as `hourly`, and `values`."""
+    """The data sources of the recorded results: `edits`, the same rolled up as `hourly`, and `values`."""
     edits = {
         "id": "long",
         "s": "string",

@@ -1,4 +1,4 @@
-"""What Druid 33.0.0 answers, recorded from a cluster of that version: expressions, filters, whole native queries."""
+"""Results of Druid 33.0.0, recorded from a cluster of that version: expressions, filters, whole native queries."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_expression(recorded: EmbeddedStore, line: str) -> None:
         ("l / 0", "/ by zero"),
         ("7 % 0", "/ by zero"),
         ("div(l, 0)", "/ by zero"),
-        ("if(0 == 0, null, div(3, 0))", "/ by zero"),  # constants are computed at once, whatever guards them
+        ("if(0 == 0, null, div(3, 0))", "/ by zero"),  # constants are folded first, in spite of guarding conditions
         ("if(0 == 0, null, 3 % 0)", "/ by zero"),
         ("substring(s, -1, 3)", "begin -1"),
         ("left(s, -1)", "needs a positive integer"),
@@ -129,7 +129,7 @@ def test_filter(recorded: EmbeddedStore, line: str) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal, but for the last digits of a double."""
+    """Equal, except for the last digits of a double."""
     if type(one) is not type(other):
         return False
     match one:
@@ -146,6 +146,6 @@ def same(one: Any, other: Any) -> bool:
 def test_query(recorded: EmbeddedStore, line: str) -> None:
     case = json.loads(line)
     answer: Any = recorded.answer(case["query"])
-    if case["query"]["queryType"] == "scan":  # a broker sends its rows in parts, one for each segment
+    if case["query"]["queryType"] == "scan":  # a broker returns its rows in parts, one for each segment
         answer = [event for part in answer for event in part["events"]]
     assert same(answer, case["answer"]), answer

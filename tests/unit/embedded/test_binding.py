@@ -1,4 +1,4 @@
-"""Calls within calls: what is used several times is computed once, and the answers stay what they are."""
+"""Nested calls: an expression that is used several times is computed once, and the results do not change."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def nested(template: str, innermost: str, depth: int) -> str:
     ],
 )  # fmt: skip
 def test_calls_within_calls_are_answered_at_once(recorded: EmbeddedStore, expression: str, expected: list[Any]) -> None:
-    assert len(sql(expression)) < 400 * len(
-        expression
-    )  # where each call doubled what is inside it, it would be millions
+    assert len(sql(expression)) < 400 * len(expression)  # if each call doubled its argument, it would be millions
     assert values(recorded, expression) == expected
 
 

@@ -1,4 +1,4 @@
-"""kill -9 at every step of an overwrite, and a disk that is full: the store stays readable, old or new."""
+"""kill -9 at every step of an overwrite, and a full disk: the store stays readable, with the old or the new rows."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def values(store: EmbeddedStore) -> list[str]:
 
 
 def check_clean(home: Path) -> None:
-    """What is on disk is what the manifest names."""
+    """The files on disk are those of the manifest."""
     connection = open_database(home)
     named = {home / row[0] for row in connection.execute("SELECT path FROM segments WHERE used = 1")}
     assert connection.execute("SELECT count(*) FROM segments WHERE used = 0").fetchone() == (0,)

@@ -35,7 +35,7 @@ OPERATORS = {
 
 
 def shape(tree: Any) -> Any:
-    """A lark tree as nested tuples of kinds, operators and texts."""
+    """A lark tree as nested tuples of kinds, operators and strings."""
     if isinstance(tree, lark.Token):
         return str(tree)
     kind = str(tree.data)
@@ -88,7 +88,7 @@ expressions = st.recursive(st.one_of(names, constants, arrays), combined, max_le
 @settings(max_examples=300, deadline=None)
 @given(expressions)
 def test_texts_of_the_grammar_parse_to_the_same_tree(text: str) -> None:
-    assert repr(node_shape(parse(text))) == repr(shape(LALR.parse(text)))  # repr: NaN equals itself in it
+    assert repr(node_shape(parse(text))) == repr(shape(LALR.parse(text)))  # repr, in which NaN equals itself
 
 
 @settings(max_examples=300, deadline=None)

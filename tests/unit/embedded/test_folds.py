@@ -1,4 +1,4 @@
-"""Expression aggregators on the embedded store: those that DuckDB has, and those that fold a list, are one."""
+"""Expression aggregators on the embedded store: aggregates of DuckDB and folds of a list have the same results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = inline(
 
 
 def listed(aggregator: Json) -> Json:
-    """The same fold in words that the store does not know."""
+    """The same fold in a form that the store does not recognize."""
     inner = aggregator.get("aggregator", aggregator)
     changed = inner | {"fold": f"nvl({inner['fold']}, null)"}
     if inner["initialValue"].startswith("ARRAY"):

@@ -1,4 +1,4 @@
-"""`index_parallel` into the embedded store: what is stored is what Druid stores."""
+"""`index_parallel` into the embedded store: it stores what Druid stores."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_rows_outside_the_intervals_are_thrown_away(store: EmbeddedStore, index_
 
 
 def test_rows_beside_the_replaced_interval_stay(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
-    """A segment of a month loses the day that is replaced, as it does on a cluster, where a newer version hides it."""
+    """A segment of a month loses the replaced day, as on a cluster, where a newer version hides it."""
     folder = write_rows([{"__time": START, "k": "old"}, {"__time": START + DAY, "k": "stays"}], "old")
     ingest(store, index_task("t", folder, {"k": "string"}, segment="MONTH"))
     new = write_rows([{"__time": START, "k": "new"}], "new")

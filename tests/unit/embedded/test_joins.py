@@ -1,4 +1,4 @@
-"""Native joins and unnests on the embedded store: what Druid refuses or would answer wrongly is refused."""
+"""Native joins and unnests on the embedded store: it refuses queries that Druid refuses or answers wrongly."""
 
 from __future__ import annotations
 

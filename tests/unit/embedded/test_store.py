@@ -1,4 +1,4 @@
-"""The embedded store as its callers see it: rows, Parquet files, schemas, drops, who may delete what and when."""
+"""The embedded store's interface: rows, Parquet files, schemas, drops, and when files may be deleted."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_write_parquet(filled: EmbeddedStore, tmp_path: Path) -> None:
 def test_write_parquet_of_several_values(
     store: EmbeddedStore, index_task: Callable[..., Any], write_rows: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """As a scan gives them: no value, and a single null, are null."""
+    """As returned by a scan: no value, and a single null, are null."""
     values = [["a", None], [], [None], None, "b"]
     ingest(
         store,

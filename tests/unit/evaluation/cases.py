@@ -1,4 +1,6 @@
-"""Expressions over a table of edge values, for each function that local evaluation has; `answers.json` holds what Hive 4.0.1 says."""
+"""Expressions over a table of edge values, for each function of local evaluation; `answers.json` contains Hive 4.0.1's
+results.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ ROWS: tuple[tuple[str | None, ...], ...] = (
     ("7", "100", "7", "123456789012", "1000", "50", "1.0E10", "3.3", "100.05", "0.333333333333333333", "3.0000", "the quick-brown\tfox", "0012", "quick", "false", None, "2025-01-05", "2025-01-01", "2025-01-05 06:07:08"),
     ("8", "-100", "7", "-5", "3", "-50", "-2.5", "0.5", "-2.50", "-0.500000000000000000", "0.1250", "日本語 text", "1.50", "本", "true", "false", "2024-06-30", "2024-07-31", "2024-06-30 18:00:00"),
 )  # fmt: skip
-"""None is NULL. Texts without characters that Hive's own table could not hold."""
+"""None is NULL. Strings without characters that Hive's own table could not store."""
 
 
 def _each(pattern: str, *names: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Every function of the table over edge values: as Hive 4.0.1 answers (`answers.json`), or left to Spark, and never otherwise."""
+"""Every function of the table over edge values: the result is Hive 4.0.1's (`answers.json`), or it is left to Spark."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _rows(node: Node, rows: Rows = VALUES) -> Rows:
 
 
 def _evaluated(expression: str) -> list[str | None] | None:
-    """The texts of the expression's values, `Unsure` for one that is left to Spark; None where all of it is."""
+    """The expression's values as strings, `Unsure` for one that is left to Spark; None if all of it is."""
     made = plan(f"SELECT id, {expression} AS r FROM v", tables=(TABLE,), rules=())
     try:
         rows = [_row(made.node, number) for number in range(len(VALUES))]
@@ -86,7 +86,7 @@ def _row(node: Node, number: int) -> Any:
 
 
 def _shown(value: Any, type_: HiveType) -> str | None:
-    """As Hive's API prints it: decimals without the zeros at their end."""
+    """As Hive's API prints it: decimals without trailing zeros."""
     if value is None:
         return None
     if type_.name == "decimal":

@@ -1,4 +1,4 @@
-"""Which plans are evaluated in this process, what EXPLAIN says of them, and when Spark takes over."""
+"""The plans that are evaluated in this process, their EXPLAIN, and the fallback to Spark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_window_over_groups_is_evaluated_over_one_native_query() -> None:
     (item,) = local.inputs
     assert item.read.query["queryType"] == "groupBy"
     rows = evaluated(local, {item.view: [("NO", 3), ("PE", 5), (None, None)]})
-    assert sorted(rows, key=str) == [("NO", 3), ("PE", 2), (None, 1)]  # DESC has nulls first
+    assert sorted(rows, key=str) == [("NO", 3), ("PE", 2), (None, 1)]  # DESC sorts nulls first
 
 
 def test_a_scan_ends_where_it_has_too_many_rows() -> None:

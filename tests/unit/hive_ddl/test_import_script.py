@@ -1,4 +1,4 @@
-"""Whole statements of Hive: what becomes of them, and that hivedruid takes it."""
+"""Whole Hive statements: their conversion, and that hivedruid accepts the result."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ def test_hivedruid_takes_what_comes_out(tmp_path: Path) -> None:
 
 
 def run_imported(texts: Iterable[str], folder: Path) -> int:
-    """Run what becomes of each text in a home of its own; how many statements these are."""
+    """Run the conversion of each text in a separate home; returns the number of statements."""
     ran = 0
     for number, text in enumerate(texts):
         with Session(folder / str(number)) as session:

@@ -1,4 +1,4 @@
-"""What became of single properties of Hive's Druid and Kafka handlers."""
+"""The conversion of single properties of Hive's Druid and Kafka handlers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONSUMER = INGESTION + "consumer."
 def became(
     key: str, value: str, kind: TableKind | None = "druid", **before: str
 ) -> tuple[tuple[str, str] | None, str, str]:
-    """The property, the kind of the only finding, and its text; empty where there is none."""
+    """The property, the kind of the only finding, and its text; empty if there is none."""
     pairs, findings = revised([Pair(key, value)], kind, before)
     (finding,) = findings or (None,)
     pair = (pairs[0].key, pairs[0].value) if pairs else None

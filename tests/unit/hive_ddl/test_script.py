@@ -1,4 +1,4 @@
-"""Statements of old scripts, and of what Hive's shells print."""
+"""Statements of old scripts, and of the output of Hive's shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings `hivedruid.iceberg.catalog.*`: which catalog they mean, and secrets in them."""
+"""The settings `hivedruid.iceberg.catalog.*`: the catalog that they select, and secrets in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The home's own Iceberg catalog as it is read without Spark, and the layout of earlier versions."""
+"""The home's own Iceberg catalog, read without Spark, and the layout of earlier versions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_former_layout(tmp_path: Path, versions: tuple[int, ...], hint: str | No
 
 
 def test_former_layout_without_the_version_of_its_hint(tmp_path: Path) -> None:
-    """An older version would be an old answer."""
+    """An older metadata version would return outdated rows."""
     old_table(tmp_path, 1, 2, hint="7")
     with pytest.raises(ExecutionError, match=r"version 7 of the metadata in .* is missing"):
         home_catalog.to_register(tmp_path, "abc")
@@ -137,7 +137,7 @@ def test_no_database(tmp_path: Path) -> None:
 
 
 def test_empty_file(tmp_path: Path) -> None:
-    """What a process leaves that was killed before its first transaction."""
+    """The files of a process that was killed before its first transaction."""
     home_catalog.catalog_file(tmp_path).touch()
     assert home_catalog.registered(tmp_path, "abc") is None
     home_catalog.prepare(tmp_path)

@@ -1,4 +1,4 @@
-"""What comes of what was seen of Kafka and Druid."""
+"""The problems that follow from the state of Kafka and Druid."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_how_many_records_there_are() -> None:
 
 
 def test_an_extension_is_missing() -> None:
-    """Druid's refusal of what it does not know is the same thing said twice."""
+    """Druid's error about an unknown name would report the same problem twice."""
     (found,) = findings(SPEC, seen(modules=LOADED[:1], sample=DruidError("does not know the type")))
     assert found.what == "Druid's overlord has not loaded druid-avro-extensions"
     assert "druid.extensions.loadList" in found.next

@@ -1,4 +1,4 @@
-"""Whether a running supervisor does what its table says. What Druid fills in is measured, from Druid 33."""
+"""Whether a running supervisor matches its table. Druid's additions are those observed with Druid 33."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INDEX = {
 
 
 def running() -> dict[str, Any]:
-    """What Druid 33 answers for WANTED."""
+    """Druid 33's response to WANTED."""
     found = copy.deepcopy(WANTED)
     schema, io, tuning = (found["spec"][part] for part in ("dataSchema", "ioConfig", "tuningConfig"))
     schema["timestampSpec"]["missingValue"] = None
@@ -124,7 +124,7 @@ def test_what_druid_made_of_the_last_spec_is_what_counts() -> None:
 
 @pytest.mark.parametrize("last", [None, LastSpec(WANTED, as_accepted(running()))])
 def test_locks_that_let_nobody_replace_are_told(last: LastSpec | None) -> None:
-    """So it is with a supervisor that hivedruid sent before it knew of them, or that another client made."""
+    """A supervisor that an older hivedruid, or another client, submitted."""
     alone = running() | {"context": {"hivedruid.table": "default.t"}}
     assert changes(WANTED, alone, last) == (Difference("context.useConcurrentLocks", True, None),)
     assert changes(WANTED, running(), last) == ()

@@ -1,4 +1,4 @@
-"""What a supervisor reads, out of its spec: ours, and as Druid gives it back."""
+"""The source that a supervisor reads, from its spec: ours, and as Druid returns it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each verb comes down to, by what is there already."""
+"""The steps of each statement, by the present state."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_tasks_that_failed_before_do_not_count() -> None:
     change = lifecycle.start(TABLE, SPEC, replace(NOTHING, tasks=(TASK, failed)))
     assert change.steps[-1] == Await("running", ("a", "old"))
     change = lifecycle.start(TABLE, SPEC, replace(RUNNING, tasks=(TASK, failed)))
-    assert change.steps == (Await("running", ("old",)),)  # that of the supervisor counts
+    assert change.steps == (Await("running", ("old",)),)  # that of the supervisor is used
 
 
 def test_stop_suspends_first() -> None:
@@ -186,7 +186,7 @@ def test_an_interrupted_reset_is_finished_as_announced() -> None:
 
 
 def test_a_reset_that_was_interrupted_ends_what_it_made() -> None:
-    """The supervisor that was made to move offsets: there was none before."""
+    """The supervisor that was created to move offsets: there was none before."""
     facts = replace(SUSPENDED, begun=a_change("RESET", was="STOPPED"))
     change = lifecycle.reset(TABLE, SPEC, facts, {0: 1}, asked="", forward_only=False)
     assert steps(change)[-2:] == [f"POST {BASE}/terminate", "wait until stopped"]

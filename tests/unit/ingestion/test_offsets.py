@@ -1,4 +1,4 @@
-"""RESET in numbers."""
+"""The offsets and counts of RESET."""
 
 from __future__ import annotations
 

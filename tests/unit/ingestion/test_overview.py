@@ -1,4 +1,4 @@
-"""What is known of ingestions, as the rows of SHOW INGESTIONS, SHOW TASKS and SHOW TASK."""
+"""The state of ingestions as the rows of SHOW INGESTIONS, SHOW TASKS and SHOW TASK."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_lag_is_not_known_before_the_supervisor_has_asked_kafka() -> None:
 
 
 def test_a_lag_that_is_too_old_is_forgotten() -> None:
-    """A supervisor that does not reach Kafka goes on telling what it saw last."""
+    """A supervisor that cannot reach Kafka keeps reporting its last state."""
     one = with_status(running(), total_lag=7, offsets_updated=ago(seconds=80))
     assert with_supervisor_status(one, one.status, None, NOW).lag == 7
     assert with_supervisor_status(one, one.status, None, NOW + timedelta(seconds=20)).lag is None

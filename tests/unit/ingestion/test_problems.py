@@ -1,4 +1,4 @@
-"""SHOW PROBLEMS: each rule, what provokes it, what does not, and the statement that repairs it."""
+"""SHOW PROBLEMS: each rule, its condition, near misses, and the statement that repairs it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_without_the_overlord_nothing_is_said_of_supervisors() -> None:
 def test_no_workers() -> None:
     one = running(tasks=(task(1, "PENDING"),))
     assert only(one, slots=Slots(0, 0)).problem == "no workers"
-    assert look(slots=Slots(0, 0)) == ()  # nobody needs one
+    assert look(slots=Slots(0, 0)) == ()  # none is needed
 
 
 def test_segments_that_are_not_loaded() -> None:
@@ -237,7 +237,7 @@ def test_offsets_that_retention_has_deleted() -> None:
 
 
 def test_offsets_that_a_supervisor_cannot_begin_at() -> None:
-    """Its own words, as long as it has no tasks."""
+    """The supervisor's own error, as long as it has no tasks."""
     message = (
         "Previous sequenceNumber [100] is no longer available for partition [KafkaTopicPartition{partition=1, "
         "topic='null', multiTopicPartition=false}]. You can clear the previous sequenceNumber and start reading …"
@@ -246,11 +246,11 @@ def test_offsets_that_a_supervisor_cannot_begin_at() -> None:
     problem = only(replace(idle, offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200})))
     assert (problem.problem, problem.evidence) == ("offsets expired", "partition 1: 50 record(s) from offset 100")
     again = replace(idle, tasks=(task(1),), offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200}))
-    assert look(again) == ()  # it was told before these tasks ran
+    assert look(again) == ()  # it was reported before these tasks ran
 
 
 def test_a_partition_that_was_added() -> None:
-    """Until the tasks that follow read it; one without records is no problem."""
+    """Until the following tasks read it; one without records is not a problem."""
     offsets = TopicOffsets("edits", {0: 0, 1: 0, 2: 5, 3: 9}, {0: 100, 1: 200, 2: 8, 3: 9})
     problem = only(running(offsets=offsets))
     assert (problem.problem, problem.evidence) == ("partitions not read yet", "partition 2: 3 record(s)")
@@ -273,7 +273,7 @@ def test_a_topic_that_was_made_anew() -> None:
 
 
 def lagging(lag: int, per_second: float, written: int = 0, **changes: Any) -> Ingestion:
-    """`written` records have come since the supervisor looked, 20 s ago."""
+    """`written` records have arrived since the supervisor's poll 20 s ago."""
     one = with_status(running(**changes), total_lag=lag)
     offsets = TopicOffsets("edits", {0: 0, 1: 0}, {0: 100 + written, 1: 90})
     return replace(one, counts=RowCounts(190, per_second=per_second), offsets=offsets)
@@ -304,7 +304,7 @@ def test_reading_that_stands_still() -> None:
 def test_a_lag_that_is_soon_read_is_no_problem() -> None:
     assert look(lagging(2999, 10.0, written=1000)) == ()
     young = (task(2, created=ago(minutes=1)), task(1, created=ago(minutes=1)))
-    assert look(lagging(5000, 0.0, tasks=young)) == ()  # it has hardly begun
+    assert look(lagging(5000, 0.0, tasks=young)) == ()  # it has just begun
 
 
 def test_records_that_cannot_be_parsed() -> None:
@@ -342,7 +342,7 @@ def test_an_unhealthy_supervisor_says_why() -> None:
     problem = only(one)
     assert (problem.problem, problem.cause) == ("unhealthy", "Failed to construct consumer")
     assert problem.repair == "SHOW TASKS FOR default.wiki"
-    assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which says it better
+    assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which is more specific
     both = look(replace(one, pending="START"))
     assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
 

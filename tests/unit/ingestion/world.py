@@ -1,4 +1,4 @@
-"""Ingestions as Druid and Kafka tell of them, made by hand: what the tests of this folder share."""
+"""Handmade states of ingestions in Druid and Kafka, shared by the tests of this folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ago(**units: float) -> str:
 
 
 def table(name: str = "wiki", **properties: str) -> Table:
-    """A table fed from the topic `edits`; keys of properties have `_` for `.`."""
+    """A table that ingests from the topic `edits`; keys of properties have `_` for `.`."""
     given = {"kafka.topic": "edits", "kafka.bootstrap.servers": "kafka:9092"}
     given |= {key.replace("_", "."): value for key, value in properties.items()}
     columns = (Column("__time", TIMESTAMP), Column("page", STRING))
@@ -29,7 +29,7 @@ def table(name: str = "wiki", **properties: str) -> Table:
 
 
 def supervisor(of: Table | str = "default.wiki", state: str = "RUNNING", **io: Any) -> Supervisor:
-    """That of a table of this home; with a name alone it is nobody's."""
+    """The context of a supervisor of a table of this home; with only a name it has no owner."""
     source, context = (of, {}) if isinstance(of, str) else (of.data_source, {
         OWNER_TABLE: of.full_name, OWNER_ID: of.table_id, OWNER_HOME: HOME,
     })  # fmt: skip
@@ -52,7 +52,7 @@ def task(number: int = 1, state: str = "RUNNING", source: str = "default.wiki", 
 
 
 def running(**changes: Any) -> Ingestion:
-    """The table `wiki`, whose two tasks are as far as they can be."""
+    """The table `wiki`, whose two tasks have read everything."""
     wiki = table()
     status = SupervisorStatus(
         "RUNNING", "RUNNING", suspended=False, healthy=True, partitions=2,

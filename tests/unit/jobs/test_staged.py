@@ -1,4 +1,4 @@
-"""What is known of staged rows."""
+"""The measures of staged rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_intervals_that_touch_are_one() -> None:
 
 
 def test_layout() -> None:
-    """Only subtasks that divide the files among them gain from files with few intervals."""
+    """Only subtasks that share the files benefit from files with few intervals."""
 
     def task(subtasks: int, partitions: str) -> dict[str, object]:
         schema = {"granularitySpec": {"segmentGranularity": "month"}}

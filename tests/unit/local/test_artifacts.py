@@ -159,7 +159,7 @@ def test_progress_tells_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def put(artifact: Artifact, content: bytes) -> Path:
-    """What a killed run left in the download folder."""
+    """The files of a killed run in the download folder."""
     jar = artifacts.cache_folder() / "download" / "ivy" / artifact.org / artifact.file_name
     jar.parent.mkdir(parents=True)
     jar.write_bytes(content)
@@ -203,7 +203,7 @@ def test_interrupt_keeps_what_is_whole(fresh_cache: Path, until: Callable[[Calla
         program.communicate()
     kept = [artifact for name in names for artifact in locked_group(name) if cached(artifact)]
     assert kept
-    assert resolve(kept) == [cached(artifact) for artifact in kept]  # nobody holds the lock any more
+    assert resolve(kept) == [cached(artifact) for artifact in kept]  # the lock is free
 
 
 def test_no_room(fresh_cache: Path) -> None:

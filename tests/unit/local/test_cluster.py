@@ -1,4 +1,4 @@
-"""What is refused before anything is started, and a home without a cluster."""
+"""Errors before anything is started, and a home without a cluster."""
 
 from __future__ import annotations
 

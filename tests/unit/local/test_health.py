@@ -1,4 +1,4 @@
-"""What listens on a service's port need not be that service: it is then not ready, whatever it says."""
+"""Another program on a service's port: the service is not ready, whatever the program responds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java is taken, and which is refused."""
+"""The choice of a Java installation, and its refusal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _look_again() -> Iterator[None]:
 
 
 def pretend(folder: Path, banner: str) -> Path:
-    """A `java` that prints `banner` when asked for its version."""
+    """A `java` that prints `banner` as its version."""
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{banner}\nEND\n")

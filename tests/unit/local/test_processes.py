@@ -22,7 +22,7 @@ from hivedruid.local.state import Started, arguments_file, runs, start_ticks
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    """A port that somebody listens on."""
+    """A port in use."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -98,7 +98,7 @@ def test_stop(tmp_path: Path, code: str, ended_by: signal.Signals) -> None:
         program.stdout.readline()
         process = Started(program.pid, start_ticks(program.pid) or 0, 0.0)
         processes.stop(tmp_path, [("broker", process), ("zookeeper", Started(process.pid, 1, 0.0))], 0.2)
-        assert runs(tmp_path, "kafka", process)  # neither name nor start were those of the process
+        assert runs(tmp_path, "kafka", process)  # neither name nor start time match the process
         processes.stop(tmp_path, [("kafka", process)], 0.2)
         assert program.wait(60) == -ended_by
 
@@ -110,7 +110,7 @@ def test_start_keeps_the_log_of_before(tmp_path: Path, until: Callable[[Callable
     log = log_file(tmp_path, "kafka")
     log.parent.mkdir()
     log.write_text("before\n")
-    with contextlib.suppress(ExecutionError):  # told where Java is gone already when it is looked for
+    with contextlib.suppress(ExecutionError):  # the process exits before it is checked
         processes.start(tmp_path, "kafka")
     until(lambda: "NoSuchFlag" in processes.end_of(log))
     assert processes.previous_log(log).read_text() == "before\n"

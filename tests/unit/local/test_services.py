@@ -34,7 +34,7 @@ def test_properties() -> None:
 
 
 def test_arguments_are_read_back_as_they_are(tmp_path: Path) -> None:
-    """What Java makes of the file, of a home whose name has everything that a shell or Java might stumble over."""
+    """The file as Java parses it, for a home whose name has characters that are special for shells or Java."""
     home = tmp_path / "my \"own\" 'ö' \\ $HOME #1"
     write_configuration(home, HEAPS["small"], PORTS, {"kafka": [tmp_path / "some jar.jar"]})
     file = arguments_file(home, "kafka")

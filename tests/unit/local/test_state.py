@@ -1,4 +1,4 @@
-"""Which processes are taken for ours."""
+"""The identification of this home's processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Begin = Callable[..., Started]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home whose name is no trouble, with a folder for a cluster."""
+    """A home with an ordinary name and a folder for a cluster."""
     home = tmp_path / "my home"
     folder(home).mkdir(parents=True)
     return home
@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def begin() -> Iterator[Begin]:
-    """Starts programs that wait, with these arguments on their command line; all are gone at the end."""
+    """Starts programs that wait, with these arguments on their command line; all are stopped at the end."""
     programs = []
 
     def start(*arguments: str) -> Started:
@@ -113,7 +113,7 @@ def test_a_stranger_with_the_same_number(home: Path, begin: Begin) -> None:
 
 
 def test_a_zombie_does_not_run(until: Callable[[Callable[[], object]], None]) -> None:
-    with subprocess.Popen(["true"]) as program:  # nobody asks for its answer before the end of the block
+    with subprocess.Popen(["true"]) as program:  # its exit code is not read before the end of the block
         until(lambda: start_ticks(program.pid) is None)
         assert Path(f"/proc/{program.pid}").exists()
 

@@ -1,4 +1,4 @@
-"""What tests of the parser share: a statement, the text of a span, and an error with its place."""
+"""Shared by tests of the parser: a statement, the text of a span, and an error with its position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def one(text: str) -> Any:
 
 
 def at(span: Span | None) -> str:
-    """The text a span points at."""
+    """The text of a span."""
     assert span is not None
     return span.source_line[span.column - 1 : span.column - 1 + span.length]
 

@@ -1,4 +1,4 @@
-"""What sqlglot would let pass and Hive does not."""
+"""Syntax that sqlglot accepts and Hive does not."""
 
 from __future__ import annotations
 

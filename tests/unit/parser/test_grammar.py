@@ -32,7 +32,7 @@ from hivedruid.script import SourceStatement, split
 GRAMMAR = Path(__file__).parents[3] / "grammar"
 TEXT = (GRAMMAR / "hive_statements.lark").read_text(encoding="utf-8")
 EXAMPLES = (GRAMMAR / "hive_statements.q").read_text(encoding="utf-8")
-# Rules that are only there to put others together.
+# Rules that only combine others.
 CONTAINERS = {"script", "statement"}
 
 
@@ -86,7 +86,7 @@ WORDS = {
 
 
 def generated(start: str) -> st.SearchStrategy[str]:
-    """Text of a rule; every terminal stands between blanks, or the words would run into each other."""
+    """Text of a rule; terminals are separated by spaces."""
     words = dict(WORDS)
     for terminal in grammar().terminals:
         if isinstance(terminal.pattern, PatternStr):
@@ -99,7 +99,7 @@ def generated(start: str) -> st.SearchStrategy[str]:
 
 @cache
 def expansions() -> dict[str, list[tuple[str, ...]]]:
-    """Rule -> what it may be made of; `"text"` in front of a word marks a terminal."""
+    """Rule -> its alternatives; `"text"` before a word marks a terminal."""
     result: dict[str, list[tuple[str, ...]]] = {}
     for rule in Lark(TEXT, start=["script", "statement"], parser="earley").rules:
         parts = tuple(("!" if symbol.is_term else "") + symbol.name for symbol in rule.expansion)
@@ -109,7 +109,7 @@ def expansions() -> dict[str, list[tuple[str, ...]]]:
 
 @cache
 def heights() -> dict[str, int]:
-    """How deep the smallest text of each rule is."""
+    """The depth of the smallest text of each rule."""
     known: dict[str, int] = {}
     while True:
         before = dict(known)
@@ -134,7 +134,7 @@ def words() -> dict[str, st.SearchStrategy[str]]:
 
 @st.composite
 def sentences(draw: st.DrawFn, starts: tuple[str, ...], size: int = 60) -> str:
-    """Text of one of the rules, with about `size` choices in it: then every rule takes its smallest form."""
+    """Text of one of the rules, with about `size` choices; after that every rule uses its smallest form."""
     left = size
     result: list[str] = []
     todo = [draw(st.sampled_from(starts))]
@@ -146,7 +146,7 @@ def sentences(draw: st.DrawFn, starts: tuple[str, ...], size: int = 60) -> str:
         left -= 1
         choices = expansions()[part]
         if part == "name":
-            choices = [("!NAME",)] * 12 + choices  # most strange names may not be a table's
+            choices = [("!NAME",)] * 12 + choices  # most unusual names are not valid for a table
         if left <= 0:
             smallest = min(_height(choice, heights()) or 0 for choice in choices)
             choices = [choice for choice in choices if (_height(choice, heights()) or 0) == smallest]
@@ -162,7 +162,7 @@ SLOW = settings(max_examples=250, deadline=None, suppress_health_check=list(Heal
 
 
 def check(text: str) -> bool:
-    """Whether the whole script is parsed; anything but a HiveDruidError with a place comes out of here."""
+    """Whether the whole script is parsed; raises everything except a HiveDruidError with a position."""
     refusal: HiveDruidError | None = None
     try:
         for source in split(text):
@@ -190,7 +190,7 @@ def test_longer_scripts_are_parsed_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("starts", "least"), [(QUERIES, 0.85), (OTHERS, 0.75), (SETTINGS, 0.8)])
 def test_most_of_what_the_grammar_makes_is_parsed(starts: tuple[str, ...], least: float) -> None:
-    """The rest is refused for what no grammar says: a name given twice, decimal(50), a table called `a b`."""
+    """The rest is refused for reasons beyond the grammar: a duplicate name, decimal(50), a table called `a b`."""
     outcomes: list[bool] = []
 
     @settings(SLOW, max_examples=300, derandomize=True, database=None)

@@ -22,7 +22,7 @@ def one(text: str) -> Any:
 
 
 def at(span: Span | None) -> str:
-    """The text a span points at."""
+    """The text of a span."""
     assert span is not None
     return span.source_line[span.column - 1 : span.column - 1 + span.length]
 

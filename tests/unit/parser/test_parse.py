@@ -1,4 +1,4 @@
-"""Text to statements: every kind, its parts, and their places."""
+"""Text to statements: every kind, its parts, and their positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries: literals, places, and errors."""
+"""Queries: literals, positions, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Operators bind as in Hive's grammar: random chains against a reading of their own, and examples that Hive answered."""
+"""Operator precedence as in Hive's grammar: random chains compared with an independent parser, and examples with Hive's
+results.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ Tree = str | tuple[str, ...] | tuple["Tree", ...]
 
 
 def tree_of(e: exp.Expr) -> Tree:
-    """sqlglot's tree as nested tuples, brackets left out."""
+    """sqlglot's tree as nested tuples, without parentheses."""
     if isinstance(e, exp.Paren):
         return tree_of(e.this)
     if type(e) in NAMES:
@@ -40,7 +42,7 @@ def tree_of(e: exp.Expr) -> Tree:
 
 
 def read(words: list[str]) -> Tree:
-    """The tree of a chain: split at the last operator of the loosest level, else at a sign in front."""
+    """The tree of a chain: split at the last operator of the loosest level, else at a leading sign."""
     if words[-1] == "IS NULL":
         return ("IS NULL", read(words[:-1]))
     found = [i for i, word in enumerate(words) if i and word in LEVEL and words[i - 1] not in SIGNS | set(LEVEL)]

@@ -53,7 +53,7 @@ def test_several_distincts_of_all_rows_leave_the_merge_buffers_to_the_sets() -> 
 
 
 def test_one_distinct_of_all_rows_is_not_held_by_the_broker() -> None:
-    """A timeseries would have the values materialised, of which a broker takes so many only."""
+    """A timeseries would materialize the values, and a broker limits their number."""
     query = native("SELECT count(DISTINCT city) FROM ev")
     assert (query["queryType"], query["dimensions"]) == ("groupBy", [])
 
@@ -91,7 +91,7 @@ def test_conditions_order_and_limit_are_those_of_all_sets_together() -> None:
     )
     assert "filter" not in query
     assert len(query["having"]["filter"]["fields"]) == 2
-    # a left-out key is null even where a key never is, so that the flag for nulls last is needed
+    # an omitted key is null even if the key never is, so the flag for nulls last is needed
     assert query["limitSpec"]["columns"][0]["dimension"] == "p0"
     assert query["limitSpec"]["limit"] == 4
 
@@ -150,11 +150,11 @@ def test_what_is_computed_with_a_bucket_reads_the_earliest_time_of_its_rows() ->
         ("US/Pacific", "hour", "timeseries"),  # no whole hours before 1883
         ("Europe/Berlin", "day", "timeseries"),  # midnights were moved in the forties
         ("Asia/Kolkata", "month", "timeseries"),
-        ("America/Havana", "day", "groupBy"),  # to this day
+        ("America/Havana", "day", "groupBy"),  # until today
     ],
 )
 def test_clock_changes_outside_of_the_interval_do_not_matter(zone: str, unit: str, bounded: str) -> None:
-    """No first time is known for certain: without a bound the zone's whole history counts."""
+    """The first time is never certain: without a bound the zone's whole history is considered."""
     form = f"SELECT floor_{unit}(`__time`), count(*) FROM ev {{}} GROUP BY floor_{unit}(`__time`)"
     assert native(form.format(""), zone)["queryType"] == "groupBy"
     assert native(form.format("WHERE `__time` < '2021-01-01'"), zone)["queryType"] == "groupBy"
@@ -164,7 +164,9 @@ def test_clock_changes_outside_of_the_interval_do_not_matter(zone: str, unit: st
 def test_rows_in_the_order_of_time_are_in_that_of_its_floors() -> None:
     assert native("SELECT floor_month(`__time`) m FROM ev ORDER BY m DESC LIMIT 2")["order"] == "descending"
     assert not is_pushed("SELECT floor_month(`__time`) m, clicks FROM ev ORDER BY m, clicks")
-    assert not is_pushed("SELECT CAST(`__time` AS TIMESTAMP) m FROM ev ORDER BY m", "US/Pacific")  # an hour comes twice
+    assert not is_pushed(
+        "SELECT CAST(`__time` AS TIMESTAMP) m FROM ev ORDER BY m", "US/Pacific"
+    )  # an hour occurs twice
 
 
 # --- aggregators -----------------------------------------------------------------------------------------------------
@@ -253,7 +255,7 @@ def test_rows_that_the_broker_does_not_hold_are_not_asked_again() -> None:
 
 
 def test_times_of_an_inner_scan_have_another_name() -> None:
-    """Small numbers come back to the broker as Integers, which it does not take for a `__time`."""
+    """Small numbers are returned to the broker as Integers, which it does not accept for a `__time`."""
     inner = native("SELECT max(`__time`) FROM (SELECT `__time` FROM ev LIMIT 10) x")["dataSource"]["query"]
     assert inner["columns"] == ["$time"]
 

@@ -1,4 +1,4 @@
-"""Totals of times that are asked first, and the plan that their answers make."""
+"""Totals of times that are queried first, and the plan with their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def planned(sql: str, zone: str = "UTC", answers: dict[str, Any] | None = None) 
 
 
 def answered(sql: str, *row: Any, zone: str = "UTC") -> dict[str, Any]:
-    """The native query once the only thing that is asked first has this answer."""
+    """The native query when the single total has this result."""
     (ask,) = planned(sql, zone).asks
     known = planned(sql, zone, {ask.key: row})
     assert known.asks == ()

@@ -1,4 +1,4 @@
-"""Names, scopes and clauses: what a query means before any rule, and how wrong ones are refused."""
+"""Names, scopes and clauses: the meaning of a query before any rule, and the errors for invalid ones."""
 
 from __future__ import annotations
 

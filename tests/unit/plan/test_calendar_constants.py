@@ -1,4 +1,4 @@
-"""Calendar functions of constants: the values that Hive 4.0.1 answers, and the intervals that conditions with them become."""
+"""Calendar functions of constants: Hive 4.0.1's values, and the intervals of conditions with them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_calendar_function_of_constants_is_the_constant_that_hive_answers(expr
 @pytest.mark.parametrize(
     "expression",
     [
-        "date_format(date '2026-01-05', 'E')",  # names depend on the language
+        "date_format(date '2026-01-05', 'E')",  # names depend on the locale
         "add_months(date '2025-02-28', 1, 'yyyy/MM/dd')",
         "add_months(date '9999-12-31', 1)",
         "trunc('2025-05-17 10:11:12', 'mon')",

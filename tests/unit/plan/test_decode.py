@@ -1,4 +1,4 @@
-"""Druid's values as the Hive types they mean."""
+"""Druid's values as Hive types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants computed while planning: only where the result is certain, and as Java computes it."""
+"""Constants computed during planning: only if the result is certain, and as Java computes it."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_the_clock_is_read_in_the_sessions_zone() -> None:
 
 
 def test_months_of_a_zoned_time_move_in_local_time() -> None:
-    """From winter to summer time the wall clock stays, the instant moves by an hour."""
+    """From winter to summer time the wall-clock time is kept, the instant moves by an hour."""
     text = "CAST('2020-02-15 10:00:00 US/Pacific' AS timestamp with local time zone) + INTERVAL '1' MONTH"
     assert value(text, "US/Pacific") == datetime(2020, 3, 15, 17, 0, tzinfo=UTC)
     days = "CAST('2020-03-07 10:00:00 US/Pacific' AS timestamp with local time zone) + INTERVAL '1' DAY"

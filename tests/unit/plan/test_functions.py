@@ -1,4 +1,4 @@
-"""The table of functions: what is in it runs as Hive has it, everything else is refused before anything is read."""
+"""The table of functions: its functions run with Hive's semantics, all others are refused before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A function that makes rows changes how many there are: nothing above it may drop it, nor move past it what counts rows."""
+"""A table-generating function changes the number of rows: it must not be dropped, and aggregates must not move past
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ MADE = f"SELECT {WORDS} AS w, country FROM ev"
 
 
 def views(node: Node) -> list[LateralView]:
-    """The nodes that make rows, those in subqueries included."""
+    """The nodes that generate rows, including those in subqueries."""
     found = [n for n in node.walk() if isinstance(n, LateralView)]
     for inner in node.walk():
         for rex in inner.expressions():
@@ -59,7 +61,7 @@ def test_rows_that_are_made_are_counted(sql: str) -> None:
 
 
 def test_a_select_makes_the_rows_of_a_lateral_view() -> None:
-    """With the columns that the function has, by its own names or those of AS; of what GROUP BY leaves."""
+    """With the function's columns, by its default names or those of AS; over the output of GROUP BY."""
     assert [c.name for c in plan("SELECT posexplode(tags) FROM tagged").node.columns] == ["pos", "col"]
     assert [c.name for c in plan("SELECT posexplode(tags) AS (p, t) FROM tagged").node.columns] == ["p", "t"]
     assert [c.type.name for c in plan("SELECT (explode(tags)) AS x FROM tagged").node.columns] == ["string"]

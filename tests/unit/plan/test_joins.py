@@ -1,4 +1,4 @@
-"""Joins: what becomes a native `join` data source, what stays on Spark and why, and what narrows either."""
+"""Joins: those that become a native `join` data source, those that stay on Spark and why, and filters on either."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_what_is_known_of_a_key_is_known_of_its_equal() -> None:
     times = plan("SELECT a.clicks FROM evt a JOIN evt b ON a.`__time` = b.`__time` WHERE b.`__time` >= '2020-01-01'")
     assert all(input_of(times, i)["intervals"][0].startswith("2020") for i in (0, 1))
     left = plan("SELECT a.clicks FROM ev a LEFT JOIN evt b ON a.country = b.country AND b.country = 'x'")
-    assert "filter" not in input_of(left)  # the left rows stay, whatever is known of the right
+    assert "filter" not in input_of(left)  # the left rows are kept, whatever the right side
 
 
 def test_null_keys_do_not_travel() -> None:
@@ -365,7 +365,7 @@ PERIODS = (
 
 
 def test_a_join_of_groups_is_ordered_and_limited_by_a_group_by() -> None:
-    """Each row is a group of its own, since neither side has a country twice."""
+    """Each row is a group of its own, since countries are unique on both sides."""
     query = native(PERIODS.format(columns="country, sum(clicks) s", keys="country"))
     assert (query["queryType"], query["dataSource"]["type"]) == ("groupBy", "join")
     assert query["limitSpec"]["limit"] == 3

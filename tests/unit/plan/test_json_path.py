@@ -1,4 +1,4 @@
-"""Paths of get_json_object(); each was asked of Hive 4.0.1 over objects and arrays."""
+"""Paths of get_json_object(); each was tested with Hive 4.0.1 over objects and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hive's texts of times and intervals."""
+"""Hive's strings of times and intervals."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TIMESTAMPS = [
     ("2020-13-01", None),
     ("2020-01-02T03:04:05.5", datetime(2020, 1, 2, 3, 4, 5, 500000)),
     ("2020-01-02T03:04", datetime(2020, 1, 2, 3, 4)),
-    ("2020-01-02T03:04:05Z", datetime(2020, 1, 2)),  # Hive reads an ISO text without zone only; of others the date
+    ("2020-01-02T03:04:05Z", datetime(2020, 1, 2)),  # Hive parses an ISO string only without a zone; of others the date
     ("2020-01-02T03:04:05+02:00", datetime(2020, 1, 2)),
     ("2020-01-02-04:30:00", datetime(2020, 1, 2)),
-    ("2020-01-02 03:04:05 +02:00", datetime(2020, 1, 2, 3, 4, 5)),  # the zone is not looked at
+    ("2020-01-02 03:04:05 +02:00", datetime(2020, 1, 2, 3, 4, 5)),  # the zone is ignored
     ("2020-01-02 03:04:05Z", datetime(2020, 1, 2, 3, 4, 5)),
     ("2020-01-02 03:04:05 abc", datetime(2020, 1, 2)),
     ("2020-01-02abc", datetime(2020, 1, 2)),

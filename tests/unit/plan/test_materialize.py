@@ -1,4 +1,4 @@
-"""Rewriting with materialized views: what a view answers for, and what it must not."""
+"""Rewriting with materialized views: the queries that a view can answer, and those that it must not."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_units_that_do_not_fit_into_each_other(fine: str, coarse: str) -> None:
 
 
 def test_hours_of_a_zone_are_not_rolled_up() -> None:
-    """Offsets of some zones were once no whole hours, so that an hour lies in two days."""
+    """Offsets of some zones were once not whole hours, so that an hour belongs to two days."""
     text = "SELECT floor_hour(`__time`) AS `__time`, sum(clicks) AS s FROM ev GROUP BY floor_hour(`__time`)"
     query = "SELECT floor_day(`__time`), sum(clicks) FROM ev GROUP BY floor_day(`__time`)"
     answered(text, query)
@@ -240,7 +240,7 @@ def test_conditions_that_imply_the_views(of_view: str, of_query: str) -> None:
         ("country = 'a'", "lower(country) = 'a'"),
         ("country <> 'a'", "country IS NULL"),
         ("revenue > 1.5", "revenue >= 1.5"),
-        ("revenue >= 4", "revenue > 3"),  # between two whole numbers there are others
+        ("revenue >= 4", "revenue > 3"),  # there are other values between two integers
         ("revenue IN (4, 5)", "revenue > 3 AND revenue < 6"),
         ("`__time` >= '2020-01-01'", "`__time` >= '2019-12-31 23:59:59.999'"),
         ("`__time` >= '2020-01-01'", "hour(`__time`) = 3"),
@@ -312,7 +312,7 @@ def test_other_joins(query: str, reason: str) -> None:
 
 
 def test_tables_that_only_add_columns_may_be_left_out() -> None:
-    """`root`: it was counted that every row of `ev` is in the view once."""
+    """`root`: counting showed that every row of `ev` is in the view once."""
     text = answered(JOINED, "SELECT country, sum(clicks) FROM ev GROUP BY country", root=0)
     assert "TableScan(table=[default.mv]" in text
     refused(JOINED, "SELECT pop, country FROM dim", root=0)
@@ -440,7 +440,7 @@ def test_a_column_compared_with_itself_is_not_null() -> None:
 
 
 def test_a_zero_is_two_groups() -> None:
-    """Groups with -0.0 and 0.0 are two rows of a view, and one group of the query that asks for 0.0."""
+    """Groups with -0.0 and 0.0 are two rows of a view, and one group of a query for 0.0."""
     text = (
         "SELECT floor_day(`__time`) AS `__time`, revenue, count(*) AS n FROM ev GROUP BY floor_day(`__time`), revenue"
     )
@@ -449,7 +449,7 @@ def test_a_zero_is_two_groups() -> None:
 
 
 def test_equal_columns_as_two_keys() -> None:
-    """The groups stay those of two columns: the view gives one of them twice, below."""
+    """The groups are still those of two columns: the view has one of them twice, below."""
     query = (
         "SELECT e.country, d.country, count(*) FROM ev e JOIN dim d ON e.country = d.country "
         "GROUP BY e.country, d.country"

@@ -1,4 +1,4 @@
-"""What operators, casts and functions do not take is refused while planning, with its place; Spark never hears of it."""
+"""Invalid operands of operators, casts and functions are rejected during planning, with their position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What planning costs, counted in rules asked and native queries written: the clock is benchmarks/planning.py's."""
+"""The cost of planning, in rules tried and native queries written; benchmarks/planning.py measures the time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDE = Table(
 
 
 def counted(asked: Counter[int]) -> Rule:
-    """A rule that never applies, and counts how often it is asked about each node."""
+    """A rule that never applies, and counts how often it is tried on each node."""
     kept: list[Node] = []
 
     def rule(node: Node, _context: RuleContext) -> Node | None:
@@ -43,7 +43,7 @@ def counted(asked: Counter[int]) -> Rule:
     ],
 )
 def test_a_rule_is_asked_once_in_a_pass_about_a_node_that_it_left_alone(sql: str) -> None:
-    """The last pass finds nothing to do; without a memory a node is asked about with every step above it."""
+    """The last pass changes nothing; without a cache the rule would be tried on a node again with every step above it."""
     asked: Counter[int] = Counter()
     plan(sql, rules=(*RULES, counted(asked)))
     assert max(asked.values()) <= 2
@@ -64,7 +64,7 @@ def test_rules_see_the_columns_that_are_read_alone() -> None:
 
 
 def test_the_text_of_a_statement_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every name in a query has a place in it, and with the place the line that an error would show."""
+    """Every name in a query has a span, and with the span the line that an error would show."""
     from hivedruid import script
 
     searched: list[str] = []

@@ -1,4 +1,4 @@
-"""The table of docs/pushdown.md says what is so."""
+"""The table of docs/pushdown.md is correct."""
 
 from __future__ import annotations
 

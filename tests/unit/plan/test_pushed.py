@@ -1,4 +1,4 @@
-"""How much of a query Druid answers."""
+"""The extent to which queries are pushed down."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ OURS = [
 
 
 def pushed(sql: str, zone: str) -> str:
-    """`full`, `partly` or `not`: how much of the query Druid answers."""
+    """`full`, `partly` or `not`: the extent to which the query is pushed down."""
     statement = parser.parse(SourceStatement(sql))
     assert isinstance(statement, Query)
     plan = plan_query(statement.expression, statement.source, snapshot(zone, (EV, K, DIM)))

@@ -1,4 +1,4 @@
-"""UNION, INTERSECT and EXCEPT: what becomes one native query, and what of it at least is pushed."""
+"""UNION, INTERSECT and EXCEPT: those that become one native query, and the parts of others that are pushed down."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_union_all_of_disjoint_filters_is_one_scan(p: str, q: str) -> None:
         ("clicks < 3", "imps >= 3"),
         ("city = 'a'", "city = 'a'"),
         ("clicks IN (1, 2)", "clicks IN (2, 3)"),
-        ("city < 'm'", "city > 'm'"),  # engines order texts each in its way
+        ("city < 'm'", "city > 'm'"),  # engines order strings differently
     ],
 )
 def test_rows_that_both_filters_may_let_through_are_read_twice(p: str, q: str) -> None:

@@ -1,4 +1,4 @@
-"""The lowering to Spark SQL: the text of clauses and expressions. What it answers, tests/equivalence and tests/q show."""
+"""The translation to Spark SQL: the text of clauses and expressions. tests/equivalence and tests/q test the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lowered(expression: str, zone: str = "UTC") -> str:
     [
         ("pop + 1", "(`pop` + 1)"),
         ("pop = 2147483648", "(`pop` = CAST('2147483648' AS BIGINT))"),
-        ("region = 5", None),  # Hive compares text with a number as doubles
+        ("region = 5", None),  # Hive compares a string with a number as doubles
         ("pop > 1.5", "(`pop` > CAST('1.5' AS DECIMAL(2,1)))"),
         ("region LIKE 'it\\'s%'", "(`region` LIKE 'it\\'s%')"),
         ("region RLIKE '\\\\d+'", "(`region` RLIKE '\\\\d+')"),
@@ -35,7 +35,7 @@ def lowered(expression: str, zone: str = "UTC") -> str:
 def test_expression(hive: str, spark: str | None) -> None:
     text = lowered(hive)
     if spark is None:
-        assert "CASE WHEN" in text  # Hive's answer where Spark's own differs
+        assert "CASE WHEN" in text  # Hive's result where Spark's own differs
     else:
         assert text == spark
 
@@ -49,7 +49,7 @@ def test_expression(hive: str, spark: str | None) -> None:
             "SELECT `region` AS `region_1`, sum(`pop`) AS `$f1` FROM `dim_0` GROUP BY `region` HAVING (sum(`pop`) > 3)",
         ),
         (
-            # over grouping sets Spark does not always find the keys in HAVING
+            # over grouping sets Spark does not always resolve the keys in HAVING
             "SELECT region, count(*) FROM dim GROUP BY region, country GROUPING SETS ((region, country), region) HAVING region IS NULL OR count(*) = 1",
             "SELECT `region_1`, `$f2` FROM (SELECT `region` AS `region_1`, `country` AS `country_1`, count(*) AS `$f2`, "
             "grouping_id() AS `_grouping_id` FROM `dim_0` GROUP BY `region`, `country` "
@@ -58,7 +58,7 @@ def test_expression(hive: str, spark: str | None) -> None:
         ("SELECT region FROM dim ORDER BY region LIMIT 3 OFFSET 1", "SELECT `region` FROM `dim_0` ORDER BY `region` ASC NULLS LAST LIMIT 3 OFFSET 1"),
         ("SELECT region FROM dim ORDER BY region DESC NULLS LAST", "SELECT `region` FROM `dim_0` ORDER BY `region` DESC NULLS LAST"),
         (
-            # behind HAVING Spark's ORDER BY sees only what is selected
+            # after HAVING, Spark's ORDER BY resolves only output columns
             "SELECT region FROM dim GROUP BY region, country HAVING count(*) > 1 ORDER BY country",
             "SELECT `region_1` FROM (SELECT `region` AS `region_1`, `country` AS `country_1` FROM `dim_0` GROUP BY `region`, `country` "
             "HAVING (count(*) > 1)) ORDER BY `country_1` ASC NULLS LAST",

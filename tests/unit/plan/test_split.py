@@ -1,4 +1,4 @@
-"""The cut between Druid and Spark: the job that is left, its inputs, its order, and the reasons."""
+"""The split between Druid and Spark: the remaining job, its inputs, its order, and the reasons."""
 
 from __future__ import annotations
 

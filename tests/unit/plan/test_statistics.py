@@ -1,4 +1,4 @@
-"""Estimates of rows from statistics, and the bounds that hold whatever the data."""
+"""Estimates of rows from statistics, and the bounds for any data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subqueries in WHERE, HAVING and SELECT: as joins where that is exact, else where they stand."""
+"""Subqueries in WHERE, HAVING and SELECT: as joins if that is exact, otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_constant_among_the_rows_of_a_subquery() -> None:
 
 @pytest.mark.parametrize("where", ["", " WHERE country IS NOT NULL", " WHERE clicks > 100"])
 def test_not_in_of_what_may_be_null_counts_the_nulls(where: str) -> None:
-    """One null among the rows and nothing is known to be no part of them; of no rows it is."""
+    """With a null among the rows, no value is known to be missing from them; over no rows every value is."""
     made = druid_read(plan(f"SELECT clicks FROM ev e WHERE country NOT IN (SELECT country FROM evt{where})"))
     assert made is not None
     outer = made.query["dataSource"]
@@ -132,4 +132,4 @@ def test_not_in_of_what_may_be_null_counts_the_nulls(where: str) -> None:
     assert [d["dimension"] for d in keys["dimensions"]] == ["country"]
     counts = [a["type"] for a in total["aggregations"]]
     assert counts == (["count"] if "IS NOT NULL" in where else ["count", "filtered"])
-    assert made.query["filter"]["fields"][0]["type"] == "null"  # what it does not find among the keys
+    assert made.query["filter"]["fields"][0]["type"] == "null"  # if it finds no match among the keys

@@ -1,4 +1,4 @@
-"""What type an expression has: Hive's rules for arithmetic, comparisons and branches."""
+"""The types of expressions: Hive's rules for arithmetic, comparisons and branches."""
 
 from __future__ import annotations
 

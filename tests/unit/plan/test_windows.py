@@ -1,4 +1,6 @@
-"""Window functions and LATERAL VIEW run on Spark; what is below them is pushed, and only what may pass them."""
+"""Window functions and LATERAL VIEW run on Spark; their inputs are pushed down, and only valid conditions move past
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where Hive 4.0 (HiveDruidRules) and Calcite's Druid adapter give wrong answers or crash: what the plan is here.
+"""Queries for which Hive 4.0 (HiveDruidRules) and Calcite's Druid adapter return wrong results or crash: our plans.
 
-The answers to Hive's are in tests/q/hive_wrong_answers.q.
+The results of Hive's queries are in tests/q/hive_wrong_answers.q.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_hive_4_every_column_may_be_selected() -> None:
 
 @pytest.mark.parametrize("condition", ["country <> 'a'", "country NOT IN ('a', 'b')", "country NOT LIKE 'a%'"])
 def test_hive_6_negations_are_nots_with_three_truth_values(condition: str) -> None:
-    """Druid's `not` filter does not hold for nulls (SQL null logic, the only one since Druid 32)."""
+    """Druid's `not` filter is not true for nulls (SQL null logic, the only one since Druid 32)."""
     _, found = where(condition)
     assert found is not None
     assert found["type"] == "not"
@@ -101,7 +101,7 @@ def test_hive_11_lists_and_ranges_of_years_are_intervals() -> None:
 
 
 def test_hive_13_decimal_post_aggregations_are_not_planned() -> None:
-    """Beyond 15 digits, that is: what a DOUBLE holds is read as the decimal it stands for."""
+    """Beyond 15 digits: the value of a DOUBLE is read as the decimal that it represents."""
     assert not is_pushed("SELECT CAST(sum(clicks) AS decimal(18,2)) FROM ev")
     assert is_pushed("SELECT CAST(sum(clicks) AS decimal(10,2)) FROM ev")
 
@@ -228,7 +228,7 @@ CRASHES_OF_CALCITE = [
 @pytest.mark.parametrize("sql", CRASHES_OF_CALCITE)
 def test_calcite_b_what_crashed_is_pushed_whole(sql: str) -> None:
     text = json.dumps(native(sql))
-    for wrong in (",'',", "E+", "e+"):  # empty origins and patterns, exponents with a plus: Druid refuses them
+    for wrong in (",'',", "E+", "e+"):  # empty origins and patterns, exponents with a plus: Druid rejects them
         assert wrong not in text
 
 

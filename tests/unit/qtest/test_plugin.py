@@ -1,4 +1,4 @@
-"""The plugin in a project of its own, run by a pytest of its own."""
+"""The plugin in a separate project, run by a separate pytest."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def test_interrupted(tmp_path: Path) -> None:
         "start_new_session": True,
     }
     process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, **options)
-    with process, fifos[0].open("w"), fifos[1].open("w"):  # open when both scripts run
+    with process, fifos[0].open("w"), fifos[1].open("w"):  # exists while both scripts run
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")

@@ -1,4 +1,4 @@
-"""What the Spark tests share: a runner per test on one driver per process, and tables over files they write."""
+"""Shared by the Spark tests: a runner per test on one driver per process, and tables over files that they write."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ except HiveDruidError as error:
 
 
 def start(home: Path, *settings: str, own: bool = False, **environment: str) -> subprocess.Popen[str]:
-    """A process with one job; `own`: on the home's own server, not on the one that the tests share."""
+    """A process with one job; `own`: on the home's own server, not on the shared one of the tests."""
     inherited = {key: value for key, value in os.environ.items() if not (own and key == server.SPARK_HOME)}
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(home), "SELECT 1", *settings],
@@ -65,7 +65,7 @@ def run(home: Path, *settings: str, own: bool = False, **environment: str) -> su
 
 
 def eventually(condition: Callable[[], object]) -> None:
-    """Wait until it is so."""
+    """Wait until the condition holds."""
     deadline = monotonic() + 240
     while not condition():
         assert monotonic() < deadline
@@ -73,7 +73,7 @@ def eventually(condition: Callable[[], object]) -> None:
 
 
 def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:
-    """A Druid that answers with the rows in the query itself: each cell an SQL literal of DuckDB."""
+    """An engine that returns the rows in the query itself: each cell an SQL literal of DuckDB."""
     names = ", ".join(f'"{column}"' for column in columns)
     rows = ", ".join(f"({', '.join(row)})" for row in read.query["rows"])
     with duckdb.connect() as connection:
@@ -83,7 +83,7 @@ def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:
 
 @dataclass
 class Home:
-    """A home folder with its runner, and what it said."""
+    """A home folder with its runner, and the runner's notes."""
 
     path: Path
     settings: dict[str, str]
@@ -97,7 +97,7 @@ class Home:
         return list(self.runner.rows(job(sql, *inputs)))
 
     def unfinished(self) -> list[str]:
-        """The jobs of the home's session that nobody had cancelled until now."""
+        """The jobs of the home's session that have not been cancelled."""
         return session._clients[self.path].spark.interruptAll()
 
     def write(self, sql: str, table: Table, *inputs: DruidInput | TableInput | Table, overwrite: bool = False) -> int:
@@ -105,7 +105,7 @@ class Home:
 
 
 def job(sql: str, *inputs: DruidInput | TableInput | Table) -> SparkJob:
-    """A job; a table given as such is the view of its name."""
+    """A job; a table that is passed is the view with its name."""
     items = tuple(
         TableInput(item.name, item, tuple(column.name for column in item.columns)) if isinstance(item, Table) else item
         for item in inputs
@@ -142,7 +142,7 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Callable[..., Path]:
-    """Writes lines of text into a file below the test's folder and gives its path."""
+    """Writes lines of text into a file below the test's folder and returns its path."""
 
     def write(*text: str, name: str = "data/part-0.txt") -> Path:
         path = tmp_path / name

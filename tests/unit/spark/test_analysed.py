@@ -1,4 +1,4 @@
-"""What our planner takes, Spark's analyzer takes: no statement ends with Spark's own words about names and types."""
+"""Spark's analyzer accepts what the planner accepts: no statement fails with Spark's errors about names and types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60
 LEAST, MOST = 100, 1500
-"""Statements: the fewest that count as looking, and what is enough on a quick machine."""
+"""Numbers of statements: the minimum, and the maximum on a fast machine."""
 
 COLUMNS = {
     "b": "boolean", "t": "tinyint", "i": "int", "n": "bigint", "f": "float", "d": "double", "c": "decimal(10,2)", "s": "string",

@@ -1,4 +1,4 @@
-"""Deletion of what a failed Spark job wrote. A task that has not been killed yet may write on after the failure."""
+"""Deletion of the output of a failed Spark job. A task that has not been killed yet may still write after the failure."""
 
 from __future__ import annotations
 

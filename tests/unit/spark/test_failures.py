@@ -1,4 +1,4 @@
-"""Spark's own words for an error, its classes and states, are in nothing that a person reads."""
+"""Messages contain none of Spark's error classes and states."""
 
 from __future__ import annotations
 

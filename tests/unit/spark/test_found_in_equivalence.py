@@ -1,4 +1,4 @@
-"""What random queries of the equivalence tests have found about rows that Spark gets from Druid."""
+"""Errors that random queries of the equivalence tests found in rows that Spark gets from Druid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_an_array_of_a_data_source_without_rows_is_an_array(tmp_path: Path) -> None:
-    """A multi-value column is one of plain texts where no row has several values, and where there are no rows."""
+    """A multi-value column is a plain string column if no row has several values, or there are no rows."""
     with Session(tmp_path) as session:
         for text in (
             "CREATE EXTERNAL TABLE t STORED BY 'druid' AS SELECT CAST('2020-01-01' AS timestamp) AS `__time`, 1 AS id, array('a', 'b') AS tags",

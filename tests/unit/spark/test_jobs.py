@@ -1,4 +1,4 @@
-"""Rows and staging: what a job answers, exactly."""
+"""Rows and staging: the exact results of a job."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ ENDLESS = "SELECT id, repeat('x', 1000) FROM range(0, 100000000, 1, 20000)"
 
 
 def test_rows_stream(home: Home) -> None:
-    """The first rows are there long before the last ones could be; whoever has enough of them ends the job."""
+    """The first rows are returned long before the last ones are computed; a reader that stops early ends the job."""
     rows = home.runner.rows(job(ENDLESS))
     assert next(rows)[0] == 0
     rows.close()
@@ -107,7 +107,7 @@ def test_rows_before_a_failure_do_not_hide_it(home: Home) -> None:
 
 
 def test_rows_that_nobody_takes_wait_in_a_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The job ends without its reader; rows from memory and from the file come in their order."""
+    """The job ends without its reader; rows from memory and from the file are returned in order."""
     monkeypatch.setattr(rows_module, "HELD", 100_000)
     rows = home.runner.rows(job("SELECT id, repeat('x', 100), array(id) FROM range(0, 50000, 1, 40)"))
     first = next(rows)
@@ -185,7 +185,7 @@ def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> No
 
 
 def test_homes_do_not_see_each_other(home: Home, tmp_path: Path) -> None:
-    """One server, two homes: each its own view `t`, its own Iceberg table of the same id, its own settings."""
+    """One server, two homes: each has its own view `t`, its own Iceberg table of the same id, its own settings."""
     other = Home(tmp_path / "other", {"spark.sql.shuffle.partitions": "3"})
     table = iceberg_table(columns(a=INT))
     home.write("SELECT 1", table)

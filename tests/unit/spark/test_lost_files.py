@@ -1,4 +1,4 @@
-"""Managed tables whose files are gone or damaged: an error that names the table, never an empty answer."""
+"""Managed tables whose files are missing or damaged: an error that names the table, never an empty result."""
 
 from __future__ import annotations
 

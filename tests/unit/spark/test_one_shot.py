@@ -1,4 +1,4 @@
-"""A whole process that inserts: nothing but its answer on stdout, nothing on stderr."""
+"""A whole process that inserts: only its result on stdout, nothing on stderr."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
 
 
 def leave(files: Files, session: str, owner: str = "") -> None:
-    """What a process leaves behind that dies with an open session."""
+    """The files of a process that dies with an open session."""
     ClientMark(files, session, "me", owner)._lock.close()
 
 
@@ -61,7 +61,7 @@ def test_one_owner_of_a_name(files: Files) -> None:
 
 
 def test_server_and_session_wait_for_their_owner(files: Files) -> None:
-    """The process that opened the session has given it up, and no job runs for longer than the idle timeout."""
+    """The process that opened the session has ended, and no job runs for longer than the idle timeout."""
     settings = {"hivedruid.spark.idle.timeout": "PT0.5S"}
     with server.owner(files.home, "stream"):
         with session.job(settings, files.home, owner="stream") as running:
@@ -69,7 +69,7 @@ def test_server_and_session_wait_for_their_owner(files: Files) -> None:
             assert spark.sql("SELECT 1").collect()[0][0] == 1
         session.release(files.home)
         left = time()
-        with session.job(settings, files.home) as running:  # of another, who ends it as ever
+        with session.job(settings, files.home) as running:  # of another one, which ends it as usual
             assert running.spark.sql("SELECT 2").collect()[0][0] == 2
         session.release(files.home)
         eventually(lambda: time() - left > 2)

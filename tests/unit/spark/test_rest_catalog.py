@@ -1,4 +1,4 @@
-"""Managed tables in another Iceberg catalog, a real REST catalog: the same statements, the same answers."""
+"""Managed tables in another Iceberg catalog, a real REST catalog: the same statements, the same results."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_is_known_of_its_rows(opened: Session) -> None:
 
 
 def test_materialized_view(opened: Session) -> None:
-    """It answers until its source changes, and Spark tells whether it has. EXPLAIN starts no Spark to find out."""
+    """It is used until its source changes, which is checked through Spark. EXPLAIN does not start Spark for that."""
     run(opened, "CREATE TABLE t AS SELECT 'a' AS k, 1 AS x UNION ALL SELECT 'a', 2 UNION ALL SELECT 'b', 3")
     run(opened, "CREATE MATERIALIZED VIEW m AS SELECT k, sum(x) AS s FROM t GROUP BY k")
     listed = "SHOW MATERIALIZED VIEWS"

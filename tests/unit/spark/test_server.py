@@ -1,4 +1,4 @@
-"""The warm server of a home: one for all its commands, found again, replaced, repaired, and never left behind."""
+"""The warm server of a home: shared by all its commands, replaced, repaired, and never left behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home with a server of its own, and a folder for temporary files; both are empty of processes afterwards."""
+    """A home with its own server, and a folder for temporary files; no processes are left in either."""
     monkeypatch.delenv(server.SPARK_HOME, raising=False)
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -45,7 +45,7 @@ def serving(home: Path) -> Server:
 
 
 def is_there(process: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    """Whether a process is running; a zombie is not."""
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
     return listed.stdout.strip()[:1] not in ("", "Z")
 
@@ -57,7 +57,7 @@ def hivedruid(*arguments: str) -> str:
 
 
 def test_one_server_for_all_commands(place: Path) -> None:
-    """Two at once and one later: one server, its files for their owner alone, and nothing but answers said."""
+    """Two concurrent starts and a later one: one server, its files private to their owner, and only results printed."""
     assert hivedruid("spark", "status", "--home", str(place)) == f"no Spark server is running for {place}\n"
     assert hivedruid("spark", "stop", "--home", str(place)) == f"no Spark server is running for {place}\n"
     both = [start(place), start(place)]
@@ -119,7 +119,7 @@ def test_strangers_are_refused(place: Path) -> None:
 
 
 def test_killed_server(place: Path) -> None:
-    """The job that was running fails; the next one starts a server anew. Killed keepers take their JVM with them."""
+    """The running job fails; the next one starts a new server. The JVM of a killed keeper is killed, too."""
     home = Home(place, {})
     rows = home.runner.rows(slow_job())
     next(rows)
@@ -183,7 +183,9 @@ def test_server_ends_with_its_home(place: Path) -> None:
 
 
 def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
-    """Of another version, without Iceberg where a job needs it, started with other settings: the next job has its own."""
+    """Of another version, without Iceberg where a job needs it, started with other settings: the next job starts its
+    own.
+    """
     home = Home(place, {})
     home.query("SELECT 1")
     table = iceberg_table(columns(a=INT))
@@ -195,7 +197,7 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
     for was in former_settings:
         former = serving(place)
         discovery = Files(place).discovery
-        with discovery.open("r+") as file:  # the same file: one of another inode is not the keeper's own
+        with discovery.open("r+") as file:  # the same file: one with another inode is not the keeper's own
             text = json.dumps({**json.loads(file.read()), **was})
             file.seek(0)
             file.truncate()
@@ -208,7 +210,7 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
     kept = home.runner.rows(slow_job())
     next(kept)
     former = serving(place)
-    assert Home(place, settings).query("SELECT 1") == [(1,)]  # our own job runs there: nothing is ended below it
+    assert Home(place, settings).query("SELECT 1") == [(1,)]  # our own job runs there: its server must not be stopped
     assert serving(place) == former
     next(kept)
     kept.close()

@@ -1,4 +1,4 @@
-"""Jobs and the server below them: what is cancelled, what goes on, and what is said where Spark does not start."""
+"""Jobs and their server: cancellation, resumption, and the errors if Spark does not start."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.spark
 
 
 def slow_job() -> SparkJob:
-    """Rows from the first moment on, and half an hour of work."""
+    """Returns rows from the first moment on, and runs for half an hour."""
     return job("SELECT id, sha2(repeat(CAST(id AS STRING), 100), 512) FROM range(0, 1000000000, 1, 20000)")
 
 
 def writing(folder: Path) -> list[Path]:
-    """The files that a job which has not ended has written so far."""
+    """The files that an unfinished job has written so far."""
     return list(folder.glob(".data.*/_temporary/0/*/*/part-*")) + list(folder.glob(".data.*/_temporary/0/*/part-*"))
 
 
@@ -68,7 +68,7 @@ def test_interrupt_cancels_a_write(home: Home, tmp_path: Path) -> None:
 
 
 def test_killed_client_ends_its_job(home: Home, tmp_path: Path) -> None:
-    """Nobody is there any more to say so: the server sees the connection go."""
+    """The client process has died: the server detects the closed connection."""
     home.query("SELECT 1")
     folder = tmp_path / ".data.x"
     script = (
@@ -106,7 +106,7 @@ def test_closed_runner_gives_its_session_back(home: Home) -> None:
 def test_forgotten_session_is_opened_anew(home: Home) -> None:
     home.query("SELECT 1")
     client = session._clients[home.path]
-    client.spark.client.release_session()  # as the server does with a session that is not used
+    client.spark.client.release_session()  # as the server does with an unused session
     client.used -= session.FORGOTTEN + 1
     assert home.query("SELECT 2") == [(2,)]
 

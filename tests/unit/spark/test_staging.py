@@ -1,4 +1,4 @@
-"""Rows staged for Druid, and what is known of them: every value as it was, and no row more or less."""
+"""Rows staged for Druid, and their measures: every value is exact, and no row is missing or added."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def stage(home: Home, tmp_path: Path) -> Stage:
 
 @contextmanager
 def late_numbers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Spark Connect leaves out what it has not counted within a tenth of a second."""
+    """Spark Connect omits counts that take longer than a tenth of a second."""
     with monkeypatch.context() as patch:
         patch.setattr(writing, "observed", lambda frame, write, aggregates: write(frame) or {})
         yield
@@ -94,7 +94,7 @@ def numbers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_values_are_exact(stage: Stage) -> None:
-    """Numbers, NaN and arrays as they are; null is kept apart from '' and 0; booleans are the planner's 0 and 1."""
+    """Numbers, NaN and arrays unchanged; null is distinct from '' and 0; booleans are the planner's 0 and 1."""
     table = druid_table(cityName=STRING, d=DOUBLE, f=FLOAT, n=BIGINT, i=INT, l=array_of(STRING))
     staged = stage(
         f"""
@@ -115,7 +115,9 @@ def test_values_are_exact(stage: Stage) -> None:
 
 
 def test_text_is_exact(stage: Stage) -> None:
-    """What CSV breaks a row at, control characters, and what is a line's end to Unicode but not to JSON."""
+    """Characters that end a row in CSV, control characters, and line separators of Unicode that JSON does not treat as
+    such.
+    """
     texts = ['"a"', "\\", "a\nb\r\nc", "\t,;|", "\x00\x01\x1f\x7f\x85", "\u2028\u2029", "🦆é", "\\n", "{}", " ", "NaN"]
     rows = " UNION ALL ".join(
         f"SELECT {number}L, decode(unhex('{text.encode().hex()}'), 'UTF-8')" for number, text in enumerate(texts)
@@ -150,7 +152,7 @@ def test_what_is_known(stage: Stage, numbers: None) -> None:
 
 
 def test_sums_of_other_types_than_the_fields(stage: Stage, numbers: None) -> None:
-    """A number counts as what Druid reads from its JSON; what is no number is left out."""
+    """A number counts with the value that Druid parses from its JSON; values that are not numbers are excluded."""
     table = druid_table(a=BIGINT, b=FLOAT, c=DOUBLE, d=DOUBLE, e=BIGINT)
     staged = stage("SELECT 0L, 3, CAST(0.1 AS DOUBLE), CAST(0.1 AS FLOAT), 7L, 1.5D", table)
     assert {name: found.total for name, found in staged.sums.items()} == {"a": 3, "b": 0.10000000149011612, "c": 0.1, "d": 7.0}  # fmt: skip
@@ -170,7 +172,7 @@ def expected(instants: list[int], granularity: str) -> tuple[Interval, ...]:
 
 @pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_buckets(home: Home, granularity: str) -> None:
-    """Spark numbers the buckets as Python does, before and after the epoch, at leap days and the turns of months."""
+    """Spark numbers the buckets as Python does, before and after the epoch, at leap days and month boundaries."""
     instants = [NIGHT, NIGHT + 1, -1, 0, -62_167_219_200_000, 951_782_399_999, 951_782_400_000, 1_709_164_800_000, -86_400_001, 253_402_300_800_000]  # fmt: skip
     values = ", ".join(f"({instant}L)" for instant in instants)
     found = home.query(
@@ -180,7 +182,7 @@ def test_buckets(home: Home, granularity: str) -> None:
 
 
 def test_many_buckets(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than a bitmap has room for are found in the files; more than Druid can take are refused."""
+    """More intervals than fit into a bitmap are read from the files; more than Druid supports are refused."""
     sql = "SELECT id * 7000 FROM range(9000) UNION ALL SELECT id * 1000 FROM range(40)"
     instants = [n * 7000 for n in range(9000)] + [n * 1000 for n in range(40)]
     staged = stage(sql, druid_table(), "SECOND")
@@ -229,7 +231,7 @@ def test_all_rows_are_skipped(stage: Stage) -> None:
 
 
 def test_files_for_subtasks(stage: Stage) -> None:
-    """The rows of one interval are in one file, though every task of Spark's has some of all."""
+    """The rows of one interval are in one file, although every Spark task has some of all."""
     stage.home.settings["spark.sql.adaptive.coalescePartitions.enabled"] = "false"
     staged = stage("SELECT id * 3600000 FROM range(0, 2400, 1, 4)", druid_table(), subtasks=2)
     files = [
@@ -252,14 +254,14 @@ def test_folder_as_uri(stage: Stage) -> None:
 
 
 def test_folder_elsewhere(home: Home) -> None:
-    """Spark has to know how to write there; that it does not is said."""
+    """An error if Spark cannot write to the root."""
     table = druid_table()
     with pytest.raises(SparkError, match="S3AFileSystem"):
         home.runner.stage(job("SELECT 1L"), table, spec(table), "s3a://bucket/jobs/1", skip_timeless=False)
 
 
 def test_folder_that_has_files(stage: Stage) -> None:
-    """What a job that is gone has left, or its server still writes, is not loaded with the rows of another one."""
+    """The files of an earlier job, or those its server still writes, are not loaded with the rows of another one."""
     stage("SELECT 1L", druid_table())
     with pytest.raises(ExecutionError, match="is not empty"):
         stage("SELECT 2L", druid_table())
@@ -287,7 +289,7 @@ def test_failure_leaves_nothing(stage: Stage) -> None:
 
 @contextmanager
 def small_disk(home: Home, size: int) -> Iterator[None]:
-    """A limit on the files of Spark's server: it is refused room as by a full disk."""
+    """A limit on the files of Spark's server: it gets no more space, as on a full disk."""
     home.query("SELECT 1")
     with session.job(home.settings, home.path) as running:
         assert running.server is not None
@@ -312,7 +314,7 @@ def test_full_disk(stage: Stage) -> None:
 
 
 def test_progress(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The status line tells how far Spark is, and the bytes that are staged."""
+    """The status line shows Spark's progress, and the number of staged bytes."""
     monkeypatch.setattr(jobs, "PROGRESS_AFTER", 0.0)
     sql = "SELECT id, sha2(sha2(sha2(CAST(id AS STRING), 512), 512), 512) FROM range(0, 600000, 1, 8)"
     assert stage(sql, druid_table(s=STRING)).rows == 600_000
@@ -321,7 +323,7 @@ def test_progress(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_interrupted(stage: Stage) -> None:
-    """Ctrl-C ends the writing; when it is over nothing is left, and nothing comes after it."""
+    """Ctrl-C stops the writing; afterwards no file is left, and none is written."""
 
     def interrupt() -> None:
         eventually(lambda: staging.bytes_so_far(str(stage.folder)) > 0)

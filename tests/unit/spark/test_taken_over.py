@@ -1,4 +1,4 @@
-"""Homes of earlier versions: tables in the layout of Iceberg's Hadoop catalog go on with all that they have."""
+"""Homes of earlier versions: tables in the layout of Iceberg's Hadoop catalog keep all their data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(opened: Session, text: str) -> list[tuple[object, ...]]:
 
 
 def write_old_layout(home: Path, table_id: str, *statements: str) -> None:
-    """What an earlier version would have written: `statements` on the table {t}, through the Hadoop catalog."""
+    """The files of an earlier version: `statements` on the table {t}, through the Hadoop catalog."""
     with session.job({}, home.absolute(), iceberg=True) as running:
         former = "spark.sql.catalog.former"
         running.spark.conf.set(former, "org.apache.iceberg.spark.SparkCatalog")
@@ -44,7 +44,7 @@ MADE = (
 
 
 def old_home(folder: Path, *names: str, hint: str | None = None) -> dict[str, str]:
-    """A home with tables as an earlier version has left them; their ids by name."""
+    """A home with tables of an earlier version; their ids by name."""
     with Session(folder) as opened:
         ids = {}
         for name in names:
@@ -68,7 +68,9 @@ ROWS = [(1, "a"), (2, "b"), (3, "c")]
 
 @pytest.mark.parametrize("hint", [None, "1", ""], ids=["whole", "hint behind", "no hint"])
 def test_read_then_written(tmp_path: Path, hint: str | None) -> None:
-    """EXPLAIN and statistics read the former layout; the first job enters it into the catalog, under the same file."""
+    """EXPLAIN and statistics read the former layout; the first job registers it in the catalog, with the same metadata
+    file.
+    """
     ids = old_home(tmp_path, "t", hint=hint)
     former = home_catalog.state(tmp_path, ids["t"])
     assert former is not None
@@ -109,7 +111,7 @@ def test_dropped_before_it_was_used(tmp_path: Path) -> None:
 
 
 def test_truncate_that_is_interrupted_brings_no_old_rows_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its folder goes before the catalog forgets the table: what is left is an error, which TRUNCATE ends."""
+    """Its folder is deleted before its catalog entry: in between it is an error, which TRUNCATE resolves."""
     ids = old_home(tmp_path, "t")
     with Session(tmp_path) as opened:
         run(opened, "INSERT INTO t VALUES (4, 'd')")
@@ -137,7 +139,7 @@ def test_damaged(tmp_path: Path) -> None:
 
 
 def test_somebody_else_was_faster(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes see the former layout at once; the row of the first counts, and what was written since."""
+    """Two processes see the former layout at once; the row of the first is kept, with what was written since."""
     table = iceberg_table(columns(x=INT, s=STRING))
     write_old_layout(home.path, table.table_id, *MADE)
     seen = home_catalog.to_register(home.path, table.table_id)
@@ -149,7 +151,7 @@ def test_somebody_else_was_faster(home: Home, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_killed_while_tables_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The JVM is killed whenever one more table of a job is in the catalog: the same statement goes on, and ends."""
+    """The JVM is killed each time another table of a job is registered: the same statement continues, and finishes."""
     monkeypatch.delenv(server.SPARK_HOME, raising=False)
     names = ("a", "b", "c", "d")
     old_home(tmp_path, *names)

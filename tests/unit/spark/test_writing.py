@@ -1,4 +1,4 @@
-"""Iceberg tables and files: what is written is read back, and a failure changes nothing."""
+"""Iceberg tables and files: written rows are read back, and a failure changes nothing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_round_trip(home: Home, tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_number_of_rows_that_comes_late(home: Home, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark Connect leaves out what it has not counted within a tenth of a second: what was written is counted then."""
+    """Spark Connect omits counts that take longer than a tenth of a second: the written rows are then counted."""
     monkeypatch.setattr(writing, "observed", lambda frame, write, aggregates: write(frame) or {})
     table = TABLES[kind](tmp_path / "da[t]a")
     assert home.write(f"{ROW} UNION ALL {NULLS}", table) == 2
@@ -167,7 +167,7 @@ def test_iceberg_data_are_orc_files(home: Home) -> None:
 
 
 def test_iceberg_types_survive(home: Home) -> None:
-    """Iceberg has neither tinyint nor varchar; the column's declared type comes back all the same."""
+    """Iceberg has neither tinyint nor varchar; the column's declared type is still returned."""
     table = iceberg_table(columns(a=TINYINT))
     home.write("SELECT 1", table)
     assert home.query("SELECT typeof(a) FROM t", table) == [("tinyint",)]
@@ -197,7 +197,7 @@ def test_drop(home: Home, tmp_path: Path) -> None:
 
 
 def test_rows_that_land_elsewhere(tmp_path: Path) -> None:
-    """What workers without shared storage do: Druid must not be told to load the empty folder."""
+    """The effect of workers without shared storage: the empty folder must not be loaded."""
     with pytest.raises(SparkError, match="Spark wrote 7 rows, but not to"):
         writing.check_arrived(7, False, tmp_path)
     writing.check_arrived(0, False, tmp_path)
