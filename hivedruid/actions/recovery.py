@@ -55,6 +55,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.ingesting import recovery as changes
 
             return changes
+        case "managed view":
+            from hivedruid.actions.materialized import recovery as views
+
+            return views
         case "compaction":
             from hivedruid.actions.compacting import recovery as compactions
 

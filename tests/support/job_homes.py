@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hivedruid.local.state import LocalServices
 
 Row = Mapping[str, Any]
+ENDED = ("cleaned", "done", "failed", "cancelled")
 
 
 def conf_of(services: LocalServices) -> dict[str, str]:
@@ -80,7 +81,7 @@ def run(session: Session, text: str) -> list[Row]:
 
 def unfinished(session: Session) -> list[Row]:
     """The unfinished jobs, oldest first."""
-    return [job for job in reversed(run(session, "SHOW JOBS")) if job["state"] not in ("cleaned", "cancelled")]
+    return [job for job in reversed(run(session, "SHOW JOBS")) if job["state"] not in ENDED]
 
 
 def leftovers(home: Path) -> list[str]:

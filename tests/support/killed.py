@@ -22,6 +22,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NoReturn
 
+from hivedruid.actions.materialized import run as run_materialized
 from hivedruid.actions.writing import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
@@ -209,7 +210,8 @@ def _watch(moments: Moments) -> None:
         (Changes, ("begin", "note", "finish", "roll_back")),
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
-        (SparkRunner, ("stage",)),
+        (SparkRunner, ("stage", "write")),
+        (run_materialized, ("invalidate", "save")),
         (staging, ("remove",)),
     ):
         for name in names:

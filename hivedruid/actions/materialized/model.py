@@ -11,6 +11,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.catalog.materialized_views import Built
 from hivedruid.catalog.table import Table
+from hivedruid.operations.views import ManagedViewJob
 from hivedruid.plan.physical import DruidRead, SparkJob
 
 
@@ -65,4 +66,11 @@ class BuildView(Action):
         return AddTable(self.table) if self.creates else None
 
 
-MaterializedAction = BuildView
+@dataclass(frozen=True)
+class ForgetBuild(Action):
+    """CANCEL JOB of an interrupted build: the view remains as it is, not built."""
+
+    job: ManagedViewJob
+
+
+MaterializedAction = BuildView | ForgetBuild

@@ -30,7 +30,8 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
 
 def can_resume(job: LoadJob) -> bool:
     """Whether its rows are staged, and nothing else is needed to complete it."""
-    return job.staged is not None and not isinstance(job, ViewJob) and not job.has_ended
+    is_view = isinstance(job, ViewJob) and job.state != "verified"
+    return job.staged is not None and not is_view and not job.has_ended
 
 
 def _resume(job: LoadJob, next_: str) -> ResumeLoad | Refusal:

@@ -283,7 +283,7 @@ def resume_load(action: ResumeLoad, services: Services) -> None:
         job = current(action.job, services)
         if job.has_ended:
             return
-        if job.state == "planned" or isinstance(job, ViewJob):
+        if job.state == "planned" or (isinstance(job, ViewJob) and job.state != "verified"):
             _roll_back(job, services)
             raise ExecutionError(
                 f"not all rows of job {job.id} were staged: nothing was changed",

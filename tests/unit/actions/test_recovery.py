@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from hivedruid.actions.compacting.model import CancelCompaction, ResumeCompaction
+from hivedruid.actions.materialized.model import ForgetBuild
 from hivedruid.actions.recovery import Refusal, handler, recovery
 from hivedruid.operations.compactions import CompactionJob
 from hivedruid.operations.kinds import KINDS
 from hivedruid.operations.operation import KnownOperation
+from hivedruid.operations.views import ManagedViewJob
 from tests.support.jobs import a_change
 
 COMPACTION = CompactionJob(
@@ -55,3 +57,17 @@ def test_a_change_of_an_ingestion_is_rerun() -> None:
     assert found.cancel.hint == "rerun STOP INGESTION default.t to complete it"
     running = recovery(KnownOperation(a_change("STOP"), is_running=True))
     assert running.next == "wait for it to finish"
+
+
+def test_a_build_of_a_view_is_run_again_or_forgotten() -> None:
+    job = ManagedViewJob(
+        id="b", statement_id="s", statement="MATERIALIZED VIEW", database="default", table="v", table_id="id_of_v",
+        druid="embedded:", text="ALTER MATERIALIZED VIEW default.v REBUILD",
+    )  # fmt: skip
+    found = recovery(KnownOperation(job, is_running=False))
+    assert isinstance(found.resume, Refusal)
+    assert found.resume.message == "job b cannot be resumed: it builds a materialized view"
+    assert (found.cancel, found.repair) == (ForgetBuild(job), "ALTER MATERIALIZED VIEW default.v REBUILD")
+    creating = recovery(KnownOperation(replace(job, creates=True), is_running=False))
+    assert (creating.repair, creating.next) == ("CANCEL JOB 'b'", "rerun the statement, or CANCEL JOB 'b'")
+    assert isinstance(recovery(KnownOperation(job, is_running=True)).cancel, Refusal)

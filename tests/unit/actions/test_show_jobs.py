@@ -144,6 +144,7 @@ def test_many_intervals_are_counted() -> None:
     ("job", "is_running", "told"),
     [
         (PLANNED, False, "rerun the statement, or CANCEL JOB 't_1'"),
+        (replace(VIEW, state="verified"), False, "RESUME JOB 't_3' deletes its staged rows"),
         (VIEW, False, "rerun the statement, or CANCEL JOB 't_3'"),
         (IN_DRUID, True, "wait for it to finish, or CANCEL JOB 't_2'"),
         (IN_DRUID, False, "RESUME JOB 't_2', or CANCEL JOB 't_2'"),
