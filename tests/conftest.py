@@ -1,10 +1,11 @@
-"""Shared by all tests: which tests start Spark or a cluster, and the cluster of a run."""
+"""Shared by all tests: which tests start Spark or a cluster, and the cluster of each process of a run."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,17 @@ FOLDERS = {"spark": {"q", "equivalence", "dashboards", "hive", "spark"}, "cluste
 """Marker → the folders whose tests have it; `make check` excludes both."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Each process of a parallel run has its own Spark server, since tests configure the server differently."""
+    if hasattr(config, "workerinput"):
+        from hivedruid.qtest.sharing import SPARK_HOME, sharing_spark
+
+        os.environ.pop(SPARK_HOME, None)
+        sharing = ExitStack()
+        sharing.enter_context(sharing_spark())
+        config.add_cleanup(sharing.close)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
@@ -37,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The Druid and Kafka cluster for all tests of this run."""
+    """The Druid and Kafka cluster for all tests of this process. Other processes have their own."""
     from tests.support.cluster import running_cluster
 
     with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
