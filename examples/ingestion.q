@@ -1,4 +1,4 @@
--- Wikipedia edits from Kafka into Druid: the whole life of an ingestion, on the local cluster.
+-- Wikipedia edits from Kafka into Druid: the life cycle of an ingestion, on the local cluster.
 -- hivedruid sql --yes --hivevar kafka=$(hivedruid sample wikiticker --topic wiki-edits) -f examples/ingestion.q
 
 --! qt:replace:/127\.0\.0\.1:\d+/KAFKA/
@@ -8,7 +8,7 @@
 --! qt:replace:/^(TASK\t.*\t)\d+\.\d(\tKAFKA)/$1SECONDS$2/
 --! qt:replace:/^(default\.wiki_edits\twiki-edits\t[A-Z]+\t\S+\t\S+\t\d+\t)\S+\t\S+/$1SECONDS\tSPEED/
 
--- Field names of JSON are case-sensitive, columns are lower case: the mapping joins them.
+-- Field names of JSON are case-sensitive, columns are lower case: druid.columns.mapping maps the fields to columns.
 CREATE EXTERNAL TABLE wiki_edits (
   `__time` TIMESTAMP, channel STRING, cityname STRING, page STRING, `user` STRING, isnew BOOLEAN, isrobot BOOLEAN,
   added BIGINT, deleted BIGINT)
@@ -21,16 +21,16 @@ TBLPROPERTIES (
   'druid.kafka.ingestion.startDelay' = 'PT0S', 'druid.kafka.ingestion.period' = 'PT5S',
   'druid.kafka.ingestion.offsetFetchPeriod' = 'PT1S');
 
--- What START would send to Druid, and whether there is room for its tasks.
+-- EXPLAIN shows the spec that START would submit, and the free task slots.
 EXPLAIN ALTER TABLE wiki_edits SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
 ALTER TABLE wiki_edits SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
 
--- Every record that Kafka has now is read …
+-- Wait until every record that is in Kafka now has been read.
 WAIT INGESTION wiki_edits;
 SELECT count(*) AS edits, sum(added) AS added FROM wiki_edits;
 SELECT channel, count(*) AS edits FROM wiki_edits GROUP BY channel ORDER BY edits DESC LIMIT 3;
 
--- … and this is what runs, and what is wrong with it: nothing.
+-- The running ingestion, and its problems: none.
 SHOW INGESTIONS LIKE 'wiki*';
 SHOW TASKS FOR wiki_edits WHERE STATE = 'RUNNING';
 SHOW PROBLEMS;
@@ -40,11 +40,11 @@ SUSPEND INGESTION wiki_edits;
 SHOW INGESTIONS LIKE 'wiki*';
 RESUME INGESTION wiki_edits;
 
--- A property changes: the difference is told, and the supervisor gets the new spec. ROLLBACK returns to the one before.
+-- ALTER shows the difference and submits the new spec to the supervisor. ROLLBACK restores the previous one.
 ALTER TABLE wiki_edits SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '1');
 ALTER TABLE wiki_edits ROLLBACK INGESTION;
 
--- RESET says how many records are lost or read again; it asks before that, or wants --yes.
+-- RESET reports how many records are lost or read again, and requires a confirmation or --yes.
 EXPLAIN RESET INGESTION wiki_edits TO OFFSETS (0:19612);
 RESET INGESTION wiki_edits TO OFFSETS (0:19612);
 WAIT INGESTION wiki_edits;

@@ -1,9 +1,9 @@
--- Wikipedia edits of 12 September 2015 in Druid, the Hive way.
+-- Wikipedia edits of 12 September 2015 in Druid, with Hive statements.
 -- The long tour; examples/quickstart.q is the short one. Run it with
 -- hivedruid sql --hivevar wikiticker=$(hivedruid sample wikiticker) -f examples/wikiticker.q
--- After an interruption it can be run again: what is there already is left alone, and unfinished jobs go on.
+-- It can be rerun after an interruption: existing tables are kept, and unfinished jobs are resumed.
 
--- An external table: the JSON file stays where it is. Field names match whatever their case.
+-- An external table: the JSON file is not copied. Field names are matched case-insensitively.
 CREATE EXTERNAL TABLE IF NOT EXISTS edits (
   `time` timestamp with local time zone, channel string, cityname string, comment string, countryname string,
   isanonymous boolean, isminor boolean, isnew boolean, isrobot boolean, namespace string, page string, `user` string,
@@ -11,7 +11,7 @@ CREATE EXTERNAL TABLE IF NOT EXISTS edits (
 STORED AS JSONFILE
 LOCATION '${hivevar:wikiticker}';
 
--- CREATE … AS SELECT: what would happen …
+-- EXPLAIN of CREATE … AS SELECT.
 EXPLAIN
 CREATE EXTERNAL TABLE IF NOT EXISTS druid_wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
@@ -19,14 +19,14 @@ TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' =
 AS SELECT `time` AS `__time`, channel, cityname, countryname, isanonymous, isrobot, namespace, page, `user`, added, deleted, delta
 FROM edits;
 
--- … and then a Spark job reads the file, and Druid ingests what it made.
+-- A Spark job reads the file, and Druid ingests its rows.
 CREATE EXTERNAL TABLE IF NOT EXISTS druid_wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' = 'NONE', 'druid.rollup' = 'false')
 AS SELECT `time` AS `__time`, channel, cityname, countryname, isanonymous, isrobot, namespace, page, `user`, added, deleted, delta
 FROM edits;
 
--- A scan: rows in order of time, with a limit.
+-- A scan: rows ordered by time, with a limit.
 EXPLAIN SELECT `__time`, channel, page, added FROM druid_wiki ORDER BY `__time` LIMIT 10;
 SELECT `__time`, channel, page, added FROM druid_wiki ORDER BY `__time` LIMIT 10;
 
@@ -56,7 +56,7 @@ SELECT count(*) FROM druid_wiki
 WHERE (`__time` BETWEEN '2015-09-12 01:00:00 UTC' AND '2015-09-12 02:00:00 UTC')
    OR (`__time` BETWEEN '2015-09-12 22:00:00 UTC' AND '2015-09-12 23:00:00 UTC');
 
--- A join with an ORC table: Druid computes its side, Spark joins. EXTENDED says what stayed outside Druid, and why.
+-- A join with an ORC table: Druid computes its side, Spark joins. EXTENDED shows what runs outside Druid, and why.
 DROP TABLE IF EXISTS languages;
 CREATE TABLE languages (channel string, language string) STORED AS ORC;
 INSERT INTO languages VALUES
@@ -66,7 +66,7 @@ WHERE NOT w.isrobot GROUP BY l.language ORDER BY added DESC;
 SELECT l.language, sum(w.added) AS added FROM druid_wiki w JOIN languages l ON w.channel = l.channel
 WHERE NOT w.isrobot GROUP BY l.language ORDER BY added DESC;
 
--- INSERT INTO adds rows, INSERT OVERWRITE replaces them all, in one step.
+-- INSERT INTO adds rows, INSERT OVERWRITE replaces all rows, in one step.
 DROP TABLE IF EXISTS druid_channels;
 CREATE EXTERNAL TABLE druid_channels (`__time` timestamp with local time zone, channel string, edits bigint, added bigint) STORED BY 'druid';
 INSERT INTO druid_channels SELECT floor_day(`__time`), channel, count(*), sum(added) FROM druid_wiki WHERE NOT isrobot GROUP BY floor_day(`__time`), channel;
