@@ -123,6 +123,9 @@ SHOW VIEWS LIKE 'wiki*|druid*';
 SHOW COLUMNS IN t LIKE 'a*';
 -- rule: show_create_table
 SHOW CREATE TABLE db.t;
+-- rule: show_create_database
+SHOW CREATE DATABASE db;
+SHOW CREATE SCHEMA db;
 -- rule: show_properties
 SHOW TBLPROPERTIES t ('druid.datasource');
 -- rule: set

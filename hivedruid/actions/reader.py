@@ -99,7 +99,7 @@ class TableReader:
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
-        from hivedruid.parser.statements.utility import DescribeDatabase, ShowNames
+        from hivedruid.parser.statements.utility import ShowNames
         from hivedruid.parser.statements.writing import Insert
 
         for item in fields(statement):
@@ -115,8 +115,10 @@ class TableReader:
         if isinstance(statement, AnalyzeTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
-        if isinstance(statement, ShowNames | DescribeDatabase):
-            self._listing(statement)
+        if isinstance(statement, ShowNames):
+            self._neighbours(statement.database or self.facts.database)
+        if "comments" in statement.needs:
+            self._comments()
         if isinstance(statement, DropDatabase):
             self._neighbours(statement.name)
 
@@ -137,7 +139,6 @@ class TableReader:
             if schema:
                 self.discovered[name] = schema
 
-    def _listing(self, statement: object) -> None:
-        self._neighbours(getattr(statement, "database", None) or self.facts.database)
+    def _comments(self) -> None:
         for name in self.facts.catalog.databases():
             self.comments[name] = self.facts.catalog.database_comment(name) or ""

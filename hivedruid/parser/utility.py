@@ -14,6 +14,7 @@ from hivedruid.parser.statements.utility import (
     ResetSettings,
     SetSetting,
     ShowColumns,
+    ShowCreateDatabase,
     ShowCreateTable,
     ShowKind,
     ShowNames,
@@ -75,6 +76,10 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         name = cursor.table_name()
         cursor.end()
         return ShowCreateTable(source, name)
+    if cursor.accept("CREATE", "DATABASE") or cursor.accept("CREATE", "SCHEMA"):
+        database, token = cursor.name("a database name")
+        cursor.end()
+        return ShowCreateDatabase(source, database, cursor.span(token))
     if cursor.accept("TBLPROPERTIES"):
         return _properties(source, cursor)
     if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS"):
@@ -89,8 +94,8 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
     return cursor.fail(
-        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, TBLPROPERTIES, INGESTIONS, TASKS, TASK, PROBLEMS,"
-        " JOBS, COMPACTIONS or SEGMENTS",
+        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS, TASK,"
+        " PROBLEMS, JOBS, COMPACTIONS or SEGMENTS",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 

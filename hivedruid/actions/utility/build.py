@@ -33,6 +33,8 @@ def _action(statement: u.UtilityStatement, snapshot: Snapshot) -> Action:
             return show.show_columns(statement, snapshot)
         case u.ShowCreateTable():
             return show.show_create_table(statement, snapshot)
+        case u.ShowCreateDatabase():
+            return show.show_create_database(statement, snapshot)
         case u.ShowTableProperties():
             return show.show_table_properties(statement, snapshot)
         case u.SetSetting():

@@ -233,6 +233,13 @@ def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
     return _show(("createtab_stmt",), [(line,) for line in text.split("\n")], is_text=True)
 
 
+def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) -> Show:
+    require_database(statement.name, statement.span, snapshot)
+    comment = snapshot.database_comments.get(statement.name, "")
+    lines = [f"CREATE DATABASE {_name(statement.name)}", *(["COMMENT", f"  {quoted(comment)}"] if comment else [])]
+    return _show(("createdb_stmt",), [(line,) for line in lines], is_text=True)
+
+
 def create_statement(table: Table) -> str:
     """The CREATE statement of a table or view; running it creates the same one, except for secrets."""
     name = f"`{table.database}`.`{table.name}`"

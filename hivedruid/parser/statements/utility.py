@@ -26,6 +26,7 @@ class DescribeTable(Statement):
 class DescribeDatabase(Statement):
     """DESCRIBE DATABASE [EXTENDED] name."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"comments"})
     name: str
     extended: bool = False
     span: Span | None = None
@@ -50,6 +51,15 @@ class ShowColumns(Statement):
 @dataclass(frozen=True)
 class ShowCreateTable(Statement):
     name: TableName
+
+
+@dataclass(frozen=True)
+class ShowCreateDatabase(Statement):
+    """SHOW CREATE DATABASE name."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"comments"})
+    name: str
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,7 @@ UtilityStatement = (
     | ShowNames
     | ShowColumns
     | ShowCreateTable
+    | ShowCreateDatabase
     | ShowTableProperties
     | SetSetting
     | ResetSettings

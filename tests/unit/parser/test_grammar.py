@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -204,18 +203,20 @@ def test_most_of_what_the_grammar_makes_is_parsed(starts: tuple[str, ...], least
 
 
 def test_the_generator_reaches_every_statement() -> None:
-    seen: Counter[str] = Counter()
+    """Each rule is tried equally often: a new rule takes nothing from the others."""
+    seen: set[str] = set()
+    for start in (*QUERIES, *OTHERS, *SETTINGS):
 
-    @settings(SLOW, max_examples=600, derandomize=True, database=None)
-    @given(sentences((*QUERIES, *OTHERS, *SETTINGS), 20))
-    def collect(text: str) -> None:
-        try:
-            seen.update(type(parse(source)).__name__ for source in split(text))
-        except HiveDruidError:
-            return
+        @settings(SLOW, max_examples=20, derandomize=True, database=None)
+        @given(sentences((start,), 20))
+        def collect(text: str) -> None:
+            try:
+                seen.update(type(parse(source)).__name__ for source in split(text))
+            except HiveDruidError:
+                return
 
-    collect()
-    assert {kind.__name__ for kind in statement_kinds()} == set(seen)
+        collect()
+    assert {kind.__name__ for kind in statement_kinds()} == seen
 
 
 def statement_kinds() -> list[type[Statement]]:
