@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.names import with_field_names
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS
 from hivedruid.errors import ConnectError
@@ -133,7 +133,7 @@ class TableReader:
         names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
         properties = {item.key: item.value for item in statement.properties}
         names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()
-        checked = statement.query is not None or is_fed(properties) or not statement.columns
+        checked = statement.query is not None or has_ingestion(properties) or not statement.columns
         for name in sorted(names):
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:

@@ -55,7 +55,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "analyze": Refusal(
                 UnsupportedError,
                 "{table} is a Kafka topic: it has no fixed set of rows",
-                "ANALYZE the table that is fed from it",
+                "ANALYZE the table that ingests it",
             ),
             "compact": _no_segments("Kafka retains records according to the configuration of the topic"),
             "insert": Refusal(

@@ -150,7 +150,7 @@ PROPERTIES: dict[str, TableProperty] = {
         _removed("basePersistDirectory", "text", "Accepted for compatibility; Druid's tasks have their own folder."),
         TableProperty(CONSUMER_PREFIX, "text", None, "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` stands for an environment variable of Druid's hosts."),
         TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
-        TableProperty("kafka.topic", "text", None, "The topic; a Druid table with this property is fed from Kafka.", _BOTH),
+        TableProperty("kafka.topic", "text", None, "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),
         TableProperty("kafka.serde.class", "text", "org.apache.hadoop.hive.serde2.JsonSerDe", "How messages are read and written.", _KAFKA),
         TableProperty("kafka.write.semantic", "enum", "AT_LEAST_ONCE", "Guarantee of INSERT.", _KAFKA, ("AT_LEAST_ONCE", "EXACTLY_ONCE")),
@@ -185,8 +185,8 @@ def find(key: str) -> TableProperty | None:
     return None
 
 
-def is_fed(properties: Mapping[str, str]) -> bool:
-    """Whether a Druid table is fed from Kafka: it names a topic, or a pattern of topics."""
+def has_ingestion(properties: Mapping[str, str]) -> bool:
+    """Whether a Druid table ingests from Kafka: it has a topic, or a pattern of topics."""
     return "kafka.topic" in properties or TOPIC_PATTERN in properties
 
 

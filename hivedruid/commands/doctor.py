@@ -220,7 +220,7 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Check the requirements of Kafka ingestion: topics as seen from this machine, and environment variables on
     Druid's hosts."""
     from hivedruid.catalog.database import copy_database
-    from hivedruid.catalog.properties import is_fed
+    from hivedruid.catalog.properties import has_ingestion
     from hivedruid.catalog.store import Catalog
     from hivedruid.druid.supervisor import supervisor_spec
     from hivedruid.ingestion.feed import feed_of
@@ -232,7 +232,7 @@ def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         tables = [table for database in catalog.databases() for table in catalog.tables(database)]
     finally:
         connection.close()
-    fed = [table for table in tables if table.has_data_source and is_fed(table.properties)]
+    fed = [table for table in tables if table.has_data_source and has_ingestion(table.properties)]
     if not fed:
         yield Check(feature, OK, "no table ingests from Kafka")
         return

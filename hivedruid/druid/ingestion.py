@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
-from hivedruid.catalog.properties import AUTO_COMPACTION, is_fed
+from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import TYPES
 from hivedruid.errors import SemanticError
@@ -94,7 +94,7 @@ def _handling(column: Column, several: Mapping[str, str]) -> Json:
 
 def locks_concurrently(table: Table) -> bool:
     """Whether others may write to the table's intervals at the same time: its stream, or automatic compaction."""
-    return is_fed(table.properties) or table.properties.get(AUTO_COMPACTION, "false").lower() == "true"
+    return has_ingestion(table.properties) or table.properties.get(AUTO_COMPACTION, "false").lower() == "true"
 
 
 # --- batches -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlglot import TokenType
 
 from hivedruid.catalog.kinds import KINDS
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.hive_ddl.acceptance import Tables
@@ -172,5 +172,5 @@ def _explanation(error: HiveDruidError, *, hint: bool = True) -> str:
 
 def _summary(table: Table) -> str:
     return KINDS[table.kind].noun + (
-        " with Kafka ingestion" if table.has_data_source and is_fed(table.properties) else ""
+        " with Kafka ingestion" if table.has_data_source and has_ingestion(table.properties) else ""
     )

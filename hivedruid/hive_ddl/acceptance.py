@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hivedruid.catalog.druid_columns import with_stored_types
-from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP_LTZ
 from hivedruid.parser.statements import Statement, TableName
@@ -73,7 +73,7 @@ class Tables:
         if table.has_data_source:
             columns = with_stored_types(table.columns, properties)
             check_druid_properties(properties, columns, statement.name.span)
-            if is_fed(properties):
+            if has_ingestion(properties):
                 check_columns(columns, span=statement.name.span)
         properties.pop(KAFKA_INGESTION, None)
         self._tables[table.full_name] = replace(table, properties=properties)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import TokenType
 
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.errors import ParseError
 from hivedruid.hive_ddl.avro import avro_columns
@@ -308,7 +308,11 @@ def _properties(shape: Shape) -> None:
 def _field_names(shape: Shape) -> None:
     """Hive lower-cases column names, so JSON fields with capitals never matched."""
     given = {pair.key: pair.value for pair in shape.properties}
-    if shape.kind != "druid" or not is_fed(given) or given.get("druid.parseSpec.format", "json").lower() != "json":
+    if (
+        shape.kind != "druid"
+        or not has_ingestion(given)
+        or given.get("druid.parseSpec.format", "json").lower() != "json"
+    ):
         return
     names = [shape.draft.tokens[first].text for first, _ in shape.columns]
     mapping = ", ".join(f"{n}:{n.lower()}" for n in names if n != n.lower() and n.lower() != TIME_COLUMN)

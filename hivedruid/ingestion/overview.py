@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from hivedruid.catalog.ingestions import IngestionRecord, LastSpec
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
@@ -65,7 +65,7 @@ class Unreachable:
 
 @dataclass(frozen=True)
 class Ingestion:
-    """A table that is fed from a stream, its supervisor, or both.
+    """A table that ingests from Kafka, its supervisor, or both.
 
     `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run and
     could be queried. `started`, `pending`, `rerun` and `last` are from the catalog: whether it should run, the interrupted
@@ -203,7 +203,7 @@ def with_supervisor_status(
 
 
 def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Iterable[Task]) -> tuple[Ingestion, ...]:
-    """Every fed table with its supervisor, and the supervisors without a table, by name.
+    """Every table that ingests from Kafka with its supervisor, and the supervisors without a table, by name.
 
     If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the first.
     A supervisor that feeds the data source of a table without a feed is listed under that table.
@@ -215,9 +215,9 @@ def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Ite
         by_source.setdefault(task.data_source, []).append(task)
     ingestions: list[Ingestion] = []
     druid_tables = sorted((t for t in tables if t.kind == "druid"), key=lambda t: t.full_name)
-    for table in sorted(druid_tables, key=lambda t: (t.table_id not in started_by, not is_fed(t.properties))):
+    for table in sorted(druid_tables, key=lambda t: (t.table_id not in started_by, not has_ingestion(t.properties))):
         supervisor = rest.pop(table.data_source, None)
-        if supervisor is not None or is_fed(table.properties):
+        if supervisor is not None or has_ingestion(table.properties):
             ingestions.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_source)))
     ingestions += [Ingestion(None, supervisor, _tasks_of(supervisor, by_source)) for supervisor in rest.values()]
     return tuple(sorted(ingestions, key=lambda one: one.name))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.offsets import next_offsets
@@ -128,13 +128,13 @@ def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
 
 def _no_table(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     """If several homes share a Druid cluster, the supervisors of the other homes are not a problem of this one."""
-    if one.supervisor is None or (one.table is not None and is_fed(one.table.properties)):
+    if one.supervisor is None or (one.table is not None and has_ingestion(one.table.properties)):
         return
     owner, home = one.supervisor.context.get(OWNER_ID), one.supervisor.context.get(OWNER_HOME)
     if owner is None and one.table is None:
         cause = "it was not started by hivedruid"
     elif owner is not None and (home == overview.home if one.table is None else owner == one.table.table_id):
-        cause = f"its table {one.supervisor.context.get(OWNER_TABLE)} was dropped, or is no longer fed from Kafka"
+        cause = f"its table {one.supervisor.context.get(OWNER_TABLE)} was dropped, or no longer ingests from Kafka"
     else:
         return
     evidence = f"supervisor {one.supervisor.id} reads topic {one.topic}"
@@ -142,7 +142,7 @@ def _no_table(one: Ingestion, overview: Overview) -> Iterator[Problem]:
 
 
 def _not_ours(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    if one.supervisor is None or one.table is None or not is_fed(one.table.properties):
+    if one.supervisor is None or one.table is None or not has_ingestion(one.table.properties):
         return
     owner = one.supervisor.context.get(OWNER_ID)
     if owner is not None and owner != one.table.table_id:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
-from hivedruid.catalog.properties import KAFKA_INGESTION, is_fed
+from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables import druid_tables, hive_tables
@@ -164,7 +164,7 @@ def _druid_table(
         place = _property_span(statement, "druid.datasource")
         columns = druid_tables.discovered_columns(given, discovered, properties, place)
         table = replace(table, columns=columns)
-    elif given is None or queried or is_fed(properties):
+    elif given is None or queried or has_ingestion(properties):
         druid_tables.check_columns(table.columns, spans, span)
     check_druid_properties(properties, table.columns, span)
     if given is None:
@@ -181,7 +181,7 @@ def _druid_table(
 
 def check_verb(properties: Mapping[str, str], span: Span | None) -> None:
     """START, STOP and RESET (druid.kafka.ingestion) require a table with Kafka ingestion."""
-    if KAFKA_INGESTION in properties and not is_fed(properties):
+    if KAFKA_INGESTION in properties and not has_ingestion(properties):
         raise SemanticError(
             f"cannot {properties[KAFKA_INGESTION].upper()} the ingestion: the table has no kafka.topic",
             span=span,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
-from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, is_fed, names_by_field
+from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, has_ingestion, names_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.types import STRING, TYPES, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
@@ -24,7 +24,7 @@ def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Colu
     names, and for a Kafka ingestion table if Druid would reject the supervisor or could not parse any record.
     """
     problem = (
-        (_feed_problem(properties) if is_fed(properties) else None)
+        (_feed_problem(properties) if has_ingestion(properties) else None)
         or _json_problem(properties)
         or _column_problem(properties, {column.name: column for column in columns})
     )

@@ -151,7 +151,7 @@ def test_nothing_is_reset_without_consent(cluster: Cluster, home: IngestionHome,
 def test_a_table_that_is_fed_stays_with_its_supervisor(home: IngestionHome, feed: Feed) -> None:
     table = home.create(feed.topic)
     home.run(f"START INGESTION {table}")
-    with pytest.raises(SemanticError, match="would no longer be fed from Kafka"):
+    with pytest.raises(SemanticError, match="would no longer ingest from Kafka"):
         home.run(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('kafka.topic')")
     with pytest.raises(SemanticError, match="would use another data source"):
         home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.datasource' = 'elsewhere')")

@@ -1,4 +1,4 @@
--- a Druid table fed from Kafka: its properties are the supervisor's spec, which EXPLAIN shows
+-- a Druid table that ingests from Kafka: its properties define the supervisor's spec, which EXPLAIN shows
 EXPLAIN CREATE EXTERNAL TABLE edits (
   `__time` TIMESTAMP, page STRING, isnew BOOLEAN, tags STRING, `year` INT, added INT, largest DOUBLE, edits BIGINT, users STRING, city STRING)
 STORED BY 'druid'

@@ -19,7 +19,7 @@ from hivedruid.actions.lookup import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.druid_columns import with_stored_types
-from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import TableName
@@ -91,7 +91,7 @@ def _with_properties(
     if table.has_data_source:
         columns = with_stored_types(columns, properties)
         check_druid_properties(properties, columns, name.span)
-        if is_fed(properties):
+        if has_ingestion(properties):
             druid_tables.check_columns(columns, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.has_topic else ():
         if not properties.get(key):

@@ -149,13 +149,13 @@ def _supervisor(action: c.DdlAction, settings: Mapping[str, str]) -> list[str]:
 
 
 def _supervisor_spec(action: c.DdlAction, settings: Mapping[str, str]) -> dict[str, Any] | None:
-    from hivedruid.catalog.properties import is_fed
+    from hivedruid.catalog.properties import has_ingestion
     from hivedruid.druid.supervisor import supervisor_spec
 
     table = (
         action.table if isinstance(action, c.AddTable) else action.after if isinstance(action, c.ReplaceTable) else None
     )
-    if table is None or not table.has_data_source or not is_fed(table.properties):
+    if table is None or not table.has_data_source or not has_ingestion(table.properties):
         return None
     return supervisor_spec(table, settings)
 

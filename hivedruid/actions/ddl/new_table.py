@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hivedruid.actions.lookup import already_exists, database_of, find_table
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, is_fed
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import UnsupportedError
 from hivedruid.parser.statements import TableName
@@ -50,7 +50,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
     properties = {**other.properties, **validate(statement.properties, kind)}
     if kind == "druid":
         definition.check_verb(properties, statement.name.span)
-        dropped = {KAFKA_INGESTION} if is_fed(properties) else {COLUMN_MAPPING}  # records keep their fields
+        dropped = {KAFKA_INGESTION} if has_ingestion(properties) else {COLUMN_MAPPING}  # records keep their fields
         properties = {key: value for key, value in properties.items() if key not in dropped}
         check_druid_properties(properties, other.columns, statement.name.span)
         properties["druid.datasource"] = f"{database}.{statement.name.name}"  # a new one, the table's own

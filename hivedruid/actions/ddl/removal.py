@@ -8,7 +8,7 @@ from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.lookup import database_of, find_table, refuse_if_materialized, refuse_if_used, require_database
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import ddl as s
@@ -45,7 +45,7 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
     is_own = table.owns_data_source if table.has_data_source else not table.external
     delete_data = not table.is_view and (is_own or always) and not ingestion.is_anothers(table, snapshot)
     for_good = delete_data and table.has_data_source and (purge or always or _is_true(table, "auto.purge"))
-    fed = (table.database, table.name) in snapshot.ingestions and is_fed(table.properties)
+    fed = (table.database, table.name) in snapshot.ingestions and has_ingestion(table.properties)
     end = ingestion.dropped(table, snapshot, purge=for_good and fed)
     configured = next(iter(compaction.changed(table, None, snapshot)), None)
     return RemoveTable(table, delete_data=delete_data, ingestion=end, purge=for_good, compaction=configured)

@@ -10,7 +10,7 @@ from hivedruid.actions.ingesting.model import ChangeIngestion, ForgetSpecs
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, is_fed
+from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
@@ -37,7 +37,7 @@ def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...
     from hivedruid.actions.lookup import find_table
 
     table = find_table(statement.name, snapshot)
-    if not table.has_data_source or not is_fed(table.properties):
+    if not table.has_data_source or not has_ingestion(table.properties):
         raise SemanticError(
             f"cannot {statement.verb} the ingestion: {table.full_name} is not a Druid table with kafka.topic",
             span=statement.name.span,
@@ -73,13 +73,15 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     Raises SemanticError if the table would no longer match the supervisor.
     """
     facts = snapshot.ingestions.get((before.database, before.name))
-    if facts is None or not is_fed(before.properties):
+    if facts is None or not has_ingestion(before.properties):
         return ()
     _check_topic(before, after, facts, span)
     if facts.running is None:
         return ()
-    if not is_fed(after.properties) or after.data_source != before.data_source:
-        what = "would use another data source" if is_fed(after.properties) else "would no longer be fed from Kafka"
+    if not has_ingestion(after.properties) or after.data_source != before.data_source:
+        what = (
+            "would use another data source" if has_ingestion(after.properties) else "would no longer ingest from Kafka"
+        )
         raise SemanticError(
             f"cannot alter {before.full_name} while its ingestion is running: the table {what}",
             span=span,
@@ -92,7 +94,7 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
 def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
     """Druid stores the offsets of one topic per data source and publishes nothing of another (KafkaDataSourceMetadata)."""
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
-    if old != new and is_fed(after.properties) and (facts.running is not None or facts.record.last is not None):
+    if old != new and has_ingestion(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
             f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new topic",
             span=span,
@@ -120,7 +122,7 @@ def is_anothers(table: Table, snapshot: Snapshot) -> bool:
 def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
     """How the ingestion into a table that is dropped ends; a supervisor that belongs to another table is not touched."""
     facts = snapshot.ingestions.get((table.database, table.name))
-    if facts is None or not is_fed(table.properties) or is_anothers(table, snapshot):
+    if facts is None or not has_ingestion(table.properties) or is_anothers(table, snapshot):
         return None
     if facts.running is not None and owner_of(facts.running) is None and facts.record.last is None:
         return None  # a supervisor of the same data source that this table never started

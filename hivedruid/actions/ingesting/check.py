@@ -1,4 +1,4 @@
-"""The check of Kafka and Druid when a table fed from Kafka is created: building and running the action."""
+"""The check of Kafka and Druid when a table that ingests from Kafka is created: building and running the action."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.ingesting.model import CheckIngestion
-from hivedruid.catalog.properties import KAFKA_CHECK, is_fed
+from hivedruid.catalog.properties import KAFKA_CHECK, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import session_kind
@@ -21,7 +21,11 @@ WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
 
 def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, ...]:
     """The check before a table is created; none for the embedded store, or if it is turned off."""
-    if not table.has_data_source or not is_fed(table.properties) or not session_kind(settings).has(KafkaIngestion):
+    if (
+        not table.has_data_source
+        or not has_ingestion(table.properties)
+        or not session_kind(settings).has(KafkaIngestion)
+    ):
         return ()
     mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
     if mode == "OFF":

@@ -1,4 +1,4 @@
-"""DESCRIBE EXTENDED | FORMATTED of a table fed from Kafka: its last block, the state of the supervisor, in Hive's format.
+"""DESCRIBE EXTENDED | FORMATTED of a table that ingests from Kafka: its last block, the state of the supervisor, in Hive's format.
 
 Hive itself (DruidKafkaUtils, DruidStorageHandlerInfo) never lists a task, and reports a missing supervisor as an
 unreachable overlord.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hivedruid.actions.facts import Facts
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
@@ -28,13 +28,13 @@ UNREACHABLE = "Druid Overlord is Unreachable, Runtime Status : unknown"
 def gather_runtime(
     statement: Statement, tables: Mapping[Key, Table], facts: Facts
 ) -> tuple[dict[Key, IngestionFacts], str | None]:
-    """The ingestion of each described table that is fed from Kafka, and why Druid could not be queried."""
+    """The ingestion of each described table that ingests from Kafka, and why Druid could not be queried."""
     found: dict[Key, IngestionFacts] = {}
     if facts.plan_only or not isinstance(statement, DescribeTable) or statement.mode == "plain":
         return found, None
     try:
         for key, table in tables.items():
-            if table.has_data_source and is_fed(table.properties):
+            if table.has_data_source and has_ingestion(table.properties):
                 ingestion = find(facts.druid(), KafkaIngestion)
                 if ingestion is not None:
                     found[key] = ingestion.ingestion_facts(table.data_source, whole=True)
@@ -44,8 +44,8 @@ def gather_runtime(
 
 
 def rows(table: Table, known: IngestionFacts | None, unreachable: str | None) -> list[Row]:
-    """Empty for a table that is not fed from Kafka, or not in a cluster."""
-    if not table.has_data_source or not is_fed(table.properties) or (known is None and unreachable is None):
+    """Empty for a table that does not ingest from Kafka, or not in a cluster."""
+    if not table.has_data_source or not has_ingestion(table.properties) or (known is None and unreachable is None):
         return []
     lines = [UNREACHABLE] if known is None else _status(table, known)
     return [(line, "", "") for line in ("", "StorageHandlerInfo", *lines)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.ingesting.build import verb_of
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
@@ -53,7 +53,7 @@ def _concerned(
     unfinished: Mapping[str, IngestionJob],
     facts: Facts,
 ) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
-    """The relevant tables fed from Kafka, with the catalog's record of each; None for a table that is being created."""
+    """The relevant tables that ingest from Kafka, with the catalog's record of each; None for a table that is being created."""
     if isinstance(statement, s.CreateTable):
         if verb_of(statement.properties) is not None:
             yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
@@ -66,7 +66,7 @@ def _concerned(
     has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
     for table in candidates:
         sets_verb = has_verb and isinstance(statement, s.SetTableProperties)  # possibly together with the topic
-        if table.has_data_source and (is_fed(table.properties) or sets_verb):
+        if table.has_data_source and (has_ingestion(table.properties) or sets_verb):
             record = Ingestions(facts.catalog).find(table.table_id)
             if has_verb or record.started or record.last or table.table_id in unfinished:
                 yield (table.database, table.name), table, record
@@ -83,7 +83,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     spec, moment = None, None
     if (
         table is not None
-        and is_fed(table.properties)
+        and has_ingestion(table.properties)
         and (verb in ("RESET", "WAIT") or (facts.plan_only and verb == "START"))
     ):
         spec = supervisor_spec(table, facts.settings)

@@ -23,7 +23,7 @@ from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS
 from hivedruid.catalog.materialized_views import TABLE_TIME_WINDOW, TIME_WINDOW, Built, ViewFacts
-from hivedruid.catalog.properties import AUTO_COMPACTION, is_fed
+from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.intervals import iso
 from hivedruid.errors import HiveDruidError, SemanticError, Span
@@ -89,9 +89,9 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     """The table that holds the view's rows; None for IF NOT EXISTS if it exists."""
     given = {item.key: item for item in statement.table.properties}
     clauses = statement.table
-    if is_fed(dict.fromkeys(given, "")):
+    if has_ingestion(dict.fromkeys(given, "")):
         raise SemanticError(
-            "a materialized view cannot be fed from Kafka", span=statement.name.span, hint="remove the kafka properties"
+            "a materialized view cannot ingest from Kafka", span=statement.name.span, hint="remove the kafka properties"
         )
     if AUTO_COMPACTION in given:
         raise SemanticError(

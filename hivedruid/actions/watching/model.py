@@ -12,7 +12,7 @@ from hivedruid.errors import Span
 
 @dataclass(frozen=True)
 class ListIngestions(Action):
-    """Return the ingestions that run in Druid and the tables fed from Kafka; `like` is a pattern for their names."""
+    """Return the ingestions that run in Druid and the tables that ingest from Kafka; `like` is a pattern for their names."""
 
     like: str | None = None
 

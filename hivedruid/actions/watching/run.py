@@ -22,7 +22,7 @@ from hivedruid.actions.watching.model import (
 from hivedruid.actions.writing import show as show_jobs
 from hivedruid.actions.writing.gather import gather_jobs
 from hivedruid.catalog.places import Places
-from hivedruid.catalog.properties import is_fed
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
 from hivedruid.clients.overlord import tasks_path
@@ -104,7 +104,7 @@ def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overvie
     from hivedruid.ingestion.supervisor import owner_of
 
     def compared(one: o.Ingestion) -> o.Ingestion:
-        if one.table is None or one.supervisor is None or not is_fed(one.table.properties):
+        if one.table is None or one.supervisor is None or not has_ingestion(one.table.properties):
             return one
         if owner_of(one.supervisor.spec) not in (None, one.table.table_id):
             return one
@@ -193,9 +193,9 @@ def _shut_down(action: ShutDownTask, services: Services) -> None:
 
 
 def table_names(catalog: Catalog) -> dict[str, str]:
-    """Table by data source; of several tables the one fed from Kafka, then the first by name."""
+    """Table by data source; of several tables the one that ingests from Kafka, then the first by name."""
     tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.has_data_source]
     names: dict[str, str] = {}
-    for table in sorted(tables, key=lambda t: (not is_fed(t.properties), t.full_name)):
+    for table in sorted(tables, key=lambda t: (not has_ingestion(t.properties), t.full_name)):
         names.setdefault(table.data_source, table.full_name)
     return names

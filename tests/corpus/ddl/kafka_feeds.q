@@ -1,4 +1,4 @@
--- Druid tables that are fed from Kafka: the supervisor that a table's properties mean.
+-- Druid tables that ingest from Kafka: the supervisor of a table's properties.
 EXPLAIN CREATE EXTERNAL TABLE pings (`__time` TIMESTAMP, bike STRING, battery INT, speed DOUBLE) STORED BY 'druid'
 TBLPROPERTIES ('kafka.topic' = 'pings', 'kafka.bootstrap.servers' = 'localhost:9092');
 CREATE EXTERNAL TABLE pings (`__time` TIMESTAMP, bike STRING, battery INT, speed DOUBLE) STORED BY 'druid'

@@ -129,11 +129,11 @@ def test_a_supervisor_that_nobody_started_is_adopted_by_a_table() -> None:
 
 
 def test_a_supervisor_whose_table_was_dropped() -> None:
-    assert only(running(table=None)).cause == "its table default.wiki was dropped, or is no longer fed from Kafka"
+    assert only(running(table=None)).cause == "its table default.wiki was dropped, or no longer ingests from Kafka"
     unfed = replace(table(), properties={})
     assert (
         only(running(table=unfed, started=False)).cause
-        == "its table default.wiki was dropped, or is no longer fed from Kafka"
+        == "its table default.wiki was dropped, or no longer ingests from Kafka"
     )
 
 
