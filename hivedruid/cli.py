@@ -305,7 +305,7 @@ def _open_session(
     try:
         return Session(
             home, hiveconf=hiveconf, hivevar=hivevar, dry_run=dry_run,
-            note=diagnostics.note, progress=diagnostics.progress, tell=diagnostics.tell, confirm=confirm,
+            note=diagnostics.note, progress=diagnostics.progress, info=diagnostics.info, confirm=confirm,
         )  # fmt: skip
     except SemanticError as error:
         raise UsageError(error.message, hint=error.hint) from None

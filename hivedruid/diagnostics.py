@@ -64,7 +64,7 @@ class Diagnostics:
             self._report_bug(error)
         return exit_code(error)
 
-    def tell(self, text: str) -> None:
+    def info(self, text: str) -> None:
         """Print an informational line, unless `quiet`."""
         if not self._quiet:
             self._write(*(printable(line) for line in text.split("\n")))

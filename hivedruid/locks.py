@@ -112,7 +112,7 @@ def _cannot_open(path: Path, error: OSError) -> ExecutionError:
 
 
 @contextmanager
-def touched(path: Path) -> Iterator[None]:
+def heartbeat(path: Path) -> Iterator[None]:
     """Touch the file at least every BEAT seconds inside the block: its modification time is about the time at which its
     process died.
     """

@@ -67,7 +67,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
     `history` is the history file. Raises UsageError if it cannot be written.
     """
     prompt = _prompt_session(session, history)
-    diagnostics.tell(f"hivedruid {__version__} - statements end with ; - Tab: complete - Ctrl-D: leave")
+    diagnostics.info(f"hivedruid {__version__} - statements end with ; - Tab: complete - Ctrl-D: leave")
     while True:
         head = f"hivedruid ({session.database})> "
         try:
@@ -79,7 +79,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
         if _is_exit(text):
             return OK
         if _is_help(text):
-            diagnostics.tell(HELP)
+            diagnostics.info(HELP)
             continue
         try:
             run_text(session, text, output, diagnostics)

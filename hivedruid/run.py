@@ -85,7 +85,7 @@ def run_statement(session: Session, statement: SourceStatement, output: Output, 
     if output.time:
         diagnostics.timing(monotonic() - start, rows)
     elif rows is not None and output.layout in ("table", "vertical") and not result.is_text:
-        diagnostics.tell(f"{rows} row{'' if rows == 1 else 's'}")
+        diagnostics.info(f"{rows} row{'' if rows == 1 else 's'}")
     return OK
 
 

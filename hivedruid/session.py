@@ -53,7 +53,7 @@ class Session:
     in memory, so that later statements see what a script creates. Nothing is read or written, except requests to Druid
     for metadata of data sources.
 
-    `note` receives one-line notes, `progress` a status line that replaces the previous one ("" clears it), `tell` the
+    `note` receives one-line notes, `progress` a status line that replaces the previous one ("" clears it), `info` the
     outcome of a writing statement. `confirm` is called before records are lost or reread. Not thread-safe. A session
     must be closed; it is a context manager.
     """
@@ -67,7 +67,7 @@ class Session:
         dry_run: bool = False,
         note: Callable[[str], None] = _quiet,
         progress: Callable[[str], None] = _quiet,
-        tell: Callable[[str], None] = _quiet,
+        info: Callable[[str], None] = _quiet,
         confirm: Callable[[str], bool] = _no,
     ) -> None:
         self.home = home.absolute()
@@ -80,7 +80,7 @@ class Session:
         self.database = "default"
         self._note = note
         self._progress = progress
-        self._tell = tell
+        self._info = info
         self._confirm = confirm
         self.on_plan: Callable[[list[str]], None] | None = None
         """Receives the short plan of a statement before it runs."""
@@ -361,7 +361,7 @@ class Session:
             self._services = Services(
                 self.home, self.catalog, self.druid, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone, self._place,
-                self._query_context, lambda key: self.settings[key], self._note, self._tell, self._confirm,
+                self._query_context, lambda key: self.settings[key], self._note, self._info, self._confirm,
             )  # fmt: skip
         return self._services
 

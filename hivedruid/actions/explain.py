@@ -60,9 +60,9 @@ def _extended(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
             else ["", "Outside Druid: nothing"]
         )
         if left and not any(isinstance(a, EvaluateLocally) for a in built.actions):
-            from hivedruid.evaluation.local import why_not
+            from hivedruid.evaluation.local import fallback_reason
 
-            lines += ["", f"Local evaluation: no, {why_not(plan) or 'Spark writes the rows'}"]
+            lines += ["", f"Local evaluation: no, {fallback_reason(plan) or 'Spark writes the rows'}"]
         if plan.views:
             lines += ["", "Materialized views:", *(f"  {sentence}" for sentence in plan.views)]
         lines += figures(plan)

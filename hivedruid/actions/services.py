@@ -22,7 +22,7 @@ class Services:
     """The services that actions use. `druid` and `spark` are called only when needed; the callbacks change the session.
 
     `place` names the session's engine as recorded by `catalog/places.py`.
-    `note` shows a note, `tell` reports what was done, and `confirm` asks the user for confirmation.
+    `note` shows a note, `info` reports what was done, and `confirm` asks the user for confirmation.
     """
 
     home: Path
@@ -37,7 +37,7 @@ class Services:
     query_context: Callable[[], Mapping[str, Any]]
     setting: Callable[[str], str]
     note: Callable[[str], None]
-    tell: Callable[[str], None]
+    info: Callable[[str], None]
     confirm: Callable[[str], bool]
 
     def engine(self, capability: type[C]) -> C:

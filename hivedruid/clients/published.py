@@ -107,10 +107,10 @@ class Published:
         """
         rows = [segment for segment in segments if not segment.is_tombstone]
 
-        def tell(missing: int) -> None:
+        def on_missing(missing: int) -> None:
             self._progress(f"{len(rows) - missing} of {len(rows)} segments of {self._load.data_source} are loaded")
 
-        if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, tell):
+        if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, on_missing):
             raise DruidError(
                 f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for their segments to be loaded",
                 hint="check that the historical is running and has free space: hivedruid doctor",

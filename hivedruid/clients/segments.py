@@ -103,19 +103,19 @@ class Segments:
         rows: Sequence[Segment],
         patience: float,
         are_replaced: Callable[[Sequence[Segment]], bool] | None = None,
-        tell: Callable[[int], object] = lambda _: None,
+        on_missing: Callable[[int], object] = lambda _: None,
     ) -> bool:
         """Wait until the broker sees each of these segments, or its replacement by a later write.
 
-        Missing segments are replaced if `are_replaced` says so, by default if none of them is used any more; `tell` is called
-        with the number of missing ones. Raises DruidError if there is no historical.
+        Missing segments are replaced if `are_replaced` returns true, by default if none of them is used any more;
+        `on_missing` is called with the number of missing ones. Raises DruidError if there is no historical.
         """
         replaced, lost = Patience(REPLACED), Patience(LOST_HISTORICAL)
 
         def is_visible() -> bool:
             parts = parts_of(self.seen(rows))
             missing = [s for s in rows if not s.has_part_in(parts)]
-            tell(len(missing))
+            on_missing(len(missing))
             if missing and lost.is_over(not self.has_historical()):
                 raise DruidError("the rows are stored, but Druid has no historical to load them")
             return not missing or (replaced.is_over(True) and (are_replaced or self._are_gone)(missing))

@@ -40,7 +40,7 @@ def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:
         imported = [item for text, file in texts for item in import_script(text, file)]
         sys.stdout.writelines(f"{line}\n" for line in (report(imported) if check else script(imported)))
         counts = Counter(outcome(item) for item in imported)
-        diagnostics.tell(f"{len(imported)} statements: " + ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES))
+        diagnostics.info(f"{len(imported)} statements: " + ", ".join(f"{counts[name]} {name}" for name in _OUTCOMES))
         return FAILED if counts["cannot be mapped"] else OK
 
     return guarded(run, diagnostics)

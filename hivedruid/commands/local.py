@@ -67,7 +67,7 @@ def up(*, druid: bool, kafka: bool, heap: str | None, home: Path | None) -> int:
             sys.stdout.write(f"{name:<12} {address}\n" if address else "")
         if druid or both:
             sys.stdout.flush()
-            diagnostics.tell(f"Statements in this home now use this Druid; run {_this('sql', home)} to open a prompt.")
+            diagnostics.info(f"Statements in this home now use this Druid; run {_this('sql', home)} to open a prompt.")
         return 0
 
     return guarded(run, diagnostics)
@@ -85,7 +85,7 @@ def down(*, clean: bool, home: Path | None) -> int:
 
     def run() -> int:
         stopped = _cluster(home, None, diagnostics.progress).down(clean=clean)
-        diagnostics.tell(f"stopped: {', '.join(stopped)}" if stopped else "no services were running")
+        diagnostics.info(f"stopped: {', '.join(stopped)}" if stopped else "no services were running")
         return 0
 
     return guarded(run, diagnostics)

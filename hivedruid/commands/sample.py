@@ -52,7 +52,7 @@ def sample(names: tuple[str, ...], *, topic: str | None, partitions: int, kafka:
 
             path = fetch("wikiticker", diagnostics.progress)
             count = produce_lines(path, address, topic, partitions=partitions, progress=diagnostics.progress)
-            diagnostics.tell(f"wrote {count} records to topic {topic}, {partitions} partition(s)")
+            diagnostics.info(f"wrote {count} records to topic {topic}, {partitions} partition(s)")
             sys.stdout.write(f"{address}\n")
             return 0
         for name in names:

@@ -235,7 +235,7 @@ def _show_live(watcher: Watcher, interval: float) -> int:
     answers: list[Look | BaseException] = []
     asking: Thread | None = None
     next_look, drawn = 0.0, None
-    with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
+    with _keys() as read_key, Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             if asking is None and time.monotonic() >= next_look:
                 asking = Thread(target=_answer, args=(watcher.prepared(), answers), daemon=True)
@@ -251,7 +251,7 @@ def _show_live(watcher: Watcher, interval: float) -> int:
             if drawn != console.size:
                 live.update(_screen(shown, watcher.url, console), refresh=True)
                 drawn = console.size
-            if pressed(TICK) in ("q", "Q"):
+            if read_key(TICK) in ("q", "Q"):
                 return 0
 
 
@@ -282,13 +282,13 @@ def _keys() -> Iterator[Callable[[float], str]]:
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
 
-    def pressed(seconds: float) -> str:
+    def read_key(seconds: float) -> str:
         ready, _, _ = select.select([descriptor], [], [], seconds)
         return os.read(descriptor, 1).decode("ascii", "replace") if ready else ""
 
     try:
         tty.setcbreak(descriptor)
-        yield pressed
+        yield read_key
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 

@@ -110,7 +110,7 @@ class Aggregators:
         field = self.inputs.computed(folds.utf8_ordered(text), "STRING").name
         native = folds.extreme(f"{name}:{call.op}", call.op, field)
         aggregator = self.add(self._filtered(native, call.condition))
-        return self._post(name, folds.as_it_was(f'"{aggregator}"'), "STRING")
+        return self._post(name, folds.utf8_restored(f'"{aggregator}"'), "STRING")
 
     def _bits(self, name: str, call: Agg) -> str:
         rows = self.add(self._count(f"{name}:count", call))

@@ -87,7 +87,7 @@ def _quotient(d: DruidExpressions, rex: Call, exponent: int) -> str:
     return f"if({bottom} == 0,null,if(({top} < 0) == ({bottom} < 0),{size},0 - {size}))"
 
 
-def solved(rex: Call) -> Call:
+def solved_comparison(rex: Call) -> Call:
     """`x * 1.5 + 2 > 10` as `x > 5.333…` if x is an integer; other comparisons are unchanged. A non-integer constant
     is replaced by one between the same two integers.
     """

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.types import DOUBLE, HiveType
-from hivedruid.druid.decimals import decimal_arithmetic, solved
+from hivedruid.druid.decimals import decimal_arithmetic, solved_comparison
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.interval_sets import ALL, MAX, IntervalSet
 from hivedruid.druid.syntax import (
@@ -130,7 +130,7 @@ class DruidExpressions:
     # --- comparisons and arithmetic ----------------------------------------------------------------------------
 
     def comparison(self, rex: Call) -> str:
-        rex = solved(rex)
+        rex = solved_comparison(rex)
         left, right = rex.args
         if "decimal" in (left.type.name, right.type.name) or is_whole(left.type):
             bounded = self._whole_comparison(rex.op, left, right)

@@ -15,7 +15,7 @@ from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import DOUBLE, STRING
 from hivedruid.druid import intervals
 from hivedruid.druid.arrays import array_column
-from hivedruid.druid.decimals import solved
+from hivedruid.druid.decimals import solved_comparison
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, check_order, druid_type
 from hivedruid.druid.filter_lists import merged
@@ -63,7 +63,7 @@ class _Filters:
         return self._leaf(rex)
 
     def _leaf(self, rex: Call) -> Filter:
-        rex = solved(rex) if rex.op in _COMPARED else rex
+        rex = solved_comparison(rex) if rex.op in _COMPARED else rex
         typed = self._typed(rex) or self._times(rex)
         if typed is not None:
             return typed

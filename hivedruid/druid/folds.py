@@ -20,7 +20,7 @@ def utf8_ordered(text: str) -> str:
     return _SUPPLEMENTARY.format(text=text)
 
 
-def as_it_was(text: str) -> str:
+def utf8_restored(text: str) -> str:
     """The inverse of `utf8_ordered`."""
     return f"replace({text},'\\uFFFF','')"
 

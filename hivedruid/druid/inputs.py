@@ -9,7 +9,7 @@ from hivedruid.druid import intervals
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, Times, druid_type, may_be_negative_zero
 from hivedruid.druid.filters import to_filter
 from hivedruid.druid.intervals import IntervalSet
-from hivedruid.druid.sources import Render, elements_of, narrowed, read_by, settled, source_of
+from hivedruid.druid.sources import Render, elements_of, narrowed, read_by, source_of, with_unnest_filters
 from hivedruid.plan.nodes import DruidQuery
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs
 
@@ -22,7 +22,7 @@ class Inputs:
     def __init__(self, query: DruidQuery, zone: str, render: Render) -> None:
         self.zone = zone
         self.condition = query.filter
-        below, terms = settled(narrowed(query.source, read_by(query)), conjuncts(query.filter))
+        below, terms = with_unnest_filters(narrowed(query.source, read_by(query)), conjuncts(query.filter))
         source = source_of(below, render, zone)
         self.elements = elements_of(below)
         self.data_source = source.data_source

@@ -133,16 +133,16 @@ def _unnest(unnest: DruidUnnest, render: Render, zone: str) -> Source:
     return Source(data_source, {**base.columns, unnest.element.id: column}, base.time_id)
 
 
-def settled(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
+def with_unnest_filters(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
     """The source with conditions on elements moved to their `unnest`, and the remaining conditions."""
     if isinstance(source, DruidJoin):
-        left, terms = settled(source.left, terms)
+        left, terms = with_unnest_filters(source.left, terms)
         return replace(source, left=left), terms
     if not isinstance(source, DruidUnnest):
         return source, terms
     mine = [t for t in terms if refs(t) == {source.element.id}]
     rest = [t for t in terms if refs(t) != {source.element.id}]
-    below, rest = settled(source.input, rest)
+    below, rest = with_unnest_filters(source.input, rest)
     assert isinstance(below, TableScan | DruidUnion | DruidUnnest)
     return replace(source, input=below, condition=conjunction(mine)), rest
 

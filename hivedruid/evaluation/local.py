@@ -58,7 +58,7 @@ def local_plan(plan: QueryPlan) -> LocalPlan:
     return candidate
 
 
-def why_not(plan: QueryPlan) -> str | None:
+def fallback_reason(plan: QueryPlan) -> str | None:
     """The reason why a plan is not evaluated locally; None if it is."""
     try:
         local_plan(plan)

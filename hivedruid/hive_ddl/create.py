@@ -254,7 +254,7 @@ def _format_name(shape: Shape) -> str:
     return "JSONFILE" if name == "TEXTFILE" and SERDE_FORMATS.get(serde) == "jsonfile" else name
 
 
-def _where_files_are(shape: Shape) -> None:
+def _file_location(shape: Shape) -> None:
     """A managed table with a LOCATION can read those files only as an external table."""
     transactional = any(pair.key == "transactional" and pair.value.lower() == "true" for pair in shape.properties)
     if shape.kind == "iceberg" and "LOCATION" in shape.clauses:
@@ -326,7 +326,7 @@ def _field_names(shape: Shape) -> None:
 
 Rule = Callable[[Shape], None]
 RULES: tuple[Rule, ...] = (
-    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _where_files_are, _file_format, _buckets, _time_alias,
+    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _file_location, _file_format, _buckets, _time_alias,
     _properties, _field_names,
 )  # fmt: skip
 """In this order: later rules depend on the changes of earlier ones, such as EXTERNAL."""

@@ -129,10 +129,10 @@ class Task:
     @property
     def has_failed(self) -> bool:
         """Whether it failed on its own: Druid also marks tasks that were stopped as failed."""
-        return self.state == "FAILED" and _TOLD_TO_END.search(self.error) is None
+        return self.state == "FAILED" and _STOP_REQUESTED.search(self.error) is None
 
 
-_TOLD_TO_END = re.compile(
+_STOP_REQUESTED = re.compile(
     r"shutdown request from user|graceful shutdown|hasn't been assigned|while reset|succeeded in the (same )?task ?group",
     re.IGNORECASE,
 )

@@ -264,23 +264,23 @@ class LocalCluster:
             state = read_state(self.home)
             for name in wanted:
                 if not runs(self.home, name, state.processes.get(name)):
-                    raise self._ended(name)
+                    raise self._exit_error(name)
             waiting = [name for name in waiting if not ready(name, state.ports)]
             seconds = time.monotonic() - started
             if not waiting and ("broker" not in wanted or serves_all(state.ports)):
                 return
             if seconds > START_SECONDS:
-                raise self._late(waiting, seconds)
+                raise self._timeout_error(waiting, seconds)
             self._progress(f"Starting {', '.join(waiting) or 'Druid: loading segments'} ({seconds:.0f} s)")
             time.sleep(0.2)
 
-    def _ended(self, name: str) -> ExecutionError:
+    def _exit_error(self, name: str) -> ExecutionError:
         log = processes.log_file(self.home, name)
         words = processes.last_words(log)
         error = _PortTakenError if any(text in processes.end_of(log) for text in _PORT_TAKEN) else ExecutionError
         return error(f"{name} exited during startup: {words}", hint=processes.see_log(name))
 
-    def _late(self, waiting: list[str], seconds: float) -> ExecutionError:
+    def _timeout_error(self, waiting: list[str], seconds: float) -> ExecutionError:
         if not waiting:
             message = f"timed out after {seconds:.0f} s waiting for existing segments to be loaded"
             return ExecutionError(message, hint=processes.see_log("historical"))

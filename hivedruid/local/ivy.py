@@ -42,7 +42,7 @@ def fetch(wanted: Sequence[Artifact], progress: Progress | None, lock: int) -> N
             output = _run(missing, work, progress, lock)
         finally:
             missing = _collect(missing, work)
-        error = _why(missing[0], work, output) if missing else None
+        error = _download_error(missing[0], work, output) if missing else None
         _clean(work)
         if error is None:
             return
@@ -78,7 +78,7 @@ def _check_space(missing: Sequence[Artifact]) -> None:
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
         raise ExecutionError(
-            f"{_what(missing)} {'needs' if len(missing) == 1 else 'need'} {needed / 1e6:.0f} MB in {cache_folder()}, where {free / 1e6:.0f} MB are free",
+            f"{_description(missing)} {'needs' if len(missing) == 1 else 'need'} {needed / 1e6:.0f} MB in {cache_folder()}, where {free / 1e6:.0f} MB are free",
             hint="free some space, or set XDG_CACHE_HOME to a folder with more of it",
         )
 
@@ -118,7 +118,7 @@ class _Meter:
     """The progress line of a download: the completed part, and the estimated remaining time."""
 
     def __init__(self, missing: Sequence[Artifact]) -> None:
-        self._what = _what(missing)
+        self._description = _description(missing)
         self._count = len(missing)
         self._total = sum(artifact.size for artifact in missing)
         self._first: float | None = None
@@ -126,10 +126,10 @@ class _Meter:
     def text(self, done: int, looked_up: int) -> str:
         """The line for `done` bytes; before the first byte, Ivy looks up every artifact."""
         if not done:
-            return f"Looking up {self._what}" + (f": {looked_up} found" if self._count > 1 else "")
+            return f"Looking up {self._description}" + (f": {looked_up} found" if self._count > 1 else "")
         now = time.monotonic()
         self._first = self._first or now
-        text = f"Downloading {self._what}: {done / 1e6:.0f} of {self._total / 1e6:.0f} MB"
+        text = f"Downloading {self._description}: {done / 1e6:.0f} of {self._total / 1e6:.0f} MB"
         seconds = now - self._first
         if seconds < 1:
             return text
@@ -137,7 +137,7 @@ class _Meter:
         return f"{text}, {done / seconds / 1e6:.1f} MB/s, {left // 60:.0f}:{left % 60:02.0f} left"
 
 
-def _what(missing: Sequence[Artifact]) -> str:
+def _description(missing: Sequence[Artifact]) -> str:
     return missing[0].file_name if len(missing) == 1 else f"{len(missing)} Java artifacts"
 
 
@@ -185,7 +185,7 @@ def _module(missing: Sequence[Artifact]) -> str:
     )
 
 
-def _why(artifact: Artifact, work: Path, output: str) -> HiveDruidError:
+def _download_error(artifact: Artifact, work: Path, output: str) -> HiveDruidError:
     """Why the artifact is not in the cache, from Ivy's files and output."""
     if _jar(artifact, work).exists():
         return ExecutionError(

@@ -35,7 +35,7 @@ def owned(home: Path, operation: Operation, store: Operations) -> Iterator[None]
                 f"job {operation.id} is already running in another session", hint="SHOW JOBS shows its state"
             )
         try:
-            with locks.touched(path):
+            with locks.heartbeat(path):
                 yield
         finally:
             if all(other.has_ended for other in store.of_statement(operation.statement_id)):

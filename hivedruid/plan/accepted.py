@@ -111,7 +111,7 @@ _WORDS = {
 """The displayed name of an argument if it differs from its key, and the hint."""
 
 
-def refuse_what_is_not_read(tree: exp.Expr, span: Callable[[exp.Expr], Span | None]) -> None:
+def reject_unsupported_arguments(tree: exp.Expr, span: Callable[[exp.Expr], Span | None]) -> None:
     """Raise UnsupportedError for the first argument that the builder does not support."""
     for node in tree.walk():
         read = READ.get(type(node))

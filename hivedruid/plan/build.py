@@ -12,7 +12,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import literals, nodes, operands
-from hivedruid.plan.accepted import refuse_what_is_not_read
+from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.convert import Converter
 from hivedruid.plan.functions import common_type
 from hivedruid.plan.nodes import Node, PlanColumn
@@ -85,7 +85,7 @@ class Builder:
 
     def whole(self, e: exp.Expr) -> Node:
         """A complete query: every clause must be supported."""
-        refuse_what_is_not_read(e, self.span)
+        reject_unsupported_arguments(e, self.span)
         return self.query(e, None)
 
     def query(self, e: exp.Expr, outer: Scope | None) -> Node:

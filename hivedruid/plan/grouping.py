@@ -114,12 +114,12 @@ class Grouping:
         plain = [self._add_key(e) for e in group.expressions if not isinstance(e, _GROUPING_SETS)]
         plain = [position for position in plain if position is not None]
         sets: list[tuple[int, ...]] | None = None
-        for clause, is_alone in _grouping_clauses(group):
+        for clause, is_only_item in _grouping_clauses(group):
             if sets is not None:
                 raise SemanticError(
                     "only one of ROLLUP, CUBE and GROUPING SETS is allowed", span=self.block.b.span(group)
                 )
-            sets = self._sets_of(clause, [p for p in plain if p is not None], is_alone)
+            sets = self._sets_of(clause, [p for p in plain if p is not None], is_only_item)
         if sets is not None:  # duplicate sets count once
             self.sets = tuple(dict.fromkeys(tuple(sorted(set(s))) for s in sets))
 
@@ -142,11 +142,11 @@ class Grouping:
     def _positions(self, items: Sequence[exp.Expr]) -> list[int]:
         return [p for p in (self._add_key(e) for e in items) if p is not None]
 
-    def _sets_of(self, clause: exp.Expr, plain: list[int], is_alone: bool) -> list[tuple[int, ...]]:
+    def _sets_of(self, clause: exp.Expr, plain: list[int], is_only_item: bool) -> list[tuple[int, ...]]:
         if isinstance(clause, exp.GroupingSets):
             items = [i.expressions if isinstance(i, exp.Tuple) else [i.unnest()] for i in clause.expressions]
             sets = [tuple(self._positions(item)) for item in items]
-            return [(*plain, *(p for p in s if p not in plain)) for s in sets] if is_alone else sets
+            return [(*plain, *(p for p in s if p not in plain)) for s in sets] if is_only_item else sets
         positions = self._positions(clause.expressions) or plain
         fixed = [p for p in plain if p not in positions]
         sizes = range(len(positions), -1, -1)

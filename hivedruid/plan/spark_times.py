@@ -90,7 +90,7 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
     if not isinstance(pattern, str):
         return f"unix_seconds({s.from_local(f'to_timestamp({text}, {s.render(given)})')})"
     parts = time_patterns.tokens(pattern)
-    if parts is None or not time_patterns.tells_a_date(parts):
+    if parts is None or not time_patterns.contains_full_date(parts):
         return "CAST(NULL AS BIGINT)"
     parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
     shape = literals.unix_shape(pattern)

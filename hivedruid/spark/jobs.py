@@ -206,7 +206,7 @@ class SparkRunner:
         spark = running.spark
         if isinstance(item, DruidInput):
             parquet = druid_files[item.view]
-            rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.shipped(spark, parquet)
+            rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.uploaded_rows(spark, parquet)
             return inputs.druid_frame(rows, item)
         if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
             self._iceberg.check_rows(spark, item.table)

@@ -175,7 +175,7 @@ def _launch(configuration: Configuration, local: Path, log: IO[bytes]) -> subpro
     service = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
     return subprocess.Popen(
         [java, *working, *options, *submit, *service],
-        stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=local, preexec_fn=_die_with_us,  # noqa: PLW1509 - there is one thread
+        stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=local, preexec_fn=_kill_with_parent,  # noqa: PLW1509 - there is one thread
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def _escaped(value: str) -> str:
     return "\\" + escaped if escaped[:1] in (" ", "\t") else escaped
 
 
-def _die_with_us() -> None:
+def _kill_with_parent() -> None:
     """On Linux the JVM is killed with its keeper (prctl's PR_SET_PDEATHSIG); elsewhere the next keeper kills it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

@@ -99,7 +99,7 @@ SHIPPED_LIMIT = 256 * 1024 * 1024
 """Maximum bytes of one native query's rows that are sent to a Spark server without access to this machine's files."""
 
 
-def shipped(spark: SparkSession, parquet: Path) -> Any:
+def uploaded_rows(spark: SparkSession, parquet: Path) -> Any:
     """The rows of a local Parquet file as a DataFrame on a Spark server that cannot read the file."""
     from pyarrow import parquet as files
 

@@ -201,7 +201,7 @@ def shared_home(home: Path) -> Path:
 
 
 @contextmanager
-def leased(
+def running_server(
     home: Path, wanted: Callable[[], Wanted], start: Callable[[Wanted], Server], *, progress: Progress
 ) -> Iterator[Server]:
     """A running server for one job: inside the block it is neither stopped nor replaced. `start` is called if there is

@@ -198,7 +198,7 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
         configuration = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
         return server.start(where, configuration, secrets.token_urlsafe(32), progress)
 
-    with server.leased(where, wanted, begin, progress=progress) as known:
+    with server.running_server(where, wanted, begin, progress=progress) as known:
         yield known
 
 

@@ -165,7 +165,7 @@ def test_notes_and_counts_are_silent_when_quiet() -> None:
     for stream, is_quiet in ((loud, False), (quiet, True)):
         diagnostics = Diagnostics(stream, quiet=is_quiet)
         diagnostics.note("3 rows of\nwiki.json skipped, password=hunter2")
-        diagnostics.tell("2 rows")
+        diagnostics.info("2 rows")
     assert loud.getvalue() == "note: 3 rows of wiki.json skipped, password=******\n2 rows\n"
     assert quiet.getvalue() == ""
 

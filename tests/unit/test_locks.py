@@ -120,7 +120,7 @@ def test_those_who_look_do_not_see_each_other(tmp_path: Path) -> None:
 def test_a_file_is_touched_while_its_process_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "BEAT", 0.001)
     path = tmp_path / "x"
-    with locks.exclusive(path), locks.touched(path):
+    with locks.exclusive(path), locks.heartbeat(path):
         os.utime(path, (0, 0))
         while path.stat().st_mtime == 0:
             pass

@@ -132,7 +132,7 @@ def test_no_secret_comes_out_of_a_session(tmp_path: Path, capsys: pytest.Capture
     diagnostics = Diagnostics(errors)
     with Session(tmp_path) as session:
         known(session)
-    session = Session(tmp_path, dry_run=dry_run, note=diagnostics.note, tell=diagnostics.tell)
+    session = Session(tmp_path, dry_run=dry_run, note=diagnostics.note, info=diagnostics.info)
     history = _History(tmp_path / "history")
     with session:
         for _, script in PLANTED:

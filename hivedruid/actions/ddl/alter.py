@@ -156,7 +156,7 @@ _CHANGES_ROWS = (
 )
 
 
-def left_as_it_is(change: ReplaceTable) -> Iterator[str]:
+def unaffected_row_notes(change: ReplaceTable) -> Iterator[str]:
     """Notes on existing rows of a Druid table that the change of the table does not affect."""
     before, after = change.before, change.after
     if not after.has_data_source:

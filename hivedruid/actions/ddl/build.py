@@ -47,7 +47,7 @@ def build(
     actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot))
     for change in actions if note is not None else ():
         if isinstance(change, ReplaceTable) and note is not None:
-            for text in alter.left_as_it_is(change):
+            for text in alter.unaffected_row_notes(change):
                 note(text, None)
     return StatementPlan(actions)
 

@@ -203,7 +203,7 @@ def _complete(job: LoadJob, services: Services, commit: Commit | None = None, be
             raise
         job = journal.job
     _clean(job, services)
-    services.tell(summary(job, monotonic() - begun))
+    services.info(summary(job, monotonic() - begun))
 
 
 class _Journal:

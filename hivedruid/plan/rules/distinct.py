@@ -43,12 +43,12 @@ def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
     distinct = list(dict.fromkeys(c.args for c in calls if c.distinct))
     if not distinct or any(c.op not in ("count", "sum", "avg") for c in calls if c.distinct):
         return None
-    if node.grouping_sets is not None and not _tells_sets_apart(node, distinct):
+    if node.grouping_sets is not None and not _has_distinct_sets(node, distinct):
         return None
     return _Expansion(node, node.input, calls, distinct, context).node()
 
 
-def _tells_sets_apart(node: Aggregate, distinct: list[Arguments]) -> bool:
+def _has_distinct_sets(node: Aggregate, distinct: list[Arguments]) -> bool:
     """Whether no grouping set occurs twice and no key is itself counted: it would be null in sets that omit it."""
     sets = node.grouping_sets or ()
     return len(set(sets)) == len(sets) and not any(a in node.keys for args in distinct for a in args)

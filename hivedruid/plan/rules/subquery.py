@@ -67,7 +67,7 @@ def filter_subquery(node: Node, context: RuleContext) -> Node | None:
         known = _not_in(term, node.input, rest, context)
         if known is not None:
             return known if rest is None else Filter(node.columns, known, rest)
-        counted = _any_at_all(term, context)
+        counted = _exists_as_count(term, context)
         if counted is not None:
             terms[place] = counted
             condition = conjunction(terms)
@@ -198,7 +198,7 @@ def renamed(node: Node, context: RuleContext) -> Node | None:
 _COPIED = (TableScan, Filter, Project, Aggregate, Join, SetOp, Values, Sort)
 
 
-def _any_at_all(term: Rex, context: RuleContext) -> Rex | None:
+def _exists_as_count(term: Rex, context: RuleContext) -> Rex | None:
     """EXISTS of an uncorrelated subquery => (SELECT count(*) …) > 0"""
     negated = isinstance(term, Call) and term.op == "not"
     inner = term.args[0] if negated and isinstance(term, Call) else term

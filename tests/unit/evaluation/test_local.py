@@ -8,7 +8,7 @@ from hivedruid.actions.build import build
 from hivedruid.actions.explain import document, explain
 from hivedruid.actions.select.model import EvaluateLocally, RunSparkJob
 from hivedruid.evaluation.exactness import Unsure
-from hivedruid.evaluation.local import evaluated, local_plan, why_not
+from hivedruid.evaluation.local import evaluated, fallback_reason, local_plan
 from hivedruid.parser import parse as parse_statement
 from hivedruid.parser.statements import Explain, Query
 from hivedruid.script import SourceStatement
@@ -53,14 +53,14 @@ def test_a_query_that_is_read_twice_is_asked_once() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_in_the_tables_is_left_to_spark(sql: str, reason: str) -> None:
-    assert why_not(plan(sql)) == reason
+    assert fallback_reason(plan(sql)) == reason
 
 
 def test_an_input_that_is_known_to_be_large_is_left_to_spark() -> None:
     sql = "SELECT initcap(city) AS c FROM ev"
-    assert why_not(plan(sql, rows={"ev": 10_000})) is None
-    assert "about 10001 rows" in (why_not(plan(sql, rows={"ev": 10_001})) or "")
-    assert why_not(plan(sql, settings={"hivedruid.local.evaluation.max.rows": "0"})) is not None
+    assert fallback_reason(plan(sql, rows={"ev": 10_000})) is None
+    assert "about 10001 rows" in (fallback_reason(plan(sql, rows={"ev": 10_001})) or "")
+    assert fallback_reason(plan(sql, settings={"hivedruid.local.evaluation.max.rows": "0"})) is not None
 
 
 def test_doubtful_values_are_not_answered() -> None:

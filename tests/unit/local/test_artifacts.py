@@ -214,7 +214,7 @@ def test_no_room(fresh_cache: Path) -> None:
 
 
 def test_disk_that_fills_up_meanwhile(fresh_cache: Path) -> None:
-    error = ivy._why(
+    error = ivy._download_error(
         locked("wikiticker"), fresh_cache, "\tERROR: java.io.IOException: No space left on device (write)\n"
     )
     assert error.message.startswith("the disk is full: druid-processing-33.0.0-tests.jar could not be written to ")

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.plan import convert
-from hivedruid.plan.accepted import READ, refuse_what_is_not_read
+from hivedruid.plan.accepted import READ, reject_unsupported_arguments
 from hivedruid.plan.functions import ALIASES, EXTENSIONS, EXTRACT_UNITS, FUNCTIONS, TESTS, TIME_UNITS
 from hivedruid.plan.refused_functions import REFUSED
 from hivedruid.plan.signatures import KINDS
@@ -125,10 +125,10 @@ def test_an_argument_that_is_not_read_is_refused(kind: type[exp.Expr]) -> None:
     for name in kind.arg_types:
         tree = kind(**{name: exp.Literal.string("x")})
         if name in READ[kind]:
-            refuse_what_is_not_read(tree, lambda _e: None)
+            reject_unsupported_arguments(tree, lambda _e: None)
         else:
             with pytest.raises(UnsupportedError, match="is not supported"):
-                refuse_what_is_not_read(tree, lambda _e: None)
+                reject_unsupported_arguments(tree, lambda _e: None)
 
 
 @pytest.mark.parametrize(

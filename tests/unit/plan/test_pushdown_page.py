@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hivedruid.evaluation.local import why_not
+from hivedruid.evaluation.local import fallback_reason
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.split import constant_rows, druid_read, spark_job
 from tests.support.planning import plan
@@ -38,7 +38,7 @@ def pushed(sql: str) -> str:
     if constant_rows(made) is not None:
         return "nothing"
     queries = [chain(i.read.query) for i in spark_job(made).inputs if isinstance(i, DruidInput)]
-    rest = "Spark" if why_not(made) else "local evaluation"
+    rest = "Spark" if fallback_reason(made) else "local evaluation"
     return f"{', '.join(queries)}, then {rest}"
 
 
