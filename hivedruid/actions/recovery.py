@@ -1,4 +1,7 @@
-"""What becomes of an interrupted operation: for each kind the actions of RESUME JOB and CANCEL JOB, or why there are none."""
+"""What becomes of an interrupted operation.
+
+For each kind these are the actions of RESUME JOB and CANCEL JOB, or why there are none.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What RESUME JOB and CANCEL JOB do. `repair` is the statement that ends the operation, `next` all that the user can do;
-    both empty for an operation that has ended."""
+    """What RESUME JOB and CANCEL JOB do.
+
+    `repair` is the statement that ends the operation, `next` all that the user can do; both are empty for an operation
+    that has ended.
+    """
 
     resume: Action | Refusal
     cancel: Action | Refusal

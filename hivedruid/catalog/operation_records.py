@@ -34,7 +34,10 @@ _COLUMNS = ", ".join(f'"{name}"' for name in _NAMES)
 
 
 class OperationRecords:
-    """Every change is one transaction, or part of the caller's. Raises ExecutionError where the catalog cannot be written."""
+    """Every change is one transaction, or part of the caller's.
+
+    Raises ExecutionError if the catalog cannot be written.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog

@@ -92,8 +92,8 @@ def compact(
 ) -> tuple[str, ...]:
     """Submit compaction tasks by the template `task`; with `limits`, wait for them and verify the rows.
 
-    Returns their ids; none if there is nothing to compact. `on_submit` is called with them before the first one is submitted.
-    Raises CompactionError if a task fails, or if rows have changed.
+    Returns their ids; none if there is nothing to compact. `on_submit` is called with them before the first one is
+    submitted. Raises CompactionError if a task fails, or if rows have changed.
     """
     run = _Compaction(cluster, str(task["dataSource"]), task)
     try:
@@ -108,8 +108,8 @@ def compact(
 def resume(cluster: DruidCluster, data_source: str, tasks: Sequence[str], limits: CompactionLimits) -> tuple[str, ...]:
     """Wait for the tasks of a process that has ended, and for their segments to be loaded.
 
-    Returns the ids of those that Druid does not know: they were never submitted, or were forgotten. Raises CompactionError if a task
-    fails.
+    Returns the ids of those that Druid does not know: they were never submitted, or were forgotten. Raises
+    CompactionError if a task fails.
     """
     run = _Compaction(cluster, data_source)
     run.ids = [task_id for task_id in tasks if run.overlord.task(task_id) is not None]

@@ -1,1 +1,1 @@
-"""Durable operations: work that the catalog records, so that any process can finish or undo it. SHOW JOBS lists them."""
+"""Durable operations: work that the catalog records, so that any process can finish or undo it."""

@@ -1,4 +1,7 @@
-"""Operations that change an ingestion: START, STOP, ALTER, RESET and the other verbs. Rerunning the statement completes them."""
+"""Operations that change an ingestion: START, STOP, ALTER, RESET and the other verbs.
+
+Rerunning the statement completes them.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from hivedruid.operations.operation import Operation, Transitions
 class ChangeNotes:
     """What a rerun of the statement needs to know.
 
-    `rerun`: the statement, if it is more than the verb. Of ALTER: `runs` if the supervisor should run afterwards, `rolls_back` if
-    it is ROLLBACK INGESTION. Of RESET: `was` is the state before, `target` the target as written in the statement,
+    `rerun`: the statement, if it is more than the verb. Of ALTER: `runs` if the supervisor should run afterwards,
+    `rolls_back` if it is ROLLBACK INGESTION. Of RESET: `was` is the state before, `target` the target as written in the statement,
     `offsets` the announced offsets by partition.
     """
 

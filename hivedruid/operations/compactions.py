@@ -13,9 +13,9 @@ from hivedruid.operations.operation import Operation, Transitions
 class CompactionJob(Operation):
     """A COMPACT of one table.
 
-    It is `submitted` from before its first task is submitted: `tasks` are the ids of all its tasks, of which Druid need not have
-    received every one. `waits`: the statement waits for the tasks and compares the rows; otherwise it is `done` when
-    they are submitted. It is `failed` if a task failed, or if the rows have changed.
+    It is `submitted` from before its first task is submitted: `tasks` are the ids of all its tasks, of which Druid need
+    not have received every one. `waits`: the statement waits for the tasks and compares the rows; otherwise it is
+    `done` when they are submitted. It is `failed` if a task failed, or if the rows have changed.
     """
 
     kind: ClassVar[str] = "compaction"

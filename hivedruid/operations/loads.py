@@ -27,8 +27,8 @@ class LoadJob(Operation):
     """One target of one statement that writes rows to Druid.
 
     `number` counts the targets of a multi-insert from 0. `fingerprint` is equal for equal statements (see
-    `actions.writing.jobs.origin`). `definition` is the table of CREATE TABLE … AS as JSON, which is added to the catalog with
-    the rows. `attempt` counts the tasks that were submitted, `journal` holds the engine's notes.
+    `actions.writing.jobs.origin`). `definition` is the table of CREATE TABLE … AS as JSON, which is added to the
+    catalog with the rows. `attempt` counts the tasks that were submitted, `journal` contains the engine's notes.
     """
 
     kind: ClassVar[str] = "load"
@@ -93,7 +93,10 @@ class LoadJob(Operation):
 
 @dataclass(frozen=True, kw_only=True)
 class ViewJob(LoadJob):
-    """The load of a materialized view's rows. Only its own statement has all facts to record, so it cannot be resumed."""
+    """The load of a materialized view's rows.
+
+    Only its own statement has all facts to record, so it cannot be resumed.
+    """
 
     kind: ClassVar[str] = "view"
 

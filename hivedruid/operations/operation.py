@@ -14,10 +14,10 @@ Transitions = Mapping[str, tuple[str, ...]]
 class Operation:
     """Unfinished or ended work of one statement on one table. Each kind is a subclass; its own fields are its notes.
 
-    `id` is the id in RESUME JOB and CANCEL JOB. `statement_id` is shared by the operations of one statement: a process that runs
-    them holds the lock file of that name. `statement` names the statement in SHOW JOBS, `text` is its text for display,
-    secrets masked. `table_id` is "" if the operation itself creates the table. `druid` is the druid.url. `version` counts the changes of
-    the record. `created` and `changed` are ISO 8601 in UTC.
+    `id` is the id in RESUME JOB and CANCEL JOB. `statement_id` is shared by the operations of one statement: a process
+    that runs them holds the lock file of that name. `statement` names the statement in SHOW JOBS, `text` is its text
+    for display, secrets masked. `table_id` is "" if the operation itself creates the table. `druid` is the druid.url.
+    `version` counts the changes of the record. `created` and `changed` are ISO 8601 in UTC.
     """
 
     kind: ClassVar[str]
@@ -46,7 +46,7 @@ class Operation:
         return not self.transitions[self.state]
 
     def allows(self, state: str) -> bool:
-        """Whether the operation may change to that state. A record may change without another state, unless it has ended."""
+        """Whether the operation may change to that state, or stay in it with other notes, unless it has ended."""
         return state in self.transitions[self.state] or (state == self.state and not self.has_ended)
 
     def notes(self) -> dict[str, Any]:

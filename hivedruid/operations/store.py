@@ -56,7 +56,10 @@ class Operations:
         return found
 
     def begin(self, operations: Iterable[Operation]) -> None:
-        """Record all operations of a statement at once, including those not yet started; the oldest ended ones are deleted."""
+        """Record all operations of a statement at once, including those not yet started.
+
+        The oldest operations that have ended are deleted.
+        """
         now = _now()
         with self._catalog.transaction():
             for operation in operations:

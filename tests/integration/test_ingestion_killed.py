@@ -55,9 +55,14 @@ class Life:
         # a finished statement is not rerun: a RESET would move offsets again, a ROLLBACK go back further
         is_done = "finish" in outcome.effects and not statement.startswith("DROP")
         if outcome.killed and not is_done:
+            before = self.jobs()
             again = killed.run(self.home.folder, self.home.conf, text)
             assert not again.error, (again, outcome)
+            assert not outcome.is_begun or self.jobs() <= before, "a rerun continues the same job"
         return outcome.killed
+
+    def jobs(self) -> set[str]:
+        return {str(job["id"]) for job in self.home.run("SHOW JOBS")}
 
     def check(self, state: str) -> None:
         """The state after an uninterrupted statement. `state` is the supervisor's; STOPPED if there should be none."""

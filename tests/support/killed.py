@@ -207,7 +207,7 @@ def _watch(moments: Moments) -> None:
     DruidClient._send = watched  # type: ignore[assignment, method-assign]
     for owner, names in (
         (Ingestions, ("record_spec", "mark_working")),
-        (Changes, ("begin", "note", "finish", "roll_back")),
+        (Changes, ("begin", "resume", "note", "finish", "roll_back")),
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage", "write")),

@@ -19,7 +19,7 @@ from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.ingestion.supervisor import SUPERVISOR
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes, IngestionJob, rerun_statement, statement_name
-from hivedruid.operations.owner import owned
+from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
 from hivedruid.settings import seconds
 
@@ -45,7 +45,6 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     change = action.change
     _note_differences(change, services)
     _ask(change, services)
-    table_id = change.table.table_id
     if change.spec is not None:
         bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
         ingestions = Ingestions(services.catalog)
@@ -54,15 +53,36 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     if all(isinstance(step, Await) for step in change.steps):
         moved = _run_steps(action, services, None)
         if change.verb != "WAIT":
-            changes.finish(table_id, started=change.started)
+            _finish(change, services, None)
     else:
-        job = _job(change, services)
+        interrupted = _interrupted(change, services)
+        job = interrupted or _job(change, services)
         with owned(services.home, job, Operations(services.catalog)):
-            moved = _run_steps(action, services, changes.begin(job))
-            changes.finish(table_id, started=change.started)
+            begun = changes.begin(job) if interrupted is None else changes.resume(job, change.notes)
+            moved = _run_steps(action, services, begun, is_rerun=interrupted is not None)
+            _finish(change, services, job)
     if moved:
         places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
         services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
+
+
+def _finish(change: IngestionChange, services: Services, own: IngestionJob | None, error: str = "") -> None:
+    """Record the end of the change; `own` is its job, None if it has none."""
+
+    def runs_elsewhere(job: IngestionJob) -> bool:
+        return (own is None or job.id != own.id) and is_running(services.home, job.statement_id)
+
+    Changes(services.catalog).finish(
+        change.table.table_id, started=change.started, error=error, runs_elsewhere=runs_elsewhere
+    )
+
+
+def _interrupted(change: IngestionChange, services: Services) -> IngestionJob | None:
+    """The interrupted change that a rerun of its statement completes."""
+    job = Changes(services.catalog).unfinished().get(change.table.table_id)
+    if job is None or (job.verb, job.change.target) != (change.verb, change.notes.target):
+        return None
+    return None if is_running(services.home, job.statement_id) else job
 
 
 def _job(change: IngestionChange, services: Services) -> IngestionJob:
@@ -71,11 +91,14 @@ def _job(change: IngestionChange, services: Services) -> IngestionJob:
     return IngestionJob(
         id=f"{table.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement=statement_name(change.verb),
         database=table.database, table=table.name, table_id=table.table_id, druid=services.setting("druid.url"),
-        text=rerun_statement(change.verb, table.full_name, change.notes.rerun), state="moved" if change.has_moved else "begun", verb=change.verb, change=change.notes,
+        text=rerun_statement(change.verb, table.full_name, change.notes.rerun), verb=change.verb, change=change.notes,
+        state="moved" if change.has_moved else "begun",
     )  # fmt: skip
 
 
-def _run_steps(action: ChangeIngestion, services: Services, job: IngestionJob | None) -> tuple[Move, ...]:
+def _run_steps(
+    action: ChangeIngestion, services: Services, job: IngestionJob | None, *, is_rerun: bool = False
+) -> tuple[Move, ...]:
     """Run the steps; `job` records them, None if nothing is changed. Returns the offsets that were moved."""
     change, table_id = action.change, action.table.table_id
     changes, ingestions = Changes(services.catalog), Ingestions(services.catalog)
@@ -104,16 +127,19 @@ def _run_steps(action: ChangeIngestion, services: Services, job: IngestionJob | 
             on_step=on_step,
         )
     except OwnerError as error:
-        changes.finish(table_id, started=False, error=error.message)
+        _finish(replace(change, started=False), services, job, error.message)
         raise
     except HiveDruidError as error:
         if job is not None and _is_refused(change.steps[progress.done :], progress.done, error):
-            changes.refuse(job, error.message)
+            if is_rerun:
+                changes.fail(job, error.message)
+            else:
+                changes.refuse(job, error.message)
             if action.before is not None:
                 services.catalog.replace(action.before)
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
             # all requests were sent; Druid continues without us, or reports why not
-            changes.finish(table_id, started=change.started)
+            _finish(change, services, job)
         elif job is not None:
             changes.fail(job, error.message)
         raise

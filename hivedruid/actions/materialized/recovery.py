@@ -1,4 +1,4 @@
-"""What becomes of an interrupted build of a materialized view in a managed table: it is run again, or forgotten. Pure."""
+"""What becomes of an interrupted build of a view in a managed table: it is run again, or forgotten. Pure."""
 
 from __future__ import annotations
 

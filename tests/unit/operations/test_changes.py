@@ -59,6 +59,24 @@ def test_the_last_of_several_interrupted_changes_counts_and_its_rerun_completes_
     assert states(catalog) == {"first": "done", "second": "done"}
 
 
+def test_a_rerun_continues_the_interrupted_change(catalog: Catalog, table: Table) -> None:
+    changes = Changes(catalog)
+    first = changes.begin(a_change("ALTER", "first", table.table_id))
+    changes.fail(first, "timed out")
+    failed = changes.unfinished()[table.table_id]
+    resumed = changes.resume(failed, ChangeNotes(runs=True))
+    assert (failed.error, resumed.error, resumed.change.runs) == ("timed out", "", True)
+    assert changes.unfinished() == {table.table_id: resumed}
+
+
+def test_a_change_that_runs_in_another_session_is_left_to_it(catalog: Catalog, table: Table) -> None:
+    changes = Changes(catalog)
+    changes.begin(a_change("RESET", "other", table.table_id))
+    changes.begin(a_change("START", "own", table.table_id))
+    changes.finish(table.table_id, started=True, runs_elsewhere=lambda job: job.id == "other")
+    assert states(catalog) == {"other": "begun", "own": "done"}
+
+
 def test_a_change_that_is_refused_leaves_the_earlier_one(catalog: Catalog, table: Table) -> None:
     changes = Changes(catalog)
     first = changes.begin(a_change("STOP", "first", table.table_id))
@@ -72,6 +90,8 @@ def test_a_rollback_begins_with_the_specs_that_it_discards(catalog: Catalog, tab
     for number in range(3):
         ingestions.record_spec(replace(table, properties={"n": str(number)}), {"n": number}, "now")
     Changes(catalog).roll_back(table.table_id, 1, a_change("ALTER", table_id=table.table_id, rolls_back=True))
+    Changes(catalog).roll_back(table.table_id, 1, a_change("ALTER", "rerun", table.table_id, rolls_back=True))
+    assert states(catalog) == {"c": "begun"}
     assert [sent.version for sent in ingestions.specs(table.table_id)] == [1]
     assert Changes(catalog).unfinished()[table.table_id].change.rolls_back
 
