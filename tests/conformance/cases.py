@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hivedruid.catalog.table import Table
-from tests.conformance.dialect import UnsayableError, hive_sql
+from tests.conformance.dialect import TranslationError, hive_sql
 from tests.conformance.schemas import dataset_table, declared_tables
 
 VARIABLE = "HIVEDRUID_CASES"
@@ -52,7 +52,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One query. `unsayable`: the reason why its SQL cannot be translated into Hive's dialect. `refusal`: the peer's
+    """One query. `untranslatable`: the reason why its SQL cannot be translated into Hive's dialect. `refusal`: the peer's
     own error.
     """
 
@@ -63,7 +63,7 @@ class Case:
     tables: tuple[Table, ...]
     peer: Peer
     expected: Expected = Expected()
-    unsayable: str | None = None
+    untranslatable: str | None = None
     refusal: str | None = None
 
     @property
@@ -118,7 +118,7 @@ def _calcite_case(file: str, case: Mapping[str, Any], datasets: Mapping[str, Any
     sql, reason = case["sql"] or "", None
     try:
         sql = hive_sql(case["sql"])
-    except UnsayableError as error:
+    except TranslationError as error:
         reason = str(error)
     return Case(case["id"], file, sql, zone, tables, peer, _calcite_rows(case), reason, refusal)
 

@@ -24,19 +24,19 @@ UNSAYABLE_UNITS = frozenset({"CENTURY", "MILLENNIUM", "DECADE", "EPOCH", "ISODOW
 """Fields of a time that Hive's EXTRACT does not have (HiveParser.g, timeQualifiers)."""
 
 
-class UnsayableError(Exception):
+class TranslationError(Exception):
     """Raised for SQL that cannot be expressed in Hive's dialect."""
 
 
 def hive_sql(sql: str | None) -> str:
-    """The statement in Hive's dialect. Raises UnsayableError with the reason if it cannot be expressed there."""
+    """The statement in Hive's dialect. Raises TranslationError with the reason if it cannot be expressed there."""
     if not sql:
-        raise UnsayableError("the test builds it with RelBuilder: there is no SQL")
+        raise TranslationError("the test builds it with RelBuilder: there is no SQL")
     text = re.sub(r"(?i)^\s*values\s+(?!\()(\S+)\s*$", r"values (\1)", sql)
     try:
         tree = sqlglot.parse_one(text)
     except SqlglotError as error:
-        raise UnsayableError(f"not read: {str(error).splitlines()[0]}") from error
+        raise TranslationError(f"cannot be parsed: {str(error).splitlines()[0]}") from error
     _name(tree)
     for rewrite in _REWRITES:
         tree = tree.transform(rewrite)
@@ -100,7 +100,7 @@ def _functions(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Extract):
         unit = node.this.name.upper()
         if unit in UNSAYABLE_UNITS:
-            raise UnsayableError(f"Hive's EXTRACT has no {unit}")
+            raise TranslationError(f"Hive's EXTRACT has no {unit}")
     if isinstance(node, exp.Anonymous):
         made = _ANONYMOUS.get(node.name.upper())
         return made(node) if made else node
@@ -113,7 +113,7 @@ def _functions(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.ApproxDistinct):
         return exp.Count(this=exp.Distinct(expressions=[node.this]))
     if isinstance(node, exp.SimilarTo | exp.Overlay):
-        raise UnsayableError(f"Hive has no {type(node).__name__}")
+        raise TranslationError(f"Hive has no {type(node).__name__}")
     return node
 
 

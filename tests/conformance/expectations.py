@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.conformance.planned import Planned
 
 PAGE = Path(__file__).with_name("expectations.txt")
-RANKS = ("full", "partly", "not", "unsayable", "invalid", "crashed")
+RANKS = ("full", "partly", "not", "untranslatable", "invalid", "crashed")
 WIDTH = 10
 """Keys in a line."""
 

@@ -33,8 +33,8 @@ class Outcome:
         return max((found.split(":")[0] for found in self.verdicts.values()), key=RANKS.index, default=None)
 
 
-RANKS = ("equal", "open", "other", "untold", "wrong", "refused", "failed")
-"""From best to worst; `untold` is followed by the reason why Spark has no result to compare with."""
+RANKS = ("equal", "open", "other", "incomparable", "wrong", "refused", "failed")
+"""From best to worst; `incomparable` is followed by the reason why Spark has no result to compare with."""
 
 
 def outcomes(cases: Sequence[Case], engines: Engines | None, progress: Progress = lambda _: None) -> Iterator[Outcome]:
@@ -70,5 +70,5 @@ def _judged(made: Planned, answer: Answer, engines: Engines) -> str:
     try:
         found: Verdict = verdict(case, types, answer.rows, asserted=asserted, truth=lambda: engines.truth(case))
     except Exception as error:  # noqa: BLE001 - Spark cannot run what is left to it: that, too, is for the report
-        return f"untold: {type(error).__name__}: {str(error)[:300]}"
+        return f"incomparable: {type(error).__name__}: {str(error)[:300]}"
     return found

@@ -21,7 +21,7 @@ from hivedruid.script import SourceStatement
 from tests.conformance.cases import Case
 from tests.support.planning import snapshot
 
-Pushed = Literal["full", "partly", "not", "invalid", "crashed", "unsayable"]
+Pushed = Literal["full", "partly", "not", "invalid", "crashed", "untranslatable"]
 """`full`: one native query with nothing above it, or a constant. `invalid`: an intended error, which the peer has, too;
 any other error is `crashed`."""
 
@@ -58,8 +58,8 @@ class Planned:
 
 def planned(case: Case, *, rules: tuple[Rule, ...] = RULES, runs: int = 1) -> Planned:
     """Plan a case; the fastest of `runs` counts, since the first one also loads code."""
-    if case.unsayable is not None:
-        return Planned(case, "unsayable", error=case.unsayable)
+    if case.untranslatable is not None:
+        return Planned(case, "untranslatable", error=case.untranslatable)
     try:
         plan, queries, seconds = min((_plan(case, rules) for _ in range(runs)), key=lambda made: made[2])
         left = left_outside(plan)

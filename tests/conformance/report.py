@@ -38,13 +38,13 @@ def _table(all_outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _row(name: str, some: Sequence[Outcome]) -> tuple[str, ...]:
     made = [o.planned for o in some]
     count = Counter(p.pushed for p in made)
-    said = sum(count.values()) - count["unsayable"]
+    translated = sum(count.values()) - count["untranslatable"]
     compared = [o for o in some if o.rows is not None]
     rows = f"{sum(is_right(o) for o in compared)}/{len(compared)}" if compared else "-"
     refused = sum(o.rows == "refused" for o in some)
     crashed = count["crashed"] + sum(o.rows == "failed" for o in some)
     return (
-        name, str(said), str(count["full"]), str(count["partly"]), str(count["not"]), share(p.same_type for p in made),
+        name, str(translated), str(count["full"]), str(count["partly"]), str(count["not"]), share(p.same_type for p in made),
         share(p.same_intervals for p in made), rows, str(refused), str(crashed),
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def reason_beyond(planned: Planned) -> str | None:
 
 def _counted(all_planned: Iterable[Planned], peer: str) -> list[Planned]:
     """The cases of a peer's share: those of Calcite that Druid can answer, those of Hive that Hive pushes down fully."""
-    some = [p for p in all_planned if p.case.peer.name == peer and p.pushed not in ("unsayable", "invalid")]
+    some = [p for p in all_planned if p.case.peer.name == peer and p.pushed not in ("untranslatable", "invalid")]
     if peer == "hive":
         return [p for p in some if p.case.peer.is_full]
     return [p for p in some if _is_full(p) or reason_beyond(p) is None]
@@ -125,7 +125,7 @@ def _percent(what: str, some: Sequence[T], holds: Callable[[T], bool]) -> str:
 
 def _rows(all_outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Results that are not the peer's: wrong ones in full, the peer's other meanings with their reason."""
-    for kind in ("failed", "refused", "wrong", "untold", "other"):
+    for kind in ("failed", "refused", "wrong", "incomparable", "other"):
         some = [o for o in all_outcomes if o.rows == kind]
         if some:
             yield f"== {TITLES[kind]}: {len(some)}"
@@ -135,8 +135,8 @@ def _rows(all_outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 TITLES = {
-    "failed": "no answer", "refused": "refused by Druid", "wrong": "other rows than Spark's over the raw rows",
-    "untold": "no answer of Spark over the raw rows to compare with", "other": "Spark's rows, but not the peer's",
+    "failed": "no result", "refused": "refused by Druid", "wrong": "other rows than Spark's over the raw rows",
+    "incomparable": "no result of Spark over the raw rows to compare with", "other": "Spark's rows, but not the peer's",
 }  # fmt: skip
 
 
@@ -182,13 +182,13 @@ def _unpushed(all_planned: Sequence[Planned]) -> Iterator[str]:
 def _group(p: Planned) -> str:
     if p.pushed == "crashed":
         return "0 crashed"
-    if p.pushed == "unsayable":
-        return "8 no form in Hive's dialect"
+    if p.pushed == "untranslatable":
+        return "8 not translatable into Hive's dialect"
     if p.pushed == "invalid":
         return "9 invalid for us and for the peer"
     name = p.case.peer.name.capitalize()
     if p.case.peer.is_full:
-        return f"1 {name} pushes it whole, we do not"
+        return f"1 {name} pushes it down fully, we do not"
     beyond = reason_beyond(p)
     if beyond is None:
         return f"2 neither {name} nor we push it whole, though Druid can"

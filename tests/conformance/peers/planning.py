@@ -57,6 +57,6 @@ def test_the_report_has_every_query_that_is_not_pushed_whole(made: list[Outcome]
 
 
 def test_the_cases_that_cannot_be_said_in_hives_dialect_are_few(cases: list[Case]) -> None:
-    unsayable = [case for case in cases if case.unsayable is not None]
-    assert all(case.unsayable for case in unsayable)
-    assert len(unsayable) <= len(cases) * 0.05, [case.unsayable for case in unsayable]
+    untranslatable = [case for case in cases if case.untranslatable is not None]
+    assert all(case.untranslatable for case in untranslatable)
+    assert len(untranslatable) <= len(cases) * 0.05, [case.untranslatable for case in untranslatable]
