@@ -148,7 +148,7 @@ PROPERTIES: dict[str, TableProperty] = {
         _removed("chatThreads", "int", "Accepted for compatibility; Druid chooses the threads itself."),
         _removed("buildV9Directly", "bool", "Accepted for compatibility; Druid always does so."),
         _removed("basePersistDirectory", "text", "Accepted for compatibility; Druid's tasks have their own folder."),
-        TableProperty(CONSUMER_PREFIX, "text", None, "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` stands for an environment variable of Druid's hosts."),
+        TableProperty(CONSUMER_PREFIX, "text", None, "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` refers to an environment variable of Druid's hosts."),
         TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
         TableProperty("kafka.topic", "text", None, "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),

@@ -229,7 +229,7 @@ def start(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     return IngestionChange(
         table,
         "START",
-        (*steps, _runs(facts, anew=bool(steps))),
+        (*steps, _runs(facts, replaced=bool(steps))),
         started=True,
         spec=sent,
         differences=diff,
@@ -270,7 +270,7 @@ def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
 def resume(table: Table, facts: IngestionFacts) -> IngestionChange:
     _require(table, facts, "RESUME")
     calls = (Request(path(table, "resume")),) if facts.is_suspended else ()
-    return IngestionChange(table, "RESUME", (*calls, _runs(facts, anew=bool(calls))), started=True)
+    return IngestionChange(table, "RESUME", (*calls, _runs(facts, replaced=bool(calls))), started=True)
 
 
 def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -284,7 +284,7 @@ def handoff(table: Table, facts: IngestionFacts) -> IngestionChange:
     count = task_groups(spec_part(facts.running, "ioConfig"), facts.status.partitions if facts.status else None)
     call = Request(path(table, "taskGroups/handoff"), {"taskGroupIds": list(range(count))})
     return IngestionChange(
-        table, "HANDOFF", (call, Await("handed off", running), _runs(facts, anew=True)), started=True
+        table, "HANDOFF", (call, Await("handed off", running), _runs(facts, replaced=True)), started=True
     )
 
 
@@ -319,7 +319,7 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     sent = owned(spec, table, facts.home, suspended=not runs)
     steps = _submitted(table, sent, facts) if diff or facts.is_suspended else ()
     if runs:
-        steps += (_runs(facts, anew=bool(steps)),)
+        steps += (_runs(facts, replaced=bool(steps)),)
     return IngestionChange(
         table, "ALTER", steps, started=True, spec=sent, differences=diff, slots=slots(spec, facts),
         notes=ChangeNotes(f"START INGESTION {table.full_name}" if runs else "", runs=runs),
@@ -357,7 +357,7 @@ def reset(
         )
     if was == "RUNNING":
         resumes = not is_moved or facts.is_suspended
-        steps += (*((Request(path(table, "resume")),) if resumes else ()), _runs(facts, anew=resumes))
+        steps += (*((Request(path(table, "resume")),) if resumes else ()), _runs(facts, replaced=resumes))
     elif was == "STOPPED":
         steps += (Request(path(table, "terminate")), Await("stopped"))
     return IngestionChange(
@@ -391,9 +391,9 @@ def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, .
     return (Await("suspended"),) if facts.is_suspended else (Request(path(table, "suspend")), Await("suspended"))
 
 
-def _runs(facts: IngestionFacts, *, anew: bool) -> Await:
-    """`anew`: the tasks that run now may be replaced, because the spec changes."""
-    return Await("running", tuple(task.id for task in facts.tasks if anew or task.is_complete))
+def _runs(facts: IngestionFacts, *, replaced: bool) -> Await:
+    """`replaced`: the tasks that run now may be replaced, because the spec changes."""
+    return Await("running", tuple(task.id for task in facts.tasks if replaced or task.is_complete))
 
 
 def _require(table: Table, facts: IngestionFacts, verb: str) -> None:

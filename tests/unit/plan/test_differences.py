@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "hive-differences.md"
 
 def test_the_page_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), (
-        "write it anew: python -m hivedruid.plan.differences > docs/hive-differences.md"
+        "regenerate it: python -m hivedruid.plan.differences > docs/hive-differences.md"
     )
 
 
