@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.errors import ParseError, SemanticError, UnsupportedError, did_you_mean
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
@@ -19,12 +19,8 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import Token
 
-STORAGE_HANDLERS = {
-    "druid": DRUID_STORAGE_HANDLER,
-    "kafka": KAFKA_STORAGE_HANDLER,
-    DRUID_STORAGE_HANDLER.lower(): DRUID_STORAGE_HANDLER,
-    KAFKA_STORAGE_HANDLER.lower(): KAFKA_STORAGE_HANDLER,
-}
+STORAGE_HANDLERS = {name: handler for kind, handler in HANDLERS.items() for name in (kind, handler.lower())}
+"""Handlers by what STORED BY accepts, in lower case."""
 _FILE_FORMATS = {
     "ORC": "orc",
     "ORCFILE": "orc",
@@ -173,10 +169,10 @@ class TableClauses:
         handler = STORAGE_HANDLERS.get(name.lower())
         span = cursor.span(token)
         if handler is None:
-            close = did_you_mean(name, ("druid", "kafka", DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER))
+            close = did_you_mean(name, (*HANDLERS, *HANDLERS.values()))
             hint = "remove STORED BY: managed tables are Iceberg tables" if name.lower() == "iceberg" else close
             raise UnsupportedError(
-                f"storage handler '{name}' is not supported; use druid or kafka", span=span, hint=hint
+                f"storage handler '{name}' is not supported; use {' or '.join(HANDLERS)}", span=span, hint=hint
             )
         self.found["storage_handler"] = handler
         self.found["storage_handler_span"] = span

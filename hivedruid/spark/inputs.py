@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
@@ -59,10 +59,18 @@ def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
 
 def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
     """A Hive-side table's rows; malformed rows fail the job or are skipped, depending on the table."""
-    if table.has_snapshots:
-        return iceberg_frame(spark, table)
-    if table.kind != "files":
-        raise PlanError(f"{table.full_name} is a {table.kind} table; Spark reads files and Iceberg tables")
+    match table.kind:
+        case "iceberg":
+            return iceberg_frame(spark, table)
+        case "files":
+            return files_frame(spark, table, settings, view)
+        case "druid" | "kafka" | "view":
+            raise PlanError(f"{table.full_name} is a {table.kind} table; Spark reads files and Iceberg tables")
+        case _:
+            assert_never(table.kind)
+
+
+def files_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
     path = paths.spark_path(table)
     if not paths.has_data(table):
         return empty_frame(spark, table)

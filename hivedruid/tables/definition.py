@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.druid_columns import with_stored_types
-from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER, TableKind
+from hivedruid.catalog.kinds import HANDLERS, TableKind
 from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
@@ -37,19 +37,22 @@ def define_table(
     columns = _columns(statement, query_columns)
     table = Table(database, statement.name.name, kind, columns or (), statement.external, comment)
     properties = with_purge_default(statement, properties, settings)
-    if kind == "druid":
-        return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
-    if kind == "kafka":
-        return _kafka_table(statement, table, properties)
-    return _file_table(statement, table, properties)
+    match kind:
+        case "druid":
+            return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
+        case "kafka":
+            return _kafka_table(statement, table, properties)
+        case "files" | "iceberg":
+            return _file_table(statement, table, properties)
+        case "view":
+            raise AssertionError("CREATE TABLE does not create views")
+        case _:
+            assert_never(kind)
 
 
 def table_kind(statement: CreateTable) -> TableKind:
-    if statement.storage_handler == DRUID_STORAGE_HANDLER:
-        return "druid"
-    if statement.storage_handler == KAFKA_STORAGE_HANDLER:
-        return "kafka"
-    return "files" if statement.external else "iceberg"
+    by_handler = (kind for kind, handler in HANDLERS.items() if handler == statement.storage_handler)
+    return next(by_handler, "files" if statement.external else "iceberg")
 
 
 def _comment(statement: CreateTable, properties: dict[str, str]) -> tuple[str, dict[str, str]]:

@@ -49,6 +49,7 @@ def run(session: Session, text: str) -> None:
 def test_every_kind_has_a_row_and_every_use_is_refused_to_some_kind() -> None:
     assert set(KINDS) == set(get_args(TableKind)) == set(CREATE)
     assert {use for _, use in REFUSED} == set(get_args(Use)) == set(USE)
+    assert [kind for kind, row in KINDS.items() if not row.stores] == ["view"]
 
 
 @pytest.mark.parametrize(("kind", "use"), [pair for pair in REFUSED if pair[1] not in ("compact", "list tasks")])
