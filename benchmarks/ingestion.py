@@ -116,7 +116,8 @@ class Bench:
         return owned(spec, table, home_name(self.home), suspended=suspended)
 
     def end(self, names: Iterable[str]) -> None:
-        """Wait until these have no supervisor and no task; records that tasks have read and not published are dropped."""
+        """Wait until these have no supervisor and no task; records that tasks have read and not published are
+        dropped."""
         chosen = set(names)
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self._terminate, chosen))

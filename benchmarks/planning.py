@@ -86,7 +86,8 @@ def ssb() -> Iterator[Asked]:
 
 
 def goldens() -> Iterator[Asked]:
-    """The statements that the scripts in tests/q plan, each with the catalog and settings of the statements before it."""
+    """The statements that the scripts in tests/q plan, each with the catalog and settings of the statements
+    before it."""
     asked: list[Asked] = []
     whole = build.build
 

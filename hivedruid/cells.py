@@ -106,7 +106,8 @@ def _java_number(value: float, shortest: str) -> str:
 
 
 def _timestamp_text(value: datetime) -> str:
-    """`yyyy-MM-dd HH:mm:ss[.fraction]`; with a zone at least one digit of fraction, and the zone's id (TimestampTZ.FORMATTER)."""
+    """`yyyy-MM-dd HH:mm:ss[.fraction]`; with a zone at least one digit of fraction, and the zone's id
+    (TimestampTZ.FORMATTER)."""
     text = value.replace(tzinfo=None).isoformat(" ")
     if value.microsecond:
         text = text.rstrip("0")

@@ -56,7 +56,8 @@ COMMANDS = {
 
 
 class _Group(click.Group):
-    """Options of `sql` directly after `hivedruid` imply `hivedruid sql`. The modules of COMMANDS are loaded on demand."""
+    """Options of `sql` directly after `hivedruid` imply `hivedruid sql`. The modules of COMMANDS are loaded on
+    demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *COMMANDS])
@@ -298,7 +299,8 @@ def _open_session(
     *,
     dry_run: bool,
 ) -> Session:
-    """A session with the settings from the command line. Raises UsageError for an unknown setting or an invalid value."""
+    """A session with the settings from the command line. Raises UsageError for an unknown setting or an invalid
+    value."""
     from hivedruid.errors import SemanticError, UsageError
     from hivedruid.session import Session
 

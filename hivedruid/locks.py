@@ -1,7 +1,7 @@
 """File locks between processes.
 
-They use flock: the operating system releases a lock when the last process that holds it ends for any reason. Locks are polled, so
-that Ctrl-C always works. `Lock` is the lock itself; the functions are for lock files below a home folder.
+They use flock: the operating system releases a lock when the last process that holds it ends for any reason. Locks are
+polled, so that Ctrl-C always works. `Lock` is the lock itself; the functions are for lock files below a home folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Lock:
     def wait(
         self, *, shared: bool = False, patience: float | None = None, on_wait: Callable[[], object] | None = None
     ) -> bool:
-        """Take the lock as soon as it is free; False if it is still held after `patience` seconds (no limit by default).
+        """Take the lock as soon as it is free; False if it is still held after `patience` seconds (no limit by
+        default).
 
         `on_wait` is called once if the lock is not free.
         """

@@ -151,7 +151,8 @@ def _holds_secret(text: str) -> bool:
 
 
 class SqlCompleter(Completer):
-    """Context-dependent completion: settings after SET, tables after FROM, otherwise columns, functions and keywords."""
+    """Context-dependent completion: settings after SET, tables after FROM, otherwise columns, functions and
+    keywords."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

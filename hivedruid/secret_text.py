@@ -144,7 +144,8 @@ def closed(error: HiveDruidError, line: int, text: str) -> None:
 
 
 def mask_from_first(text: str) -> str:
-    """Like `mask_text`, but everything after the first secret is masked, too, since the end of the secret is unknown."""
+    """Like `mask_text`, but everything after the first secret is masked, too, since the end of the secret is
+    unknown."""
     secrets = ranges(text, statement=True)
     if not secrets:
         return text

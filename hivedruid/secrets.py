@@ -70,7 +70,8 @@ _VARIANTS = tuple((word, _shortened(word) | {word}) for word in _MISSPELT)
 
 
 def referenced(value: str) -> str | None:
-    """The environment variable that a value refers to, as `env:NAME` or `${env:NAME}`; None if it is not a reference."""
+    """The environment variable that a value refers to, as `env:NAME` or `${env:NAME}`; None if it is not a
+    reference."""
     match = _REFERENCE.fullmatch(value)
     return (match[1] or match[2]) if match else None
 

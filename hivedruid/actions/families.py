@@ -1,7 +1,8 @@
-"""The families of statements and actions, and the modules that build, explain and run each. A family is loaded on first use.
+"""The families of statements and actions, and the modules that build, explain and run each. A family is loaded on first
+use.
 
-A family has a module of statements (`parser/statements/F.py`), a module of actions (`actions/F/model.py`), and beside that
-`build.py`, `explain.py` and `run.py`, as needed. mypy checks that a family handles every class of its own.
+A family has a module of statements (`parser/statements/F.py`), a module of actions (`actions/F/model.py`), and beside
+that `build.py`, `explain.py` and `run.py`, as needed. mypy checks that a family handles every class of its own.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class TableReader:
     def table(self, database: str, name: str, *, rows: bool) -> None:
         """Read one table, and for a view the tables that it reads.
 
-        `rows`: the statement reads or writes its rows, so that its columns need the exact field names of the data source.
-        DDL must not request that: it repairs tables whose field names are ambiguous.
+        `rows`: the statement reads or writes its rows, so that its columns need the exact field names of the data
+        source. DDL must not request that: it repairs tables whose field names are ambiguous.
         """
         key = (database, name)
         if key in self.named and (not rows or key in self.resolved):

@@ -1,4 +1,5 @@
-"""Properties for the storage of single columns: druid.columns.aggregators, druid.columns.multivalue, druid.columns.as."""
+"""Properties for the storage of single columns: druid.columns.aggregators, druid.columns.multivalue,
+druid.columns.as."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def parse_aggregators(text: str) -> tuple[dict[str, Aggregator], str | None]:
 
 
 def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:
-    """The handling of multiple values per column (lower case), and the expected format, or None if the text is valid."""
+    """The handling of multiple values per column (lower case), and the expected format, or None if the text is
+    valid."""
     result: dict[str, str] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         column, _, handling = (part.strip() for part in pair.rpartition(":"))
@@ -76,7 +78,8 @@ _CHOICES = {"decimal": ("double", "string"), "binary": ("string",), "date": ("st
 
 
 def stored_as_choices(type_: HiveType) -> tuple[str, ...]:
-    """The valid values of druid.columns.as for a column of that type; empty for types that need no substitute, or have none."""
+    """The valid values of druid.columns.as for a column of that type; empty for types that need no substitute, or have
+    none."""
     return _CHOICES.get(type_.name, ())
 
 

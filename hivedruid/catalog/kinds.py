@@ -27,8 +27,8 @@ class Refusal(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """`noun` is the kind in messages, `handler` is Hive's storage handler class (STORED BY accepts it and the kind's name);
-    uses that are not in `refused` are supported. Only views have no `stores`.
+    """`noun` is the kind in messages, `handler` is Hive's storage handler class (STORED BY accepts it and the kind's
+    name); uses that are not in `refused` are supported. Only views have no `stores`.
     """
 
     noun: str

@@ -1,7 +1,8 @@
 """All known table properties: type, default, description and the kinds of tables they apply to.
 
-Names are those of Hive's Druid handler (DruidConstants, DruidKafkaUtils) and Kafka handler (KafkaTableProperties); below
-`druid.kafka.ingestion.` also those of Druid 33 (KafkaSupervisorTuningConfig, KafkaSupervisorIOConfig), with its defaults.
+Names are those of Hive's Druid handler (DruidConstants, DruidKafkaUtils) and Kafka handler (KafkaTableProperties);
+below `druid.kafka.ingestion.` also those of Druid 33 (KafkaSupervisorTuningConfig, KafkaSupervisorIOConfig), with its
+defaults.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ GRANULARITIES = (
     "SECOND", "MINUTE", "FIVE_MINUTE", "TEN_MINUTE", "FIFTEEN_MINUTE", "THIRTY_MINUTE", "HOUR", "SIX_HOUR", "EIGHT_HOUR",
     "DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "ALL", "NONE",
 )  # fmt: skip
-"""Druid's GranularityType: the valid segment and query granularities, case-insensitive. ISO periods are not included."""
+"""Druid's GranularityType: the valid segment and query granularities, case-insensitive. ISO periods are not included.
+"""
 
 COLUMN_MAPPING = "druid.columns.mapping"
 KAFKA_INGESTION = "druid.kafka.ingestion"

@@ -1,4 +1,5 @@
-"""Compaction on a cluster: submit tasks, watch them and verify their results; and the coordinator's automatic compaction.
+"""Compaction on a cluster: submit tasks, watch them and verify their results; and the coordinator's automatic
+compaction.
 
 Rows may be appended during compaction. So segments are compared by id: those that queries read when the tasks were
 submitted, and those that the tasks have written. If other writes came in between, the rows cannot be compared.
@@ -171,8 +172,8 @@ class _Compaction:
             self.inputs += sum(start < segment.end and segment.start < end for segment in there)
 
     def _segments(self, limits: CompactionLimits | None) -> list[Segment]:
-        """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being loaded: only
-        loaded segments can be measured."""
+        """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being
+        loaded: only loaded segments can be measured."""
         found: list[Segment] = []
 
         def are_loaded() -> bool:
@@ -293,6 +294,6 @@ class _Compaction:
 
 
 def is_compacted(segment: wire.DataSegment) -> bool:
-    """Whether a compaction task has written it. Rows appended concurrently get the same version, but not that state, or one
-    with the mark of an INSERT."""
+    """Whether a compaction task has written it. Rows appended concurrently get the same version, but not that state, or
+    one with the mark of an INSERT."""
     return segment.last_compaction_state is not None and not task_of(segment) and not segment.is_tombstone

@@ -40,8 +40,8 @@ LEADERS: Mapping[Service, str] = {
 class DruidClient:
     """A client of one Druid cluster. Creating one is cheap: the first request reads secrets and opens connections.
 
-    All methods raise ConnectError if a service cannot be reached, DruidError if it refuses a request, and UsageError for
-    settings that refer to missing files or variables.
+    All methods raise ConnectError if a service cannot be reached, DruidError if it refuses a request, and UsageError
+    for settings that refer to missing files or variables.
     """
 
     def __init__(self, address: DruidAddress) -> None:
@@ -133,7 +133,8 @@ class DruidClient:
         silence: float | None = None,
         repeatable: bool = True,
     ) -> requests.Response:
-        """The response, whatever its status. Retries idempotent requests while the service or its leader is unavailable."""
+        """The response, whatever its status. Retries idempotent requests while the service or its leader is
+        unavailable."""
         if not self.address.base(service):  # a stopped service of a local cluster
             raise ConnectError(f"the local cluster's {service} is not running", hint="run hivedruid local up")
         tries = self.address.tries if repeatable else 1
@@ -231,7 +232,8 @@ class DruidClient:
     # --- responses ---------------------------------------------------------------------------------------------
 
     def _value(self, method: str, service: Service, path: str, response: requests.Response, shape: type[T]) -> T:
-        """The response as its type. Raises AnswerError if it does not match, and the error of `refusal` for a refusal."""
+        """The response as its type. Raises AnswerError if it does not match, and the error of `refusal` for a
+        refusal."""
         if not response.ok:
             raise self._refusal(service, response)
         body = response.content

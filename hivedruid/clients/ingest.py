@@ -3,13 +3,13 @@
     staged ── submit ──► submitted ── the task ends ──► published ── loaded, checked, settled ──► verified
        ▲                     └───────── rolled back ◄────────┘
 
-It handles these pitfalls of Druid 33: a task without a readable file succeeds, and with dropExisting empties its intervals;
-a successful task silently skips rows without a valid time; dropExisting is refused without intervals; unbounded intervals
-make the overlord count their days endlessly; SUCCESS of a task does not mean that its rows can be queried, and FAILED of a
-task that was shut down does not mean that it published nothing.
+It handles these pitfalls of Druid 33: a task without a readable file succeeds, and with dropExisting empties its
+intervals; a successful task silently skips rows without a valid time; dropExisting is refused without intervals;
+unbounded intervals make the overlord count their days endlessly; SUCCESS of a task does not mean that its rows can be
+queried, and FAILED of a task that was shut down does not mean that it published nothing.
 
-The notes of a load: `used` and `seen`, the earlier segments if any are replaced, and `rolls_back`, the reason of a rollback
-that has started.
+The notes of a load: `used` and `seen`, the earlier segments if any are replaced, and `rolls_back`, the reason of a
+rollback that has started.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class Ingestion:
         return self._before.notes()
 
     def _check_readable(self, task: dict[str, Any]) -> None:
-        """Let the overlord sample a row: if its machine cannot see the files, the task would drop all rows and succeed."""
+        """Let the overlord sample a row: if its machine cannot see the files, the task would drop all rows and
+        succeed."""
         schema, io = task["spec"]["dataSchema"], task["spec"]["ioConfig"]
         spec = {
             "type": "index",

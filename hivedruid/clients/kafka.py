@@ -31,9 +31,9 @@ class NoTopicError(KafkaError):
 class Kafka:
     """A client of one Kafka cluster, with Java consumer properties; `env:NAME` refers to a variable of this machine.
 
-    It consumes nothing and creates no topic. Creating a client is cheap: the first request connects. Close it, or use it as
-    a context manager. All requests raise ConnectError if no broker responds, OnlyDruidError if the properties cannot be
-    used on this machine, and KafkaError if Kafka refuses.
+    It consumes nothing and creates no topic. Creating a client is cheap: the first request connects. Close it, or use
+    it as a context manager. All requests raise ConnectError if no broker responds, OnlyDruidError if the properties
+    cannot be used on this machine, and KafkaError if Kafka refuses.
     """
 
     def __init__(self, bootstrap: str, properties: Mapping[str, str]) -> None:
@@ -53,7 +53,8 @@ class Kafka:
             self._open = None
 
     def topics(self, pattern: str | None = None) -> tuple[str, ...]:
-        """The names of all topics, sorted; with `pattern` those that fully match it, as druid.kafka.ingestion.topicPattern."""
+        """The names of all topics, sorted; with `pattern` those that fully match it, as
+        druid.kafka.ingestion.topicPattern."""
         try:
             matches = re.compile(pattern or ".*").fullmatch
         except re.error as error:
@@ -92,7 +93,8 @@ class Kafka:
             return found
 
     def offsets_at(self, topic: str, millis: int) -> Offsets:
-        """Per partition the offset of the first record at or after that time (ms since 1970); the latest if there is none.
+        """Per partition the offset of the first record at or after that time (ms since 1970); the latest if there is
+        none.
 
         Raises KafkaError if the topic does not exist.
         """
@@ -193,7 +195,8 @@ class Kafka:
             raise KafkaError(f"Kafka at {broker} refused the request: {_error_text(error)}") from error
 
     def _first_answering(self, context: ssl.SSLContext | None) -> str:
-        """The first broker that accepts a connection: kafka-python retries them at random and does not report why they fail."""
+        """The first broker that accepts a connection: kafka-python retries them at random and does not report why they
+        fail."""
         import socket
         import ssl
         from time import monotonic

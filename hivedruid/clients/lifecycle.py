@@ -89,7 +89,8 @@ def _reading_tasks(
 
 
 def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
-    """The status of a supervisor once it knows the offsets of its tasks, which it fetches after they ran for some seconds."""
+    """The status of a supervisor once it knows the offsets of its tasks, which it fetches after they ran for some
+    seconds."""
     end = monotonic() + INFORMED
     try:
         while True:
@@ -132,9 +133,9 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
 class IngestionRunner:
     """Runs changes of one cluster. `patience` is the timeout for each state, in seconds.
 
-    `on_offsets` is called with the offsets before they are sent, and may raise; `on_accepted` with the spec as Druid accepted it.
-    Raises DruidError if Druid refuses a change or does not reach its state, and ConnectError if the overlord does not
-    respond; every change can then be rerun.
+    `on_offsets` is called with the offsets before they are sent, and may raise; `on_accepted` with the spec as Druid
+    accepted it. Raises DruidError if Druid refuses a change or does not reach its state, and ConnectError if the
+    overlord does not respond; every change can then be rerun.
     """
 
     cluster: DruidCluster
@@ -178,7 +179,8 @@ class IngestionRunner:
     # --- calls -------------------------------------------------------------------------------------------------
 
     def _call(self, call: Request) -> None:
-        """Send a request. All requests may be repeated, because without a response it is unknown whether it was executed."""
+        """Send a request. All requests may be repeated, because without a response it is unknown whether it was
+        executed."""
         ends = call.path.endswith("/terminate")
         body = self.cluster.kept.filled(call.body)
         shape: type[Any] = wire.SupervisorId if call.path == SUPERVISOR else wire.Acknowledgement
@@ -200,7 +202,8 @@ class IngestionRunner:
             self.cluster.client.post("overlord", path, wire.Acknowledgement)
 
     def _check_owner(self) -> None:
-        """If two homes submit concurrently, the last one wins, and the other one raises OwnerError, now or at the end."""
+        """If two homes submit concurrently, the last one wins, and the other one raises OwnerError, now or at the
+        end."""
         running = self._patiently(lambda: self.overlord.spec(self.data_source))
         check_owner(self.change.table, running)
         if running is not None and self.change.spec is not None:

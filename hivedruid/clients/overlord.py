@@ -38,7 +38,8 @@ class Overlord:
         self.client = client
 
     def supervisors(self) -> tuple[Supervisor, ...]:
-        """Every supervisor with its spec, by id; one request. One that is just ending is listed without a state, and skipped."""
+        """Every supervisor with its spec, by id; one request. One that is just ending is listed without a state, and
+        skipped."""
         path = f"{SUPERVISOR}?full"
         found = self.client.get("overlord", path, list[wire.Supervisor])
         for place, item in enumerate(found):
@@ -79,7 +80,8 @@ class Overlord:
     def tasks(
         self, data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS
     ) -> tuple[Task, ...]:
-        """Tasks, newest first; of the completed ones the newest `most`. `state` is running, waiting, pending or complete."""
+        """Tasks, newest first; of the completed ones the newest `most`. `state` is running, waiting, pending or
+        complete."""
         found = self.client.get("overlord", tasks_path(data_source, state, most), list[wire.Task])
         return tuple(sorted(map(_task, found), key=lambda t: t.created, reverse=True))
 
@@ -110,8 +112,9 @@ class Overlord:
     def left_off(self, task: Task) -> dict[int, int]:
         """The end offset of each partition of a successful task; of a failed task, its start offset.
 
-        A task counts its records: the parsed ones by partition, the unparseable ones only in total. So the result is slightly
-        too low for a topic with gaps (transactions, compaction), and for several partitions with unparseable records.
+        A task counts its records: the parsed ones by partition, the unparseable ones only in total. So the result is
+        slightly too low for a topic with gaps (transactions, compaction), and for several partitions with unparseable
+        records.
         """
         found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", wire.TaskDefinition, missing=None)
         io = found.payload.io_config if found is not None else None
@@ -199,7 +202,8 @@ def _reading_task(item: wire.ReadingTask) -> ReadingTask:
 
 
 def _offsets(found: wire.Offsets | None) -> dict[int, int]:
-    """With several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then not unique."""
+    """With several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then not
+    unique."""
     pairs = ((name.rpartition(":")[2], value) for name, value in (found or {}).items())
     return {int(name): value for name, value in pairs if name.isdecimal() and value is not None}
 

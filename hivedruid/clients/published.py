@@ -1,4 +1,5 @@
-"""The segments that an ingestion task has published: find them by their mark, wait for them, verify them, roll them back."""
+"""The segments that an ingestion task has published: find them by their mark, wait for them, verify them, roll them
+back."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ class Published:
         return found
 
     def check_not_overwritten(self) -> None:
-        """Raises OverwrittenError if segments of the task were replaced by a later write: they cannot be rolled back."""
+        """Raises OverwrittenError if segments of the task were replaced by a later write: they cannot be rolled
+        back."""
         ours = self.ever(None)
         others = [s for s in self._around(ours) if s.task != self._load.task]
         if overwritten(ours, others):
@@ -197,7 +199,8 @@ class Published:
             )
 
     def take_back(self, segments: Sequence[Segment]) -> None:
-        """Mark the segments as unused, restore those that they replaced, and wait until queries see the earlier state."""
+        """Mark the segments as unused, restore those that they replaced, and wait until queries see the earlier
+        state."""
         self._progress(f"rolling back {len(segments)} segments of {self._load.data_source}")
         if not self._segments.restore(self._before.used, self._before.seen, segments):
             raise DruidError(f"the segments of ingestion task {self._load.task} are not rolled back yet")
@@ -214,8 +217,8 @@ def _few(spans: tuple[Interval, ...]) -> tuple[Interval, ...]:
 def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segment]:
     """The task's segments with rows that newer segments of others hide, at least in part.
 
-    Whether the newer ones contain their rows, as after compaction, is unknown. If Druid has copied appended segments into a
-    concurrent replacement (concurrent locks), the copies have the mark, too, and are the used ones.
+    Whether the newer ones contain their rows, as after compaction, is unknown. If Druid has copied appended segments
+    into a concurrent replacement (concurrent locks), the copies have the mark, too, and are the used ones.
     """
     return [s for s in ours if not s.is_tombstone and s.is_under(others) and not s.is_under(ours)]
 

@@ -32,7 +32,8 @@ def listed(cluster: DruidCluster, data_source: str) -> tuple[Segment, ...]:
 
 
 def _rows(cluster: DruidCluster, data_source: str, visible: Iterable[Segment]) -> dict[str, int]:
-    """The number of rows by segment id. Realtime segments whose interval was replaced have another id, and are counted."""
+    """The number of rows by segment id. Realtime segments whose interval was replaced have another id, and are
+    counted."""
     query = {
         "queryType": "segmentMetadata", "dataSource": data_source, "intervals": [interval(ETERNITY)],
         "analysisTypes": [], "toInclude": {"type": "none"},

@@ -132,7 +132,8 @@ class Segments:
         return servers is None or any(server.type == "historical" for server in servers)
 
     def restore(self, before: Sequence[Segment], seen: Sequence[Segment], new: Sequence[Segment]) -> bool:
-        """Mark the new segments as unused and restore those that they replaced, until the broker sees the earlier state.
+        """Mark the new segments as unused and restore those that they replaced, until the broker sees the earlier
+        state.
 
         It does not wait for segments that are hidden by newer segments of others.
         """
@@ -173,8 +174,8 @@ class Segments:
             self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
     def _mark_used(self, segments: Sequence[Segment]) -> None:
-        """The overlord of Druid 33 does it, but responds with 500 because it cannot serialize its response; in Druid 32 the
-        coordinator does it."""
+        """The overlord of Druid 33 does it, but responds with 500 because it cannot serialize its response; in Druid 32
+        the coordinator does it."""
         if not segments:
             return
         with suppress(DruidError):

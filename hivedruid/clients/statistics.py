@@ -57,7 +57,8 @@ def _millis(text: str) -> int:
 
 
 def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-    """`statistics`, the bytes in deep storage, and the values of these columns, from one timeseries query over all rows."""
+    """`statistics`, the bytes in deep storage, and the values of these columns, from one timeseries query over all
+    rows."""
     cluster.schema(data_source)
     found = cluster.statistics(data_source)
     if found is None:

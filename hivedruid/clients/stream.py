@@ -26,7 +26,8 @@ class MalformedError(DruidError):
 
 
 class JsonStream:
-    """A JSON text that arrives in chunks of bytes. Raises TruncatedError if it ends early, MalformedError if it is not JSON.
+    """A JSON text that arrives in chunks of bytes. Raises TruncatedError if it ends early, MalformedError if it is not
+    JSON.
 
     If a query fails midway, Druid ends the HTTP 200 response cleanly: only the missing `]` shows it.
     """

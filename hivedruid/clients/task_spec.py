@@ -1,4 +1,5 @@
-"""The `index_parallel` task as submitted: the intervals it replaces, and a mark on every segment that it publishes. Pure.
+"""The `index_parallel` task as submitted: the intervals it replaces, and a mark on every segment that it publishes.
+Pure.
 
 A segment does not record the task that created it (Druid 33 does not support `/task/ID/segments`), but it can store the
 compaction state, which contains the task's filter: that is where the mark is.
@@ -17,12 +18,13 @@ from hivedruid.jobs.load import Load
 from hivedruid.jobs.staged import Interval
 
 MOST_TOMBSTONES = 500
-"""The maximum number of tombstones for empty buckets: publishing one takes 1 ms, and loading it 15 ms per historical."""
+"""The maximum number of tombstones for empty buckets: publishing one takes 1 ms, and loading it 15 ms per historical.
+"""
 
 _MARK = "__hivedruid_task"
 _ROWS_OF_A_TASK = 1 << 62
-"""Higher than any number of rows, so that a task publishes once. It also differs from every compaction configuration, so
-that automatic compaction does not skip these segments (CompactionStatus compares partitionsSpecs)."""
+"""Higher than any number of rows, so that a task publishes once. It also differs from every compaction configuration,
+so that automatic compaction does not skip these segments (CompactionStatus compares partitionsSpecs)."""
 
 
 def completed(load: Load, there: Sequence[Interval]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The types of Druid's responses: one for each endpoint, with only the fields that are read.
 
-A response is converted to its type once, in `DruidClient`. A mismatch (a login page, `null`, a number instead of a list)
-is an `AnswerError` that names the URL. Fields with a default are omitted by some versions of Druid or kinds of tasks.
+A response is converted to its type once, in `DruidClient`. A mismatch (a login page, `null`, a number instead of a
+list) is an `AnswerError` that names the URL. Fields with a default are omitted by some versions of Druid or kinds of
+tasks.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Interval:
 
 
 _one_at_a_time = Lock()
-"""msgspec (0.22) prepares a type when it first meets it, and crashes the process if two threads do that concurrently."""
+"""msgspec (0.22) prepares a type when it first meets it, and crashes the process if two threads do that concurrently.
+"""
 
 
 def fitted(value: Any, shape: type[Shape]) -> Shape:

@@ -49,7 +49,8 @@ def cast(d: DruidExpressions, rex: Call) -> str:
 
 
 def whole_text(pattern: str) -> str:
-    """A regular expression for a whole string, as a constant; \\z, since $ also matches before a line break at the end."""
+    """A regular expression for a whole string, as a constant; \\z, since $ also matches before a line break at
+    the end."""
     return string_literal(rf"^{pattern}\z")
 
 

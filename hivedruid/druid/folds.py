@@ -26,7 +26,8 @@ def utf8_restored(text: str) -> str:
 
 
 def extreme(name: str, op: str, field: str) -> Json:
-    """The minimum or maximum string of a column, null for no rows. Druid rejects more than 1024 bytes (ResourceError)."""
+    """The minimum or maximum string of a column, null for no rows. Druid rejects more than 1024 bytes
+    (ResourceError)."""
     sign = ">" if op == "max" else "<"
 
     def better(value: str) -> str:

@@ -23,7 +23,8 @@ STAGING = "${staging}"
 """The placeholder for the staging folder, which only exists when the job runs."""
 
 CONCURRENT_LOCKS = "useConcurrentLocks"
-"""Task context key that allows appending while other tasks replace the same intervals, without waiting or losing rows."""
+"""Task context key that allows appending while other tasks replace the same intervals, without waiting or losing rows.
+"""
 
 _ROWS_IN_MEMORY = "hive.druid.indexer.memory.rownum.max"
 _FILES = "*.json.gz"
@@ -163,7 +164,8 @@ def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces
 
 
 def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
-    """The partitioning within an interval. Druid appends only with row-based partitioning (ParallelIndexTuningConfig)."""
+    """The partitioning within an interval. Druid appends only with row-based partitioning
+    (ParallelIndexTuningConfig)."""
     shards = int(table.properties.get("druid.segment.targetShardsPerGranularity", "0"))
     if shards > 0 and replaces != "nothing":
         return {"type": "hashed", "numShards": shards}
@@ -178,7 +180,8 @@ def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replace
 
 
 def input_source(root: str) -> Json:
-    """Druid's input source for files below a staging root: a path, or the URI of storage that Druid has an extension for."""
+    """Druid's input source for files below a staging root: a path, or the URI of storage that Druid has an extension
+    for."""
     scheme = urlsplit(root).scheme if "://" in root else "file"
     if scheme == "file" or root.startswith("file:"):
         return {"type": "local", "baseDir": STAGING, "filter": _FILES}

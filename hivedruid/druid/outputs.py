@@ -1,4 +1,5 @@
-"""The output side of a native query with aggregates: names of keys and aggregators, post-aggregations, order, having."""
+"""The output side of a native query with aggregates: names of keys and aggregators, post-aggregations, order,
+having."""
 
 from __future__ import annotations
 

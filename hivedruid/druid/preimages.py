@@ -48,7 +48,8 @@ def constant_of(op: str, left: Rex, right: Literal) -> Found | None:
 
 
 def _of_digits(op: str, left: Rex, value: int | float | Decimal) -> Found | None:
-    """A comparison of the digits of a time as one number: `CAST(date_format(t, 'yyyyMM') AS INT)`, `year(t) * 100 + month(t)`."""
+    """A comparison of the digits of a time as one number: `CAST(date_format(t, 'yyyyMM') AS INT)`, `year(t) * 100 +
+    month(t)`."""
     if not isinstance(left, Call) or not isinstance(value, int) or value < 0:
         return None
     if left.op == "cast" and left.type.name in ("int", "bigint") and isinstance(left.args[0], Call):

@@ -1,4 +1,5 @@
-"""The Kafka supervisor of a Druid table, from its properties: Druid 33's modern spec, with Hive's mapping of columns."""
+"""The Kafka supervisor of a Druid table, from its properties: Druid 33's modern spec, with Hive's mapping of
+columns."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ _LETTERS = frozenset(
     for letter, counts in {"y": (1, 2, 4), "D": (1, 3), "S": (1, 2, 3), **dict.fromkeys("MdHhms", (1, 2))}.items()
     for count in counts
 )
-"""Numeric pattern letters with the same meaning in java.time and Joda-Time; names would depend on the server's locale."""
+"""Numeric pattern letters with the same meaning in java.time and Joda-Time; names would depend on the server's locale.
+"""
 
 
 def _is_safe(pattern: str) -> bool:

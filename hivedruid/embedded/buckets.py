@@ -20,7 +20,8 @@ _SEGMENT, _BUCKET = identifier("$segment"), identifier("$bucket")
 
 
 class Buckets(NamedTuple):
-    """The rows to read, SQL for the bucket of a row, and SQL that lists all buckets, if buckets are not found by rounding."""
+    """The rows to read, SQL for the bucket of a row, and SQL that lists all buckets, if buckets are not found by
+    rounding."""
 
     rows: Relation
     start: str

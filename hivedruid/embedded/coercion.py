@@ -6,7 +6,8 @@ from __future__ import annotations
 def from_json(column: str, type_: str, handling: str | None = None) -> str:
     """SQL for a JSON column in a Druid type. Strings come as lists: a JSON array is a multi-value.
 
-    `handling` is Druid's multiValueHandling: sorted, unless it says otherwise. Numbers drop their fraction in a LONG column, booleans become 1 and 0; other values are null.
+    `handling` is Druid's multiValueHandling: sorted, unless it says otherwise. Numbers drop their fraction in a LONG
+    column, booleans become 1 and 0; other values are null.
     """
     if type_ == "STRING":
         return (

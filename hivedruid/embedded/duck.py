@@ -68,7 +68,8 @@ class Duck:
 
 @contextmanager
 def failures(sql: str = "") -> Iterator[None]:
-    """DuckDB's and the file system's errors as one-line DruidErrors; the error names a damaged file that `sql` reads."""
+    """DuckDB's and the file system's errors as one-line DruidErrors; the error names a damaged file that `sql`
+    reads."""
     try:
         yield
     except duckdb.Error as error:

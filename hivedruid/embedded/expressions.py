@@ -1,7 +1,7 @@
 """Druid expressions as DuckDB SQL, typed as Druid types them.
 
-Druid determines types per value, the translation once from the column types. Both agree if all branches of an expression
-have the same type; otherwise the `outputType` of the virtual column decides.
+Druid determines types per value, the translation once from the column types. Both agree if all branches of an
+expression have the same type; otherwise the `outputType` of the virtual column decides.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ _COMPARISONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "=", "!=": "<>
 
 
 def translate(text: str, resolve: Resolve) -> Sql:
-    """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError for expressions that Druid refuses."""
+    """An expression as SQL; `resolve` gives the SQL of a column. Raises DruidError for expressions that Druid
+    refuses."""
     try:
         return translate_node(parse(text), resolve)
     except RecursionError as error:

@@ -1,7 +1,7 @@
 """Druid's filters as three-valued SQL conditions.
 
-A row is kept if its filter is true; `not` turns false into true and keeps unknown (null). Whether a filter is unknown or
-false on null follows the behavior of Druid 33 on segments, for each filter.
+A row is kept if its filter is true; `not` turns false into true and keeps unknown (null). Whether a filter is unknown
+or false on null follows the behavior of Druid 33 on segments, for each filter.
 """
 
 from __future__ import annotations

@@ -100,7 +100,8 @@ def _normal(node: Node, accumulator: str, field: str) -> Node:
 
 
 class Shape:
-    """A fold with a DuckDB aggregate: its SQL for a column, a FILTER clause and the initial accumulator, and its types."""
+    """A fold with a DuckDB aggregate: its SQL for a column, a FILTER clause and the initial accumulator, and its
+    types."""
 
     __slots__ = ("columns", "sql", "start")
 

@@ -118,7 +118,8 @@ def _files(source: Mapping[str, Any]) -> list[str]:
 
 
 def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -> LoadReport:
-    """Run a task and commit it together with the journal. Raises DruidError, without changes, if a row cannot be stored."""
+    """Run a task and commit it together with the journal. Raises DruidError, without changes, if a row cannot be
+    stored."""
     try:
         task = _Task(load.spec)
     except KeyError as error:
@@ -153,7 +154,8 @@ class _Written:
 
 
 def _replaced(task: _Task, replaces: Replaces, segments: list[Segment]) -> tuple[Interval, ...] | None:
-    """The intervals whose segments are replaced: those of the spec, all, or those with new rows; none when appending."""
+    """The intervals whose segments are replaced: those of the spec, all, or those with new rows; none when
+    appending."""
     if task.append or replaces == "nothing":
         return None
     if task.intervals:
@@ -194,7 +196,8 @@ class _Rows:
         return _Written(segments, processed)
 
     def _load(self) -> int:
-        """Table `loaded`: time, dimensions and metric inputs in their types, of rows in the task's intervals; how many."""
+        """Table `loaded`: time, dimensions and metric inputs in their types, of rows in the task's intervals; how
+        many."""
         task = self._task
         inputs = {name: type_ for name, type_ in task.dimensions if name != TIME}
         for metric in task.metrics:

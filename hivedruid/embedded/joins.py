@@ -23,8 +23,9 @@ _LEFT, _RIGHT = "l", "r"
 def join(spec: Spec, spans: Spans, tables: Tables) -> Relation:
     """The rows of a `join`: the columns of the left side, and those of the right side with the prefix.
 
-    The intervals of the outer query (`spans`) apply to the left side. Raises DruidError for joins that Druid refuses, and
-    for RIGHT and FULL over stored rows: Druid joins each segment separately and returns unmatched right rows for each.
+    The intervals of the outer query (`spans`) apply to the left side. Raises DruidError for joins that Druid refuses,
+    and for RIGHT and FULL over stored rows: Druid joins each segment separately and returns unmatched right rows for
+    each.
     """
     kind = str(spec.get("joinType", "INNER")).upper()
     if kind not in _TYPES:

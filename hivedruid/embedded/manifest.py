@@ -58,10 +58,12 @@ class Manifest:
         cut: Iterable[Segment] = (),
         also: Callable[[], object] | None = None,
     ) -> None:
-        """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals, and the `cut` ones.
+        """Add segments and, in the same transaction, mark as unused those within the `replaced` intervals, and the
+        `cut` ones.
 
-        `cut` are segments that the intervals cover in part: their remaining rows are among `added`. `also` is another change
-        in the same transaction. None replaces nothing. Raises DruidError if a `cut` segment was changed concurrently.
+        `cut` are segments that the intervals cover in part: their remaining rows are among `added`. `also` is another
+        change in the same transaction. None replaces nothing. Raises DruidError if a `cut` segment was changed
+        concurrently.
         """
         with self.transaction():
             for segment in cut:

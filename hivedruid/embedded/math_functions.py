@@ -142,7 +142,8 @@ def _extreme(name: str) -> Callable[[list[Sql]], Sql]:
 
 
 def _with_nan(name: str, values: list[Sql]) -> str:
-    """`greatest` or `least` of SQL values; for doubles it is NaN if any value is NaN (DuckDB treats NaN as the highest value)."""
+    """`greatest` or `least` of SQL values; for doubles it is NaN if any value is NaN (DuckDB treats NaN as the highest
+    value)."""
     plain = f"{name}({', '.join(value.text for value in values)})"
     watched = [
         value.text

@@ -120,7 +120,8 @@ def floor(t: str, period: Period, zone: Zone, origin: str | None = None) -> str:
 
 
 def _floor_week(t: str, zone: Zone) -> str:
-    """Truncated to the day, and then to the same hour of its Monday, which is late if the clocks skip the start of the day."""
+    """Truncated to the day, and then to the same hour of its Monday, which is late if the clocks skip the start of the
+    day."""
 
     def monday(days: Sequence[str]) -> str:
         wall = zone.wall(days[0])

@@ -35,7 +35,8 @@ def plan(query: Query, tables: Tables) -> Plan:
 
 
 def post_aggregated(sql: str, columns: dict[str, str], specs: Any, *hidden: str) -> str:
-    """A SELECT around `sql` that adds the post-aggregators; they are added to `columns`, and `hidden` columns are kept."""
+    """A SELECT around `sql` that adds the post-aggregators; they are added to `columns`, and `hidden` columns are
+    kept."""
     for spec in specs or ():
         name = spec["name"]
         value = post_aggregate(spec, Scope(columns))

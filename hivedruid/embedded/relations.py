@@ -146,7 +146,8 @@ def aligned(part: Relation, columns: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Tables:
-    """The sources of a query's rows: `stored` returns those of a data source within intervals, `answered` those of a query.
+    """The sources of a query's rows: `stored` returns those of a data source within intervals, `answered` those of a
+    query.
 
     They may return more rows than those of the intervals: the query filters by time itself.
     """

@@ -1,4 +1,5 @@
-"""The remaining rows of segments that are wider than the replaced intervals. In a cluster newer versions hide only a part."""
+"""The remaining rows of segments that are wider than the replaced intervals. In a cluster newer versions hide only a
+part."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def cut_segments(segments: Sequence[Segment], replaced: Sequence[Interval]) -> l
 
 
 def remainders(cut: Sequence[Segment], replaced: Sequence[Interval], folder: Path, storage: Storage) -> list[Segment]:
-    """Write segments of the same intervals with the remaining rows to the folder; none for a segment without such rows."""
+    """Write segments of the same intervals with the remaining rows to the folder; none for a segment without such
+    rows."""
     if not cut:
         return []
     duck = Duck(storage.temporary)

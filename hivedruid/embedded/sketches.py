@@ -54,7 +54,8 @@ def finalized_value(value: Sql) -> Sql:
 
 
 def finalized(sql: str, columns: dict[str, str], *hidden: str) -> str:
-    """A SELECT around `sql` that replaces each quantiles sketch by the number of its values; `columns` is changed, too."""
+    """A SELECT around `sql` that replaces each quantiles sketch by the number of its values; `columns` is
+    changed, too."""
     if QUANTILES not in columns.values():
         return sql
     items = []
@@ -66,7 +67,8 @@ def finalized(sql: str, columns: dict[str, str], *hidden: str) -> str:
 
 
 def estimate(spec: Spec, field: Sql) -> Sql:
-    """A post-aggregator over a sketch. A quantile is the value at that fraction of the sorted values, NaN without values."""
+    """A post-aggregator over a sketch. A quantile is the value at that fraction of the sorted values, NaN without
+    values."""
     match spec["type"]:
         case "HLLSketchEstimate" | "thetaSketchEstimate":
             return as_double(field)

@@ -31,8 +31,8 @@ LONG_MAX = (1 << 63) - 1
 class Sql:
     """A scalar: SQL `text`, Druid `type` (LONG DOUBLE FLOAT STRING ARRAY<…>, BOOLEAN, or NULL for the null literal).
 
-    `fails`: evaluating it can raise, so that its guards must be evaluated first. `literal`: its value if it is a constant
-    (`is_literal`).
+    `fails`: evaluating it can raise, so that its guards must be evaluated first. `literal`: its value if it is a
+    constant (`is_literal`).
     """
 
     __slots__ = ("fails", "is_literal", "literal", "text", "type")

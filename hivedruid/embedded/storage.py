@@ -59,7 +59,8 @@ class Storage:
                 os.close(descriptor)
 
     def clean(self) -> None:
-        """Delete the files of unused segments and of crashed writers; files that may be in use are kept until the next time."""
+        """Delete the files of unused segments and of crashed writers; files that may be in use are kept until the next
+        time."""
         if not self._segments.is_dir() or self._manifest.in_transaction:
             return
         unused = self._manifest.unused_paths()

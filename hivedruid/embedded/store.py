@@ -45,7 +45,8 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
         return self._manifest.data_sources()
 
     def schema(self, data_source: str) -> dict[str, str]:
-        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does not exist."""
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does
+        not exist."""
         return self._manifest.newest_schema(data_source)
 
     def limits(self) -> DruidLimits:
@@ -116,7 +117,8 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
             return answer(query, self._plan(query), duck.all)
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
-        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are no rows.
+        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are
+        no rows.
 
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """

@@ -27,7 +27,8 @@ _FIELDS = {
     "CENTURY": "ceil(year({ts}) / 100.0)",
     "MILLENNIUM": "ceil(year({ts}) / 1000.0)",
 }
-"""The fields that `timestamp_extract` extracts from a wall clock timestamp. Both DOW and ISODOW count Monday=1 to Sunday=7."""
+"""The fields that `timestamp_extract` extracts from a wall clock timestamp. Both DOW and ISODOW count Monday=1 to
+Sunday=7."""
 
 
 def _constant(arguments: list[Sql], index: int, function: str, what: str) -> str | None:

@@ -11,7 +11,8 @@ from hivedruid.embedded.sql import cast, identifier
 
 
 def unnest(spec: Mapping[str, Any], base: Relation) -> Relation:
-    """The rows of `base` with an additional column, which hides one of the same name; rows without elements are dropped.
+    """The rows of `base` with an additional column, which hides one of the same name; rows without elements are
+    dropped.
 
     An empty multi-value column, used by its plain name, yields a row with null: Druid does not treat it as an array.
     """

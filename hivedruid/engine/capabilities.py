@@ -30,13 +30,14 @@ class Loading(Protocol):
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
         """Run an `index_parallel` task over staged rows; returns when the rows can be queried and are verified.
 
-        Afterwards either all rows are in Druid, each exactly once, or none. If an error leaves that undecided, the journal
-        records it, and another call with its state and notes resumes from there. Without rows no task is submitted, and
-        only the replacement requested by "all" is done. Ctrl-C shuts the task down.
+        Afterwards either all rows are in Druid, each exactly once, or none. If an error leaves that undecided, the
+        journal records it, and another call with its state and notes resumes from there. Without rows no task is
+        submitted, and only the replacement requested by "all" is done. Ctrl-C shuts the task down.
         """
 
     def roll_back(self, load: Load, journal: Journal) -> None:
-        """Roll back a load: shut its task down, drop the segments that it published, and restore those that it replaced."""
+        """Roll back a load: shut its task down, drop the segments that it published, and restore those that it
+        replaced."""
 
     def drop(self, data_source: str) -> None:
         """Drop all segments of a data source; returns when no query reads them any more.
@@ -102,9 +103,9 @@ class KafkaIngestion(Protocol):
     ) -> IngestionFacts:
         """The state of the supervisor of a data source.
 
-        `whole` adds its status and the workers. With `wait_for_offsets` the call waits, for some seconds if needed, until the
-        supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic are read from
-        Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
+        `whole` adds its status and the workers. With `wait_for_offsets` the call waits, for some seconds if needed,
+        until the supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic
+        are read from Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
         """
 
     def change_ingestion(

@@ -1,4 +1,5 @@
-"""The interface that every engine has: the embedded store, or a Druid cluster. What only some have is in `capabilities`."""
+"""The interface that every engine has: the embedded store, or a Druid cluster. What only some have is in
+`capabilities`."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class DruidEngine(Protocol):
         """The names of all data sources, sorted."""
 
     def schema(self, data_source: str) -> Mapping[str, str]:
-        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does not exist."""
+        """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does
+        not exist."""
 
     def limits(self) -> DruidLimits:
         """The limits beyond which queries are refused; read once."""
@@ -35,7 +37,8 @@ class DruidEngine(Protocol):
         """Statistics that need no scan of the rows; as of the last call of `schema`, if there was one."""
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
-        """Statistics from a scan of all rows; `columns` gives the Druid type of each column whose values are counted."""
+        """Statistics from a scan of all rows; `columns` gives the Druid type of each column whose values are
+        counted."""
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query, streamed: the values of `read.fields`, in order.
@@ -45,7 +48,8 @@ class DruidEngine(Protocol):
         """
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
-        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are no rows.
+        """The rows of a native query as one Parquet file, its fields named `columns`; it is written even if there are
+        no rows.
 
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """

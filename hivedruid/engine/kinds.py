@@ -34,7 +34,8 @@ class EngineKind:
         return capability not in self.lacks
 
     def check(self, what: str, *capabilities: type, span: Span | None = None) -> None:
-        """Raise UnsupportedError if a capability is missing; `what` begins the message: `SHOW TASKS is not supported`."""
+        """Raise UnsupportedError if a capability is missing; `what` begins the message: `SHOW TASKS is not
+        supported`."""
         for capability in capabilities:
             if not self.has(capability):
                 raise UnsupportedError(f"{what}: {self.name} {self.lacks[capability]}", span=span, hint=HINT)

@@ -9,18 +9,19 @@ from typing import Any, Literal
 from hivedruid.druid.interval_sets import iso
 
 SegmentState = Literal["used", "unused", "available", "loading", "unavailable", "overshadowed", "tombstone", "realtime"]
-"""`used` and `unused`: as the metadata store marks it, with nothing known of the servers. `available`: queries can read it;
-`loading`: no historical has it yet; `unavailable`: none is to have it, by the retention rules; `overshadowed`: a newer version
-hides it; `tombstone`: it has no rows and hides those of older versions; `realtime`: it grows on a task."""
+"""`used` and `unused`: as the metadata store marks it, with nothing known of the servers. `available`: queries can read
+it; `loading`: no historical has it yet; `unavailable`: none is to have it, by the retention rules; `overshadowed`: a
+newer version hides it; `tombstone`: it has no rows and hides those of older versions; `realtime`: it grows on a task.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """The rows of one interval, or a part of them: a file. The interval is in milliseconds, half open.
 
-    The first five fields identify it, and values are equal if these are. A newer `version` hides older ones in its interval;
-    `number` counts the segments of one interval and version. Of a segment that is hidden in part the broker reports the
-    visible parts, each with its own interval. The other fields are filled where they are known:
+    The first five fields identify it, and values are equal if these are. A newer `version` hides older ones in its
+    interval; `number` counts the segments of one interval and version. Of a segment that is hidden in part the broker
+    reports the visible parts, each with its own interval. The other fields are filled where they are known:
 
     - `rows`: None if they were not counted, or cannot be queried;
     - `size`: bytes;

@@ -1,4 +1,5 @@
-"""The exceptions that move a query from local evaluation to Spark, before it runs or before the first row is returned."""
+"""The exceptions that move a query from local evaluation to Spark, before it runs or before the first row is
+returned."""
 
 from __future__ import annotations
 

@@ -155,7 +155,8 @@ _KEPT = ("CREATE", "INSERT", "FROM", "WITH", "SELECT")
 
 
 def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
-    """Whether an unsupported statement can be dropped because it has no purpose in hivedruid: locks, statistics, jars."""
+    """Whether an unsupported statement can be dropped because it has no purpose in hivedruid: locks, statistics,
+    jars."""
     word = next_word(source.text)[0]
     if not isinstance(error, UnsupportedError) or word in _KEPT:
         return False

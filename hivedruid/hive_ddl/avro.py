@@ -12,7 +12,8 @@ _TYPES = {
 
 
 def avro_columns(schema: str) -> list[tuple[str, str]]:
-    """Name and type of each field; empty if the text is not a record schema, or has a type that Hive does not support."""
+    """Name and type of each field; empty if the text is not a record schema, or has a type that Hive does not
+    support."""
     try:
         record = json.loads(schema)
         return [(field["name"].lower(), _type(field["type"])) for field in record["fields"]]

@@ -82,7 +82,8 @@ def prepare(home: Path) -> None:
 
 
 def registered(home: Path, table_id: str) -> str | None:
-    """The location of a table's current metadata file in the catalog; None if the catalog does not contain the table."""
+    """The location of a table's current metadata file in the catalog; None if the catalog does not contain the
+    table."""
     path = catalog_file(home)
     if not path.exists():
         return None

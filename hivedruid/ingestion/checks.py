@@ -32,8 +32,8 @@ class Sample:
 class Seen:
     """The observations of Kafka and Druid; None or empty if something could not be checked, which gives no finding.
 
-    `topics` are the topics to read, `kafka` is the error of reading them from this machine, `sample` is Druid's sample or
-    its error. `modules` are the extensions that the overlord has loaded, `slots` the free and needed task slots.
+    `topics` are the topics to read, `kafka` is the error of reading them from this machine, `sample` is Druid's sample
+    or its error. `modules` are the extensions that the overlord has loaded, `slots` the free and needed task slots.
     """
 
     topics: tuple[TopicOffsets, ...] = ()

@@ -73,7 +73,8 @@ def _shown(path: str, value: Any) -> str:
 
 
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """Where a running supervisor's spec differs in meaning from the one that would be submitted, apart from its owner."""
+    """Where a running supervisor's spec differs in meaning from the one that would be submitted, apart from its
+    owner."""
     return tuple(_compare("", wanted.get("spec") or {}, _inner(running)))
 
 

@@ -82,8 +82,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Await:
-    """Wait for a state. `tasks` are those that must end for "handed off"; for "running", earlier tasks that only count once
-    the supervisor reports them as its own. `offsets` must be reached for "read"."""
+    """Wait for a state. `tasks` are those that must end for "handed off"; for "running", earlier tasks that only count
+    once the supervisor reports them as its own. `offsets` must be reached for "read"."""
 
     state: Awaited
     tasks: tuple[str, ...] = ()
@@ -123,8 +123,8 @@ Step = Request | Await | MoveOffsets
 
 @dataclass(frozen=True)
 class IngestionChange:
-    """The change that a verb makes. `spec` is the submitted spec, None if none is submitted; `needs_consent`: records are
-    lost or repeated. `has_moved`: an interrupted RESET has already changed the offsets.
+    """The change that a verb makes. `spec` is the submitted spec, None if none is submitted; `needs_consent`: records
+    are lost or repeated. `has_moved`: an interrupted RESET has already changed the offsets.
 
     `started`: whether there should be a supervisor afterwards. `read`, for EXPLAIN, holds the current offsets.
     """
@@ -241,8 +241,8 @@ def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", 
     """Stop the supervisor and all tasks, after they have published what they read.
 
     Terminating a supervisor does not stop tasks that it has not discovered yet: they would read on for taskDuration
-    (SeekableStreamSupervisor.gracefulShutdownInternal of Druid 33). So it is suspended first, which stops all of them; for
-    tasks without a supervisor, a suspended one is created.
+    (SeekableStreamSupervisor.gracefulShutdownInternal of Druid 33). So it is suspended first, which stops all of them;
+    for tasks without a supervisor, a suspended one is created.
     """
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = ()
@@ -331,9 +331,9 @@ def reset(
 ) -> IngestionChange:
     """Resume at other offsets. `asked` is the target as written in the statement.
 
-    What was read so far is published first, so that the number of lost and repeated records is exact; then the offsets are
-    changed, and the ingestion runs or stays suspended as before. Rerunning an interrupted RESET completes it as announced:
-    offsets that were already changed are not changed again.
+    What was read so far is published first, so that the number of lost and repeated records is exact; then the offsets
+    are changed, and the ingestion runs or stays suspended as before. Rerunning an interrupted RESET completes it as
+    announced: offsets that were already changed are not changed again.
     """
     check_owner(table, facts.running)
     begun = facts.begun if facts.begun is not None and facts.begun.verb == "RESET" else None
@@ -373,8 +373,8 @@ def reset(
 def _submitted(table: Table, sent: Json, facts: IngestionFacts) -> tuple[Step, ...]:
     """Submit another spec after the tasks have published what they read.
 
-    Druid 33 passes running tasks on to the new supervisor, which may assign one to a group of partitions that it reads only
-    in part: with fewer tasks than before, some partitions would not be read for taskDuration, until that task ends
+    Druid 33 passes running tasks on to the new supervisor, which may assign one to a group of partitions that it reads
+    only in part: with fewer tasks than before, some partitions would not be read for taskDuration, until that task ends
     (SeekableStreamSupervisor.discoverTasks).
     """
     if facts.running is None or facts.is_suspended:

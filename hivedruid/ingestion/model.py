@@ -20,8 +20,8 @@ Offsets = Mapping[int, int]
 class Supervisor:
     """A supervisor in the overlord's list. `spec` is the running spec with Druid's defaults: never show it unredacted.
 
-    `state` is PENDING, RUNNING, IDLE, SUSPENDED, STOPPING, UNHEALTHY_SUPERVISOR or UNHEALTHY_TASKS; `detailed_state` says
-    more (CONNECTING_TO_STREAM, CREATING_TASKS, LOST_CONTACT_WITH_STREAM, …: SeekableStreamSupervisorStateManager).
+    `state` is PENDING, RUNNING, IDLE, SUSPENDED, STOPPING, UNHEALTHY_SUPERVISOR or UNHEALTHY_TASKS; `detailed_state`
+    says more (CONNECTING_TO_STREAM, CREATING_TASKS, LOST_CONTACT_WITH_STREAM, …: SeekableStreamSupervisorStateManager).
     """
 
     id: str
@@ -111,7 +111,8 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class Task:
-    """A task of the overlord. `state` is WAITING, PENDING, RUNNING, SUCCESS or FAILED; `duration` is in ms, -1 while it runs."""
+    """A task of the overlord. `state` is WAITING, PENDING, RUNNING, SUCCESS or FAILED; `duration` is in ms, -1 while it
+    runs."""
 
     id: str
     type: str

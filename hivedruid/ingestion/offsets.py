@@ -18,8 +18,8 @@ _MISSING = re.compile(
 class Move:
     """The change of a partition's offset from `before` (None: unknown) to `after`, and its effect in records.
 
-    `lost` and `repeated` are None if `before` is unknown. `deleted` counts records that Kafka's retention deleted before
-    they were read.
+    `lost` and `repeated` are None if `before` is unknown. `deleted` counts records that Kafka's retention deleted
+    before they were read.
     """
 
     partition: int

@@ -67,9 +67,9 @@ class Unreachable:
 class Ingestion:
     """A table that ingests from Kafka, its supervisor, or both.
 
-    `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run and
-    could be queried. `started`, `pending`, `rerun` and `last` are from the catalog: whether it should run, the interrupted
-    verb, the statement that completes it if it is more than the verb, and the last submitted spec.
+    `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run
+    and could be queried. `started`, `pending`, `rerun` and `last` are from the catalog: whether it should run, the
+    interrupted verb, the statement that completes it if it is more than the verb, and the last submitted spec.
     `differences`: between the supervisor's spec and the table's. `offsets` are the topic's in Kafka; `topic_problem` is
     why they could not be read.
     """
@@ -128,7 +128,8 @@ class Ingestion:
 
     @property
     def wanted(self) -> int:
-        """The number of tasks that the supervisor should run: per replica at most the number of partitions, once known."""
+        """The number of tasks that the supervisor should run: per replica at most the number of partitions, once
+        known."""
         if self.supervisor is None or self.supervisor.suspended or self.state in ("IDLE", "STOPPING"):
             return 0
         io = self.supervisor.io_config
@@ -136,7 +137,8 @@ class Ingestion:
 
     @property
     def lag(self) -> int | None:
-        """The number of unread records. None: unknown, for example until the supervisor has fetched the tasks' offsets."""
+        """The number of unread records. None: unknown, for example until the supervisor has fetched the tasks'
+        offsets."""
         return self.status.total_lag if self.status is not None and self.status.latest_offsets else None
 
     @property
@@ -166,8 +168,8 @@ class Ingestion:
 class Overview:
     """All ingestions as of `now`, as seen by `home` (the tag in its supervisors' context).
 
-    `tasks` are all tasks of Druid, `unavailable` the number of segments per data source that are not loaded yet. `slots`
-    is None if the workers were not read. `has_supervisors`: the overlord returned its supervisors.
+    `tasks` are all tasks of Druid, `unavailable` the number of segments per data source that are not loaded yet.
+    `slots` is None if the workers were not read. `has_supervisors`: the overlord returned its supervisors.
     """
 
     now: datetime
@@ -205,8 +207,8 @@ def with_supervisor_status(
 def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Iterable[Task]) -> tuple[Ingestion, ...]:
     """Every table that ingests from Kafka with its supervisor, and the supervisors without a table, by name.
 
-    If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the first.
-    A supervisor that feeds the data source of a table without a feed is listed under that table.
+    If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the
+    first. A supervisor that feeds the data source of a table without a feed is listed under that table.
     """
     rest = {s.data_source: s for s in supervisors if s.type in STREAMS}
     started_by = {s.context.get(OWNER_ID): s.data_source for s in rest.values()}
@@ -234,7 +236,8 @@ def _tasks_of(supervisor: Supervisor | None, by_source: Mapping[str, list[Task]]
 
 
 def ingestion_row(one: Ingestion) -> Row:
-    """table, topic, state, detailed_state, tasks, lag, seconds_behind, rows_per_second, unparseable, last_error, since."""
+    """table, topic, state, detailed_state, tasks, lag, seconds_behind, rows_per_second, unparseable, last_error,
+    since."""
     counts = one.counts
     error = one.last_error
     return (

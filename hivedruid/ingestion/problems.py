@@ -253,8 +253,8 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """SeekableStreamSupervisor assigns a new partition to the successors of the running tasks, which read on for two minutes
-    (repartitionTransitionDuration, which cannot be set for Kafka)."""
+    """SeekableStreamSupervisor assigns a new partition to the successors of the running tasks, which read on for two
+    minutes (repartitionTransitionDuration, which cannot be set for Kafka)."""
     if one.offsets is None or one.status is None or not one.status.active or len(one.status.active) < one.wanted:
         return
     earliest, latest = one.offsets.earliest, one.offsets.latest
@@ -268,7 +268,8 @@ def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
 
 
 def _lag(one: Ingestion, overview: Overview) -> Iterator[Problem]:
-    """The lag grows if more is written than read, by Kafka's end offsets now and when the supervisor last fetched them."""
+    """The lag grows if more is written than read, by Kafka's end offsets now and when the supervisor last fetched
+    them."""
     since = one.since
     if not one.lag or one.counts is None or since is None or overview.now - since < RECOVERED:
         return

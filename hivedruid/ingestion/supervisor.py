@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
-"""Keys of a supervisor's context that identify its owner: the table's name and table_id, and the home of the catalog."""
+"""Keys of a supervisor's context that identify its owner: the table's name and table_id, and the home of the catalog.
+"""
 
 
 def supervisor_path(data_source: str, part: str = "") -> str:

@@ -19,8 +19,8 @@ _SUMS: Mapping[str, NumberType] = {"longSum": "LONG", "doubleSum": "DOUBLE", "fl
 class Sum:
     """The sum of a field over all rows, nulls left out: an int (of 64 bits, wrapping) for LONG, else a float.
 
-    `magnitude` is the sum of the absolute values, which bounds the difference between sums of the same doubles in another
-    order; 0 for LONG.
+    `magnitude` is the sum of the absolute values, which bounds the difference between sums of the same doubles in
+    another order; 0 for LONG.
     """
 
     total: int | float
@@ -31,8 +31,8 @@ class Sum:
 class StagedRows:
     """`folder`: a path, or the URI of remote storage; `size`: bytes of its files, compressed.
 
-    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`: the
-    number of rows that were skipped because they have no time.
+    `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`:
+    the number of rows that were skipped because they have no time.
     """
 
     folder: str
@@ -91,8 +91,8 @@ def layout(spec: Mapping[str, Any]) -> Layout:
     """How the rows for a task are divided into files.
 
     A single task reads all files in any order. Subtasks divide the files among them: if all files contain rows of one
-    interval, each subtask creates its own segments for every interval, however small. With hashed partitions the subtasks
-    shuffle the rows themselves.
+    interval, each subtask creates its own segments for every interval, however small. With hashed partitions the
+    subtasks shuffle the rows themselves.
     """
     inner = spec["spec"]
     tuning = inner.get("tuningConfig") or {}

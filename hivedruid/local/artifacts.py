@@ -83,9 +83,10 @@ def cached(artifact: Artifact) -> Path | None:
 def resolve(artifacts: Sequence[Artifact], progress: Progress | None = None) -> list[Path]:
     """The jars of `artifacts`, in their order; missing ones are downloaded in one run of Ivy.
 
-    Processes that need the same jars wait for each other. A jar appears in the cache complete and verified, or not at all;
-    jars that were complete when a download was interrupted are not downloaded again. Raises ConnectError if Java or the
-    repository is not available, ExecutionError if a jar does not match the lock file or the cache cannot be written.
+    Processes that need the same jars wait for each other. A jar appears in the cache complete and verified, or not at
+    all; jars that were complete when a download was interrupted are not downloaded again. Raises ConnectError if Java
+    or the repository is not available, ExecutionError if a jar does not match the lock file or the cache cannot be
+    written.
     """
     if any(cached(artifact) is None for artifact in artifacts):
         from hivedruid.local.ivy import fetch

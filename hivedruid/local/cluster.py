@@ -53,7 +53,8 @@ _PORT_TAKEN = ("Address already in use", "BindException", "Failed to bind")
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """One process of a cluster. `state` is stopped, not ready, up or dead; `since` in seconds since 1970; sizes in bytes."""
+    """One process of a cluster. `state` is stopped, not ready, up or dead; `since` in seconds since 1970; sizes in
+    bytes."""
 
     name: str
     state: str
@@ -112,7 +113,8 @@ class LocalCluster:
         return services
 
     def down(self, *, clean: bool = False) -> list[str]:
-        """Stop every process of this home's cluster; returns the names of those that ran. `clean` also deletes their data."""
+        """Stop every process of this home's cluster; returns the names of those that ran. `clean` also deletes their
+        data."""
         if not self.home.exists() and not self._strays():
             return []
         with self._exclusive():
@@ -168,7 +170,8 @@ class LocalCluster:
             ) from error
 
     def _repair(self) -> None:
-        """Reconcile the recorded state with the running processes: stop unrecorded ones, remove dead ones from the state."""
+        """Reconcile the recorded state with the running processes: stop unrecorded ones, remove dead ones from the
+        state."""
         self._stop_strays()
         for name in ("conf", "data/tmp", "data/extensions", "logs"):
             (folder(self.home) / name).mkdir(parents=True, exist_ok=True)

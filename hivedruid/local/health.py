@@ -59,7 +59,8 @@ def _host(worker: object) -> str | None:
 
 
 def _readiness(name: str) -> Callable[[Mapping[str, int]], bool]:
-    """Druid's own readiness: a historical has loaded its cached segments, a broker has received the servers' segments."""
+    """Druid's own readiness: a historical has loaded its cached segments, a broker has received the servers'
+    segments."""
 
     def check(ports: Mapping[str, int]) -> bool:
         _http(ports[name], f"/druid/{name}/v1/readiness")

@@ -125,7 +125,8 @@ def see_log(name: str) -> str:
 
 
 def last_words(log: Path) -> str:
-    """The line of a log that best explains why its process exited: the innermost cause, or the last error, or the last line."""
+    """The line of a log that best explains why its process exited: the innermost cause, or the last error, or the last
+    line."""
     text = end_of(log)
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not re.match(r"at \S+\(|\.\.\. \d+ more|Picked up ", line)]

@@ -18,7 +18,8 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True)
 class LocalServices:
-    """The addresses of the services of a local cluster; "" if one does not run. `kafka` is host:port, others are URLs."""
+    """The addresses of the services of a local cluster; "" if one does not run. `kafka` is host:port, others are
+    URLs."""
 
     broker: str
     coordinator: str

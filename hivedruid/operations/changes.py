@@ -18,8 +18,8 @@ class ChangeNotes:
     """What a rerun of the statement needs to know.
 
     `rerun`: the statement, if it is more than the verb. Of ALTER: `runs` if the supervisor should run afterwards,
-    `rolls_back` if it is ROLLBACK INGESTION. Of RESET: `was` is the state before, `target` the target as written in the statement,
-    `offsets` the announced offsets by partition.
+    `rolls_back` if it is ROLLBACK INGESTION. Of RESET: `was` is the state before, `target` the target as written in the
+    statement, `offsets` the announced offsets by partition.
     """
 
     rerun: str = ""

@@ -1,6 +1,7 @@
 """The process that runs the operations of a statement holds a lock file.
 
-The operating system releases the lock when the process dies. An operation that has neither ended nor is locked was interrupted.
+The operating system releases the lock when the process dies. An operation that has neither ended nor is locked was
+interrupted.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ _VARIABLE = re.compile(r"\$\{[^}$ ]+\}")
 
 
 def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
-    """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not set.
+    """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not
+    set.
 
     Cast types are those of CREATE TABLE: sqlglot accepts many more. SELECT TRANSFORM(…) USING 'command' would start a
     program on the machine that runs the query: UnsupportedError.

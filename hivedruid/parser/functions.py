@@ -48,7 +48,8 @@ def _known_functions() -> frozenset[str]:
 
 
 def keep_function_names(tokens: list[Token]) -> list[Token]:
-    """The same tokens, with the names in calls of known functions prefixed so that sqlglot keeps the calls as they are."""
+    """The same tokens, with the names in calls of known functions prefixed so that sqlglot keeps the calls as
+    they are."""
     known = _known_functions()
     tokens = _without_table_word(tokens)
     kept = _with_text_lengths(tokens)

@@ -29,7 +29,8 @@ _WORD = re.compile(_SKIP + r"([^\W\d]\w*)", re.S)
 
 
 def next_word(text: str, offset: int = 0) -> tuple[str, int, int]:
-    """The first word from `offset` on, comments skipped: in upper case, with its range. An empty word if there is none."""
+    """The first word from `offset` on, comments skipped: in upper case, with its range. An empty word if there is
+    none."""
     match = _WORD.match(text, offset)
     return (match[1].upper(), match.start(1), match.end(1)) if match else ("", offset, offset)
 

@@ -1,4 +1,5 @@
-"""Query blocks as sets: joined tables, conditions and outputs over their columns, whatever the order of the operators."""
+"""Query blocks as sets: joined tables, conditions and outputs over their columns, whatever the order of the
+operators."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from hivedruid.plan.rex import (
 
 @dataclass(frozen=True)
 class Block:
-    """Inner-joined tables: the rows of `scans` for which all `terms` hold; `exprs` computes each output column, by id."""
+    """Inner-joined tables: the rows of `scans` for which all `terms` hold; `exprs` computes each output column,
+    by id."""
 
     scans: tuple[TableScan, ...]
     terms: tuple[Rex, ...]

@@ -177,7 +177,8 @@ class Builder:
         raise SemanticError(f"{clause.key.upper()} must be an integer", span=self.span(clause))
 
     def position(self, e: exp.Expr, columns: tuple[PlanColumn, ...]) -> int | None:
-        """The column to which an integer in ORDER BY refers (hive.orderby.position.alias), None for other expressions."""
+        """The column to which an integer in ORDER BY refers (hive.orderby.position.alias), None for other
+        expressions."""
         if not (isinstance(e, exp.Literal) and not e.is_string and e.name.isdigit()):
             return None
         if self.snapshot.settings.get("hive.orderby.position.alias", "true").lower() != "true":

@@ -16,7 +16,8 @@ Decoder = Callable[[Any], Any]
 
 
 def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
-    """Rows of a native query, converted to the Hive types of the fields; zoned timestamps in the session's time zone."""
+    """Rows of a native query, converted to the Hive types of the fields; zoned timestamps in the session's time
+    zone."""
     decoders = [decoder(f.type, zone) for f in fields]
     if all(d is None for d in decoders):
         yield from rows

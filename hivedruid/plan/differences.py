@@ -211,7 +211,8 @@ DOCUMENTED: tuple[Difference, ...] = (
         "three-valued logic: the strings compare as NULL, and NOT IN with a NULL in its list is never TRUE",
     ),
 )
-"""Results where Hive 4.0.1 contradicts its own documentation or three-valued logic: hivedruid follows the documentation."""
+"""Results where Hive 4.0.1 contradicts its own documentation or three-valued logic: hivedruid follows the
+documentation."""
 
 _INTRODUCTION = """\
 # Differences from Hive

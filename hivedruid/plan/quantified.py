@@ -20,7 +20,8 @@ _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def quantified(op: str, value: Rex, plan: Node, is_any: bool, new_column: NewColumn) -> Rex:
-    """`value op ANY (plan)` or `value op ALL (plan)`; the plan has one column, of a type that compares with the value."""
+    """`value op ANY (plan)` or `value op ALL (plan)`; the plan has one column, of a type that compares with the
+    value."""
     if (op, is_any) in (("=", True), ("<>", False)):
         subquery = Subquery(t.BOOLEAN, "in", plan, (value,))
         return subquery if is_any else Call(t.BOOLEAN, "not", (subquery,))

@@ -27,7 +27,8 @@ def _array_slice(s: SparkRex, rex: Call) -> str:
 
 
 def _sort_array_by(s: SparkRex, rex: Call) -> str:
-    """A stable sort by the named fields, NULL elements and fields first; DESC is the opposite (GenericUDFSortArrayByField)."""
+    """A stable sort by the named fields, NULL elements and fields first; DESC is the opposite
+    (GenericUDFSortArrayByField)."""
     *names, order = (str(constant(arg)) for arg in rex.args[1:])
     pairs = [(f"l.{name}", f"r.{name}") for name in map(quote_identifier, names)]
     elements = "WHEN l IS NULL OR r IS NULL THEN int(l IS NOT NULL) - int(r IS NOT NULL)"

@@ -1,4 +1,5 @@
-"""Relational nodes as Spark SQL: the part of a plan outside Druid, and (without pushdown) the reference of the tests."""
+"""Relational nodes as Spark SQL: the part of a plan outside Druid, and (without pushdown) the reference of the
+tests."""
 
 from __future__ import annotations
 

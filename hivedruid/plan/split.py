@@ -179,7 +179,8 @@ def shared(node: Node, zone: str) -> Node:
 
 
 def native_queries(node: Node) -> Iterator[DruidQuery]:
-    """The native queries of a plan as they are sent: only the outermost of nested ones; including those of subqueries."""
+    """The native queries of a plan as they are sent: only the outermost of nested ones; including those of
+    subqueries."""
     if isinstance(node, DruidQuery):
         yield node
         return

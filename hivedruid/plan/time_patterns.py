@@ -93,7 +93,8 @@ def check(function: str, pattern: str) -> None:
 
 
 def contains_full_date(parts: list[str]) -> bool:
-    """Whether a string parsed with the pattern is a date: without a year, a month and a day unix_timestamp() is NULL."""
+    """Whether a string parsed with the pattern is a date: without a year, a month and a day unix_timestamp() is
+    NULL."""
     letters = {part[0] for part in parts if part[0].isalpha()}
     return bool(letters & set("yu")) and ("D" in letters or ("d" in letters and bool(letters & set("ML"))))
 

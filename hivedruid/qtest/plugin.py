@@ -28,7 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """All homes of a run, including those of subprocesses, share one Spark server, which stops at the end of the run."""
+    """All homes of a run, including those of subprocesses, share one Spark server, which stops at the end of the
+    run."""
     if _switched_on(config):
         from hivedruid.qtest.sharing import sharing_spark
 

@@ -264,7 +264,8 @@ class _Transcriber:
 
 
 def _replacing(text: str, file: str) -> Callable[[str], str]:
-    """What the directives `--! qt:replace:/regular expression/replacement/` of a script do to an answer; `$1` is a group."""
+    """What the directives `--! qt:replace:/regular expression/replacement/` of a script do to an answer; `$1` is a
+    group."""
     rules: list[tuple[re.Pattern[str], str]] = []
     for match in _REPLACE.finditer(text):
         try:

@@ -105,7 +105,8 @@ def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
 
 
 def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:
-    """ORC and Parquet files. Columns match by name; files of old Hive versions use `_col0` …: those match by position."""
+    """ORC and Parquet files. Columns match by name; files of old Hive versions use `_col0` …: those match by
+    position."""
     reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
     rows = _orc_rows(spark, reader, table, path) if table.format == "orc" else reader.parquet(path)
     if rows.columns and all(name == f"_col{number}" for number, name in enumerate(rows.columns)):

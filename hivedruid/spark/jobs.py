@@ -72,7 +72,8 @@ class SparkRunner:
     def stage(
         self, job: SparkJob, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool
     ) -> StagedRows:
-        """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see `staging.stage`."""
+        """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see
+        `staging.stage`."""
 
         def staged() -> str:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"

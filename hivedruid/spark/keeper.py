@@ -141,7 +141,8 @@ def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[byt
 
 
 def _give_back(files: Files, known: Server, session: str, user: str) -> None:
-    """Close the session of a dead process and cancel its jobs, in a short-lived subprocess, since it requires pyspark."""
+    """Close the session of a dead process and cancel its jobs, in a short-lived subprocess, since it requires
+    pyspark."""
     command = [sys.executable, "-m", "hivedruid.spark.client", str(known.port), session, user]
     with files.log.open("ab") as log:
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -154,8 +154,8 @@ class ClientMark:
 def owner(home: Path, name: str) -> Iterator[None]:
     """Marks this process as the owner `name` of sessions, which other processes may have opened for it.
 
-    Inside the block, and while the process is alive, the home's server is not idle, and the owner's sessions are not lost.
-    Raises SparkError if the owner is alive already, or the folder is not writable.
+    Inside the block, and while the process is alive, the home's server is not idle, and the owner's sessions are not
+    lost. Raises SparkError if the owner is alive already, or the folder is not writable.
     """
     files = Files(shared_home(home))
     _make_folder(files)

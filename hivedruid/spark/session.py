@@ -169,7 +169,8 @@ def log_file(home: Path) -> Path:
 def _service(
     settings: Mapping[str, str], home: Path, *, iceberg: bool, progress: Progress
 ) -> Iterator[tuple[Path, Server | None]]:
-    """The service for one job: the folder of hivedruid's own server with the session, or None for an external server."""
+    """The service for one job: the folder of hivedruid's own server with the session, or None for an external
+    server."""
     if settings.get("spark.remote"):
         yield home, None
         return

@@ -173,7 +173,8 @@ def _json(kind: type, problem: str) -> Callable[[TableProperty, str], str | None
 
 
 def _duration(known: TableProperty, value: str) -> str | None:
-    """A period without years and months: Druid converts it to a duration of fixed length (Joda's toStandardDuration)."""
+    """A period without years and months: Druid converts it to a duration of fixed length (Joda's
+    toStandardDuration)."""
     match = PERIOD.fullmatch(value)
     if match is None or match[1] or match[2]:
         return "an ISO 8601 period such as PT10M" + (" without years and months" if match else "")

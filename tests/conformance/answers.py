@@ -1,4 +1,5 @@
-"""Runs the cases: on the embedded store, on a Druid cluster, and on Spark over the raw rows with nothing pushed down."""
+"""Runs the cases: on the embedded store, on a Druid cluster, and on Spark over the raw rows with nothing pushed
+down."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a case on one engine: rows, or the reason why there are none. `refused`: Druid refused the query."""
+    """The result of a case on one engine: rows, or the reason why there are none. `refused`: Druid refused the
+    query."""
 
     rows: Table_ | None
     error: str | None = None

@@ -52,8 +52,8 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One query. `untranslatable`: the reason why its SQL cannot be translated into Hive's dialect. `refusal`: the peer's
-    own error.
+    """One query. `untranslatable`: the reason why its SQL cannot be translated into Hive's dialect. `refusal`: the
+    peer's own error.
     """
 
     id: str

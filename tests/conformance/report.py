@@ -78,7 +78,8 @@ def reason_beyond(planned: Planned) -> str | None:
 
 
 def _counted(all_planned: Iterable[Planned], peer: str) -> list[Planned]:
-    """The cases of a peer's share: those of Calcite that Druid can answer, those of Hive that Hive pushes down fully."""
+    """The cases of a peer's share: those of Calcite that Druid can answer, those of Hive that Hive pushes down
+    fully."""
     some = [p for p in all_planned if p.case.peer.name == peer and p.pushed not in ("untranslatable", "invalid")]
     if peer == "hive":
         return [p for p in some if p.case.peer.is_full]

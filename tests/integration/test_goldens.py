@@ -27,7 +27,8 @@ SQL = [sys.executable, "-m", "hivedruid", "sql"]
 
 
 def _without_figures(text: str) -> str:
-    """Without the estimates of EXPLAIN EXTENDED: only a cluster knows the number of a column's values without ANALYZE."""
+    """Without the estimates of EXPLAIN EXTENDED: only a cluster knows the number of a column's values without
+    ANALYZE."""
     return re.sub(r"(?m)^Figures:\n(?:  .*\n)+", "", text)
 
 

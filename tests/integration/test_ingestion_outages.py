@@ -187,7 +187,8 @@ def staged(local: LocalCluster, tmp_path: Path) -> Iterator[Staged]:
 
 @pytest.mark.parametrize("at", ["request", "answer"])
 def test_the_overlord_dies_when_it_is_given_a_task(local: LocalCluster, staged: Staged, at: str) -> None:
-    """The overlord has received the task, or not: the job continues, or can be resumed, and its rows are stored once."""
+    """The overlord has received the task, or not: the job continues, or can be resumed, and its rows are stored
+    once."""
     dead = Event()
 
     def ends(what: str, method: str, path: str) -> bool:

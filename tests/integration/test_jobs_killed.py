@@ -141,7 +141,8 @@ class Life:
 
 
 def lives(is_killed: Callable[[int], bool]) -> int:
-    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few less."""
+    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few
+    less."""
     moments = count(1)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while all([*pool.map(lambda _: is_killed(next(moments)), range(AT_ONCE))]):
@@ -163,7 +164,8 @@ def test_insert_and_overwrite(stage: Stage, tmp_path: Path) -> None:
 
 
 def test_cancel_while_segments_are_being_loaded(stage: Stage, tmp_path: Path) -> None:
-    """A historical that was told to load a segment goes on with that, and shows its rows, after the segment is taken back."""
+    """A historical that was told to load a segment goes on with that, and shows its rows, after the segment is taken
+    back."""
 
     def later(_: int) -> list[Values]:
         life = Life(stage, tmp_path)

@@ -57,7 +57,8 @@ class Story:
         return str(self.run("SHOW MATERIALIZED VIEWS")[0][4])
 
     def killed_rebuild(self) -> None:
-        """REBUILD in another process, which dies after writing the rows and before recording the state of the sources."""
+        """REBUILD in another process, which dies after writing the rows and before recording the state of the
+        sources."""
         code = (
             "import json, os, signal, sys\nfrom pathlib import Path\nfrom hivedruid.actions.materialized import run as run_materialized\n"
             "from hivedruid.session import Session\nhome, conf = json.loads(sys.argv[1])\n"

@@ -1,4 +1,5 @@
-"""A home folder that an earlier version left behind (tests/homes): its ingestions, on a cluster that runs none of them."""
+"""A home folder that an earlier version left behind (tests/homes): its ingestions, on a cluster that runs none of
+them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def test_elements_are_a_virtual_column() -> None:
 
 
 def test_conditions_on_elements_are_the_unnest_s_own() -> None:
-    """Outside, Druid 33 loses rows: it drops `not` under `or` from the filter that it derives for the array's column."""
+    """Outside, Druid 33 loses rows: it drops `not` under `or` from the filter that it derives for the array's
+    column."""
     source, above = unnest_of(f"SELECT tag {EXPLODE} WHERE (NOT tag = 'a' OR tag = 'b') AND array_contains(tags, 'c')")
     assert source["unnestFilter"] == {
         "type": "or",

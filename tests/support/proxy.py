@@ -15,7 +15,8 @@ Seen = Callable[[str, str, str], bool]
 
 @contextmanager
 def proxy(url: str, ends: Seen) -> Iterator[str]:
-    """The URL of a proxy of that service. `ends` is called before a request is forwarded, and before its response is."""
+    """The URL of a proxy of that service. `ends` is called before a request is forwarded, and before its response
+    is."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

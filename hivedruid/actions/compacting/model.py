@@ -48,7 +48,8 @@ class ListCompactions(Action):
 
 @dataclass(frozen=True)
 class ListSegments(Action):
-    """Return the segments of a table, or of all Druid tables of a database. `asks`: they are requested from a cluster."""
+    """Return the segments of a table, or of all Druid tables of a database. `asks`: they are requested from a
+    cluster."""
 
     table: Table | None
     database: str

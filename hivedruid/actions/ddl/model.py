@@ -29,7 +29,8 @@ class AddTable(Action):
 class RemoveTable(Action):
     """Remove a table from the catalog; with `delete_data` its data is deleted, too.
 
-    `ingestion` and automatic `compaction` are stopped first. With `purge` Druid's segments are deleted, not only marked as unused.
+    `ingestion` and automatic `compaction` are stopped first. With `purge` Druid's segments are deleted, not only marked
+    as unused.
     """
 
     table: Table

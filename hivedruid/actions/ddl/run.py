@@ -54,7 +54,8 @@ def _add_table(action: AddTable, services: Services) -> None:
 
 
 def _remove_table(action: RemoveTable, services: Services) -> None:
-    """Remove the table from the catalog before its files: after a crash files may be left over, but no table lacks them.
+    """Remove the table from the catalog before its files: after a crash files may be left over, but no table lacks
+    them.
 
     Druid comes before the catalog: if it cannot be reached, nothing is changed and DROP can be rerun.
     """

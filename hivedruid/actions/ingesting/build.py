@@ -1,4 +1,5 @@
-"""The actions of statements that start, stop and change ingestion from Kafka. Pure: the snapshot holds what runs now."""
+"""The actions of statements that start, stop and change ingestion from Kafka. Pure: the snapshot holds what runs
+now."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
 
 
 def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
-    """Druid stores the offsets of one topic per data source and publishes nothing of another (KafkaDataSourceMetadata)."""
+    """Druid stores the offsets of one topic per data source and publishes nothing of another
+    (KafkaDataSourceMetadata)."""
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
     if old != new and has_ingestion(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
@@ -120,7 +122,8 @@ def is_anothers(table: Table, snapshot: Snapshot) -> bool:
 
 
 def dropped(table: Table, snapshot: Snapshot, *, purge: bool) -> ChangeIngestion | None:
-    """How the ingestion into a table that is dropped ends; a supervisor that belongs to another table is not touched."""
+    """How the ingestion into a table that is dropped ends; a supervisor that belongs to another table is not
+    touched."""
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is None or not has_ingestion(table.properties) or is_anothers(table, snapshot):
         return None

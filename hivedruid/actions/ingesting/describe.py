@@ -1,4 +1,5 @@
-"""DESCRIBE EXTENDED | FORMATTED of a table that ingests from Kafka: its last block, the state of the supervisor, in Hive's format.
+"""DESCRIBE EXTENDED | FORMATTED of a table that ingests from Kafka: its last block, the state of the supervisor, in
+Hive's format.
 
 Hive itself (DruidKafkaUtils, DruidStorageHandlerInfo) never lists a task, and reports a missing supervisor as an
 unreachable overlord.

@@ -53,7 +53,8 @@ def _concerned(
     unfinished: Mapping[str, IngestionJob],
     facts: Facts,
 ) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
-    """The relevant tables that ingest from Kafka, with the catalog's record of each; None for a table that is being created."""
+    """The relevant tables that ingest from Kafka, with the catalog's record of each; None for a table that is being
+    created."""
     if isinstance(statement, s.CreateTable):
         if verb_of(statement.properties) is not None:
             yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()

@@ -1,8 +1,8 @@
 """Whether the joins of a materialized view preserve the rows of one of its tables, its root, exactly once each.
 
-Hive derives that from declared keys (PRIMARY KEY … RELY), which it trusts. Here it is counted when the view is built: the
-view has as many rows as the root, and every other table is joined by columns that are unique in it. Queries of the root
-and some of the other tables can then be answered from the view, too.
+Hive derives that from declared keys (PRIMARY KEY … RELY), which it trusts. Here it is counted when the view is built:
+the view has as many rows as the root, and every other table is joined by columns that are unique in it. Queries of the
+root and some of the other tables can then be answered from the view, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Edges = dict[tuple[int, int], list[Ref]]
 
 
 def root_checks(definition: Definition, builder: Builder) -> RootChecks | None:
-    """The queries that find the root; None unless the joins form a tree of plain equalities without other conditions."""
+    """The queries that find the root; None unless the joins form a tree of plain equalities without other
+    conditions."""
     scans = definition.block.scans
     edges = _edges(definition)
     if len(scans) < 2 or edges is None or len(edges) != 2 * (len(scans) - 1):

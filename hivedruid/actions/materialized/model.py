@@ -17,7 +17,8 @@ from hivedruid.plan.physical import DruidRead, SparkJob
 
 @dataclass(frozen=True)
 class RootChecks:
-    """`counts` returns the number of rows of each table; `keys[i]` whether the joined keys are unique if table i is the root.
+    """`counts` returns the number of rows of each table; `keys[i]` whether the joined keys are unique if table i is the
+    root.
 
     Its row holds pairs: the number of rows with a key, and of distinct keys.
     """

@@ -27,7 +27,8 @@ class Incremental:
 
 
 def incremental(facts: ViewFacts, now: Built, node: Node) -> Incremental | str:
-    """The intervals to recompute, or why all rows must be: `facts.built` is the old state of the sources, `now` the new."""
+    """The intervals to recompute, or why all rows must be: `facts.built` is the old state of the sources, `now` the
+    new."""
     then = facts.built
     if then.sources is None or now.sources is None:
         return "its last build did not complete"
@@ -94,7 +95,8 @@ class _Reach:
 
 
 def _reach(definition: Definition, node: Node, zone: str) -> _Reach | str:
-    """The reach if the view's `__time` is the source's, possibly rounded down; otherwise the reason for a full rebuild."""
+    """The reach if the view's `__time` is the source's, possibly rounded down; otherwise the reason for a full
+    rebuild."""
     source = definition.block.scans[0]
     time = next((c.ref for c in source.columns if c.name == TIME_COLUMN), None)
     outputs = {c.name: rex for c, rex in zip(node.columns, definition.outputs, strict=True)}

@@ -1,4 +1,5 @@
-"""Build materialized views: first the rows, then the record of their sources, so that a crash leaves at worst a stale view."""
+"""Build materialized views: first the rows, then the record of their sources, so that a crash leaves at worst a stale
+view."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ from hivedruid.parser.statements import utility as u
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-    """Raises SemanticError, with the position, for an unknown table, column, database or setting, or an invalid value."""
+    """Raises SemanticError, with the position, for an unknown table, column, database or setting, or an invalid
+    value."""
     del note
     assert isinstance(statement, u.UtilityStatement)
     return StatementPlan((_action(statement, snapshot),))

@@ -184,7 +184,8 @@ def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Hive's LIKE of SHOW: `*` and `%` match any text, `_` and `.` one character, `|` separates alternatives; case is ignored."""
+    """Hive's LIKE of SHOW: `*` and `%` match any text, `_` and `.` one character, `|` separates alternatives; case is
+    ignored."""
     for choice in pattern.split("|"):
         parts = [{"*": ".*", "%": ".*", "_": ".", ".": "."}.get(c) or re.escape(c) for c in choice.strip()]
         if re.fullmatch("".join(parts), name, re.IGNORECASE | re.DOTALL):

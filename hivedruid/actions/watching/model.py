@@ -12,7 +12,8 @@ from hivedruid.errors import Span
 
 @dataclass(frozen=True)
 class ListIngestions(Action):
-    """Return the ingestions that run in Druid and the tables that ingest from Kafka; `like` is a pattern for their names."""
+    """Return the ingestions that run in Druid and the tables that ingest from Kafka; `like` is a pattern for their
+    names."""
 
     like: str | None = None
 

@@ -94,7 +94,8 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
 
 
 def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
-    """For each column of the table the position in the query's output; None for a column that the column list omits (NULL)."""
+    """For each column of the table the position in the query's output; None for a column that the column list omits
+    (NULL)."""
     names = columns or tuple(c.name for c in table.columns)
     for name in columns:
         if table.column(name) is None:

@@ -47,10 +47,10 @@ def with_earlier(actions: tuple[Action, ...], found: Origin, snapshot: Snapshot)
     """The actions of a statement that writes, with those for unfinished jobs before or instead of them.
 
     An interrupted statement that is rerun resumes all of its targets if a load was already submitted for one: no row is
-    duplicated. Otherwise it is computed again. Jobs of other statements that write to the same data sources are completed
-    first, or cancelled if they would create the table that this statement creates.
-    Raises ExecutionError if another process is creating that table, or if a table would be emptied, dropped or replaced
-    while another process replaces its rows.
+    duplicated. Otherwise it is computed again. Jobs of other statements that write to the same data sources are
+    completed first, or cancelled if they would create the table that this statement creates. Raises ExecutionError if
+    another process is creating that table, or if a table would be emptied, dropped or replaced while another process
+    replaces its rows.
     """
     ingests = [ingest for action in actions if (ingest := action.ingests) is not None]
     written = {ingest.table.data_source: ingest.replaces for ingest in ingests}
@@ -89,7 +89,8 @@ def _refuse_conflict(job: LoadJob, is_exclusive: bool, replaces: Replaces | None
 
 
 def resumed_table(found: Origin, snapshot: Snapshot) -> ResumeLoad | None:
-    """The job of an interrupted CREATE TABLE … AS to resume: its table or data source may already exist, which is no error.
+    """The job of an interrupted CREATE TABLE … AS to resume: its table or data source may already exist, which is no
+    error.
 
     It is resumed however long ago it was interrupted: a table can be created only once.
     """
@@ -98,8 +99,8 @@ def resumed_table(found: Origin, snapshot: Snapshot) -> ResumeLoad | None:
 
 
 def without_unfinished(snapshot: Snapshot) -> Snapshot:
-    """The snapshot without the data sources that belong to an unfinished CREATE TABLE … AS: `with_earlier` cancels that job
-    before another statement creates the table."""
+    """The snapshot without the data sources that belong to an unfinished CREATE TABLE … AS: `with_earlier` cancels that
+    job before another statement creates the table."""
     loads = (known.operation for known in known_loads(snapshot.jobs))
     jobs = (job for job in loads if job.definition and not job.has_ended)
     unfinished = {job.data_source for job in jobs if job.druid == snapshot.settings["druid.url"]}
@@ -137,7 +138,8 @@ def _interrupted(
 
 
 def _replaced(actions: Sequence[Action], earlier: Mapping[int, LoadJob]) -> Iterator[Action]:
-    """Replace actions by resumed jobs. All targets are staged before one is submitted; after that, no target is recomputed."""
+    """Replace actions by resumed jobs. All targets are staged before one is submitted; after that, no target is
+    recomputed."""
     resumes = any(job.state in (*IN_DRUID, "verified", "cleaned") for job in earlier.values())
     number = 0
     for action in actions:

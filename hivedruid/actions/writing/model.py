@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class IngestDruid(OverJob, Action):
     """Run `job`, stage its rows as JSON, and load them into Druid with one index_parallel task.
 
-    `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`. `job_id`
-    is assigned at run time.
+    `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`.
+    `job_id` is assigned at run time.
     """
 
     table: Table

@@ -1,4 +1,5 @@
-"""Run the jobs that write to Druid: stage, submit, record each step, clean up. Another process can resume an interrupted job.
+"""Run the jobs that write to Druid: stage, submit, record each step, clean up. Another process can resume an
+interrupted job.
 
 The jobs of a statement have one owner; see `operations.owner`.
 """

@@ -30,7 +30,8 @@ COLUMNS = tuple(
         "bytes": BIGINT, "segments": BIGINT, "created": TIMESTAMP_LTZ, "changed": TIMESTAMP_LTZ, "error": STRING,
     }.items()
 )  # fmt: skip
-"""`rows` are the staged rows; `bytes` and `segments` those of the published segments, once known. Only loads have them."""
+"""`rows` are the staged rows; `bytes` and `segments` those of the published segments, once known. Only loads have them.
+"""
 DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
 
 Known = KnownOperation[Operation]

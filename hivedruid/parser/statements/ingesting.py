@@ -15,7 +15,8 @@ ResetTo = Literal["EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP"]
 
 @dataclass(frozen=True)
 class ResetTarget:
-    """TO …: `offsets` are (partition, offset) pairs of OFFSETS, `timestamp` the text of TIMESTAMP, in the session's zone."""
+    """TO …: `offsets` are (partition, offset) pairs of OFFSETS, `timestamp` the text of TIMESTAMP, in the session's
+    zone."""
 
     to: ResetTo
     offsets: tuple[tuple[int, int], ...] = ()
@@ -25,7 +26,8 @@ class ResetTarget:
 
 @dataclass(frozen=True)
 class AlterIngestion(Statement):
-    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table ROLLBACK INGESTION.
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table
+    ROLLBACK INGESTION.
 
     `target` is the position of RESET; None: the position given by the table's useEarliestOffset.
     """

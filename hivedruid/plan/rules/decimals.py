@@ -308,7 +308,8 @@ def _is_there(rex: Rex) -> Rex:
 
 
 def _fits(parts: list[Piece], rows: int, scale: int) -> bool:
-    """Whether intermediate numbers of this scale, with the digits of the values in units plus `rows`, keep all digits."""
+    """Whether intermediate numbers of this scale, with the digits of the values in units plus `rows`, keep all
+    digits."""
     most = max(len(str(abs(int(f)))) + digits for p in parts for f, digits in _sizes(p))
     return most + rows + len(str(len(parts))) <= 37 - scale
 

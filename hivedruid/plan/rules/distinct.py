@@ -112,7 +112,8 @@ class _Expansion:
         return Project(node.columns, outer, (*(c.ref for c in names), *outputs))
 
     def _outer_sets(self, inner: DruidQuery) -> Node | None:
-        """The same for grouping sets, distinguished by the rest of the grouping id. None unless it is a native query."""
+        """The same for grouping sets, distinguished by the rest of the grouping id. None unless it is a native
+        query."""
         node = self.aggregate
         width = len(node.keys)
         assert self.grouping_id is not None

@@ -17,7 +17,8 @@ def sort_limit_zero(node: Node, _context: RuleContext) -> Node | None:
 
 
 def empty_input(node: Node, _context: RuleContext) -> Node | None:
-    """Project(no rows) => no rows; also Filter, Sort, and Aggregate with keys. Without keys: the row of a grand total"""
+    """Project(no rows) => no rows; also Filter, Sort, and Aggregate with keys. Without keys: the row of a grand
+    total"""
     if (
         not isinstance(node, Filter | Project | Sort | Aggregate)
         or not isinstance(node.input, Values)

@@ -30,7 +30,8 @@ MAX_ROWS = "hivedruid.join.max.rows"
 
 
 def druid_join(node: Node, context: RuleContext) -> Node | None:
-    """Join(DruidQuery l, DruidQuery r) => DruidQuery over a `join` data source      r is small: Druid holds it in memory"""
+    """Join(DruidQuery l, DruidQuery r) => DruidQuery over a `join` data source      r is small: Druid holds it in
+    memory"""
     if not isinstance(node, Join):
         return None
     return pushed(lambda: push_join(node, context))

@@ -29,7 +29,8 @@ def project_remove(node: Node, _context: RuleContext) -> Node | None:
 
 
 def project_merge(node: Node, _context: RuleContext) -> Node | None:
-    """Project[e](Project[f](x)) => Project[e over f](x)      f deterministic, no window function, nothing computed twice"""
+    """Project[e](Project[f](x)) => Project[e over f](x)      f deterministic, no window function, nothing computed
+    twice"""
     if not isinstance(node, Project) or not isinstance(node.input, Project):
         return None
     inner = node.input

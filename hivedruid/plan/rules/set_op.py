@@ -210,7 +210,8 @@ def _layout(scan: TableScan) -> tuple[tuple[str, str], ...]:
 
 
 def sort_union_transpose(node: Node, context: RuleContext) -> Node | None:
-    """Sort[k, limit n](a + b) => Sort[k, limit n](Sort[k, limit n](a) + Sort[k, limit n](b))      if Druid computes it"""
+    """Sort[k, limit n](a + b) => Sort[k, limit n](Sort[k, limit n](a) + Sort[k, limit n](b))      if Druid
+    computes it"""
     if not isinstance(node, Sort) or node.fetch is None or not is_union_all(node.input):
         return None
     most = node.fetch + node.offset

@@ -36,7 +36,8 @@ def join_values(node: Node, context: RuleContext) -> Node | None:
 
 
 def join_one_row(node: Node, context: RuleContext) -> Node | None:
-    """Join[c](x, Values((1, 'a'))) => Project[x, 1, 'a'](Filter[c over 1, 'a'](x))      one row of constants, inner or cross"""
+    """Join[c](x, Values((1, 'a'))) => Project[x, 1, 'a'](Filter[c over 1, 'a'](x))      one row of constants, inner or
+    cross"""
     if not isinstance(node, Join) or node.kind not in ("inner", "cross"):
         return None
     for side, other in (node.inputs, node.inputs[::-1]):

@@ -91,7 +91,8 @@ def three_jobs(*states: str) -> tuple[LoadJob, ...]:
 
 
 def test_a_multi_insert_goes_on_where_it_stopped() -> None:
-    """All of its targets were staged before Druid was given the first: what one has changed the others may have read."""
+    """All of its targets were staged before Druid was given the first: what one has changed the others may have
+    read."""
     first, second, third = three_jobs("cleaned", "submitted", "staged")
     actions = (ingest(), ingest("u"), ingest("v"))
     found = with_earlier(actions, SAID, snapshot(third, second, first))

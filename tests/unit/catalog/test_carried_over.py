@@ -1,8 +1,8 @@
 """A home of the version before durable operations: every job and change is there,
 and can be completed as before.
 
-home_of_version_6.sql was dumped from a home that commit 9ccbe01 made: tables by statements, the jobs and ingestions by its
-own classes.
+home_of_version_6.sql was dumped from a home that commit 9ccbe01 made: tables by statements, the jobs and ingestions by
+its own classes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Only the catalog, and the embedded store's manifest in the same file, use SQLite: other modules call typed functions."""
+"""Only the catalog, and the embedded store's manifest in the same file, use SQLite: other modules call typed
+functions."""
 
 from __future__ import annotations
 

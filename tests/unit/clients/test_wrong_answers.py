@@ -332,7 +332,8 @@ def paths(value: Any, so_far: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 def test_ingesting_and_dropping_never_end_in_an_internal_error(
     world: tuple[World, list[Asked]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine calls of INSERT and DROP: their requests to Druid, without Spark's rows and without a table to drop."""
+    """The engine calls of INSERT and DROP: their requests to Druid, without Spark's rows and without a table to
+    drop."""
     for name in ("OVERLORD_AWAY", "LOST_WORKER"):
         monkeypatch.setattr(tasks, name, 0.2)
     here, asked = world

@@ -43,7 +43,8 @@ def counted(asked: Counter[int]) -> Rule:
     ],
 )
 def test_a_rule_is_asked_once_in_a_pass_about_a_node_that_it_left_alone(sql: str) -> None:
-    """The last pass changes nothing; without a cache the rule would be tried on a node again with every step above it."""
+    """The last pass changes nothing; without a cache the rule would be tried on a node again with every step
+    above it."""
     asked: Counter[int] = Counter()
     plan(sql, rules=(*RULES, counted(asked)))
     assert max(asked.values()) <= 2

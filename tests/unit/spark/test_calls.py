@@ -1,4 +1,5 @@
-"""Deletion of the output of a failed Spark job. A task that has not been killed yet may still write after the failure."""
+"""Deletion of the output of a failed Spark job. A task that has not been killed yet may still write after the
+failure."""
 
 from __future__ import annotations
 

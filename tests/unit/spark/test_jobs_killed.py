@@ -1,4 +1,5 @@
-"""hivedruid is killed -9 at every moment of statements that write to Druid; what then is said decides, and nothing is half done.
+"""hivedruid is killed -9 at every moment of statements that write to Druid; what then is said decides, and nothing is
+half done.
 
 On the embedded store, with Spark. tests/integration/test_jobs_killed.py does the same on a real Druid.
 """
@@ -138,7 +139,8 @@ class Life:
 
 
 def lives(is_killed: Callable[[int], bool]) -> int:
-    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few less."""
+    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few
+    less."""
     moments = count(1)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while all([*pool.map(lambda _: is_killed(next(moments)), range(AT_ONCE))]):
@@ -181,7 +183,8 @@ def staging(home: Path) -> bool:
 
 
 def test_while_rows_are_staged(template: Path, tmp_path: Path) -> None:
-    """Spark's server is another process, and writes on: what it writes does not get among other rows, and does not stay."""
+    """Spark's server is another process, and writes on: what it writes does not get among other rows, and does not
+    stay."""
     home = clone(template, tmp_path / "home")
     process = killed.begin(home, {}, SLOW)
     until(lambda: staging(home), "staged files")

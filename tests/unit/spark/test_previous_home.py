@@ -1,4 +1,5 @@
-"""A home folder that an earlier version left behind (tests/homes): its files and managed tables, and its interrupted writes."""
+"""A home folder that an earlier version left behind (tests/homes): its files and managed tables, and its interrupted
+writes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """hivedruid is killed -9 at every moment of a build of a materialized view, in a managed table and in Druid.
 
-On the embedded store, with Spark. Afterwards the job is listed; the statement that SHOW PROBLEMS names, or a rerun, completes the
-view, and no answer was ever wrong.
+On the embedded store, with Spark. Afterwards the job is listed; the statement that SHOW PROBLEMS names, or a rerun,
+completes the view, and no answer was ever wrong.
 """
 
 from __future__ import annotations
