@@ -16,7 +16,7 @@ from typing import Any
 from hivedruid.evaluation import casts, numbers, texts, times
 from hivedruid.evaluation.exactness import NotLocal
 from hivedruid.evaluation.texts import strings
-from hivedruid.plan.functions import comparison_type
+from hivedruid.plan.common_types import comparison_type
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.rex import Call
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
+from hivedruid.plan.common_types import precision_scale
 from hivedruid.plan.fold import wrap
-from hivedruid.plan.functions import precision_scale
 from hivedruid.plan.rex import Call, Literal
 
 MAX_DIGITS = 38

@@ -13,8 +13,8 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import literals, nodes, operands
 from hivedruid.plan.accepted import reject_unsupported_arguments
+from hivedruid.plan.common_types import common_type
 from hivedruid.plan.convert import Converter
-from hivedruid.plan.functions import common_type
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey, Subquery, has, refs
 from hivedruid.plan.scope import Relation, Scope

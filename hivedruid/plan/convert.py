@@ -12,6 +12,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType, decimal
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
 from hivedruid.plan import exact, fold, operands
+from hivedruid.plan.common_types import arithmetic_type, common_type, comparison_type
 from hivedruid.plan.convert_calls import (
     anonymous,
     array,
@@ -24,12 +25,7 @@ from hivedruid.plan.convert_calls import (
     within_group,
 )
 from hivedruid.plan.convert_times import extract, floor, interval, interval_arithmetic
-from hivedruid.plan.functions import (
-    arithmetic_type,
-    common_type,
-    comparison_type,
-    function_type,
-)
+from hivedruid.plan.functions import function_type
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey
 from hivedruid.plan.scope import Scope, struct_field
 

@@ -6,7 +6,7 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from hivedruid.catalog.types import HiveType, decimal
-from hivedruid.plan.functions import precision_scale
+from hivedruid.plan.common_types import precision_scale
 
 MAX_PRECISION = 38
 EXACT = Context(prec=120, rounding=ROUND_HALF_UP)

@@ -10,10 +10,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import fold, masks, operands
-from hivedruid.plan.functions import (
-    common_type,
-    comparison_type,
-)
+from hivedruid.plan.common_types import common_type, comparison_type
 from hivedruid.plan.rex import Call, Literal, Rex
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, HiveType, decimal
-from hivedruid.plan.functions import arithmetic_type, precision_scale
+from hivedruid.plan.common_types import arithmetic_type, precision_scale
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, Project
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, Subquery, conjunction, conjuncts, has, is_deterministic
 from hivedruid.plan.rules.aggregate import push_aggregate

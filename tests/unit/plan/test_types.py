@@ -21,7 +21,7 @@ from hivedruid.catalog.types import (
     HiveType,
     decimal,
 )
-from hivedruid.plan.functions import common_type, comparison_type
+from hivedruid.plan.common_types import common_type, comparison_type
 from tests.support.planning import plan
 
 TYPES = [
