@@ -20,7 +20,8 @@ from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
-from hivedruid.settings import ELSEWHERE, EMBEDDED, Settings, seconds
+from hivedruid.setting_types import EMBEDDED, seconds
+from hivedruid.settings import ELSEWHERE, Settings
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts

@@ -14,7 +14,7 @@ from typing import Any
 
 from hivedruid.catalog.store import Catalog, from_json
 from hivedruid.catalog.table import Table
-from hivedruid.settings import span_seconds
+from hivedruid.setting_types import span_seconds
 
 REWRITING = "hive.materializedview.rewriting"
 TIME_WINDOW = "hive.materializedview.rewriting.time.window"

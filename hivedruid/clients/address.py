@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, UsageError
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -23,7 +23,7 @@ def query_context(settings: Mapping[str, str]) -> dict[str, Any]:
 
 def shown_context(settings: Mapping[str, str]) -> dict[str, Any]:
     """The same for EXPLAIN, with the time limit in milliseconds, and with a constant id."""
-    from hivedruid.settings import seconds
+    from hivedruid.setting_types import seconds
 
     timeout = round(seconds(settings["druid.query.timeout"]) * 1000)
     return {**query_context(settings), "timeout": timeout, "queryId": f"{settings['druid.query.id.prefix']}-…"}

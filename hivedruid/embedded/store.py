@@ -18,7 +18,7 @@ from hivedruid.engine.capabilities import Loading, SegmentLists
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
-from hivedruid.settings import EMBEDDED
+from hivedruid.setting_types import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics

@@ -9,7 +9,7 @@ from typing import TypeVar
 from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, SegmentLists, Tasks
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.errors import Span, UnsupportedError
-from hivedruid.settings import EMBEDDED
+from hivedruid.setting_types import EMBEDDED
 
 C = TypeVar("C")
 

@@ -12,7 +12,7 @@ from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP_LTZ
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties, UseDatabase
-from hivedruid.settings import EMBEDDED
+from hivedruid.setting_types import EMBEDDED
 from hivedruid.tables.definition import define_table, table_kind
 from hivedruid.tables.druid_tables import check_columns
 from hivedruid.tables.kafka_feed import check_druid_properties

@@ -13,7 +13,8 @@ from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.hive_ddl.draft import Pair
 from hivedruid.hive_ddl.findings import Finding, FindingKind
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_secret, referenced
-from hivedruid.settings import PERIOD, WITHOUT_EFFECT, seconds
+from hivedruid.setting_types import PERIOD, seconds
+from hivedruid.settings import WITHOUT_EFFECT
 
 
 class Outcome(NamedTuple):

@@ -13,7 +13,7 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
-from hivedruid.settings import PERIOD, seconds
+from hivedruid.setting_types import PERIOD, seconds
 
 ABSENT = object()
 

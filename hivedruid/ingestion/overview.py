@@ -28,7 +28,7 @@ from hivedruid.ingestion.model import (
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, task_groups
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.redaction import redact
-from hivedruid.settings import PERIOD, seconds
+from hivedruid.setting_types import PERIOD, seconds
 
 STREAMS = ("kafka", "kinesis", "rabbit")
 """Types of supervisors that read a stream; others compact or materialize."""

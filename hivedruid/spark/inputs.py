@@ -10,7 +10,7 @@ from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.iceberg import home_catalog
 from hivedruid.plan.physical import DruidInput
-from hivedruid.settings import resolve_zone
+from hivedruid.setting_types import resolve_zone
 from hivedruid.spark import paths
 from hivedruid.spark.cells import (
     CellFormat,

@@ -26,7 +26,7 @@ from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 from hivedruid.spark import failures, launch, remote, server
 from hivedruid.spark.server import Server, Wanted
 

@@ -22,7 +22,7 @@ from hivedruid.catalog.properties import (
 )
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced, secret_in
-from hivedruid.settings import PERIOD, seconds
+from hivedruid.setting_types import PERIOD, seconds
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import Property

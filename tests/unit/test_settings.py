@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hivedruid.errors import SemanticError, Span
-from hivedruid.settings import FAMILIES, OWN_PREFIXES, SETTINGS, Settings, check, listing, resolve_zone, seconds
+from hivedruid.setting_types import resolve_zone, seconds
+from hivedruid.settings import FAMILIES, OWN_PREFIXES, SETTINGS, Settings, check, listing
 
 DEFAULTS = {
     "hive.local.time.zone": "LOCAL",

@@ -34,7 +34,7 @@ from hivedruid.operations.owner import owned
 from hivedruid.operations.store import Operations
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 
 if TYPE_CHECKING:
     from hivedruid.engine.segments import Segment

@@ -21,7 +21,7 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes, IngestionJob, rerun_statement, statement_name
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 
 TIMEOUT = "hivedruid.ingestion.timeout"
 

@@ -35,7 +35,7 @@ from hivedruid.plan.blocks import definition_of
 from hivedruid.plan.build import Builder
 from hivedruid.plan.nodes import Node
 from hivedruid.results import ResultColumn
-from hivedruid.settings import is_span, span_seconds
+from hivedruid.setting_types import is_span, span_seconds
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -10,7 +10,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.operations.owner import is_running, lock_path
 from hivedruid.operations.store import Operations
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 
 
 def gather_jobs(

@@ -14,7 +14,7 @@ from hivedruid.errors import HiveDruidError
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
-from hivedruid.settings import seconds
+from hivedruid.setting_types import seconds
 from hivedruid.tables.definition import define_table
 
 Json = dict[str, Any]

@@ -27,10 +27,10 @@ from hivedruid.engine.kinds import (
 )
 from hivedruid.errors import UnsupportedError
 from hivedruid.session import Session
-from hivedruid.settings import EMBEDDED
+from hivedruid.setting_types import EMBEDDED
 
 PACKAGE = Path(hivedruid.__file__).parent
-OWNERS = ("engine/kinds.py", "settings.py")
+OWNERS = ("engine/kinds.py", "setting_types.py")
 """The table itself, and the check of the values of druid.url."""
 ENGINES = ("DruidCluster", "EmbeddedStore")
 
