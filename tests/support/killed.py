@@ -13,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -55,6 +56,13 @@ class Outcome:
         return bool(left) and left[-1] in ("begin", "roll_back")
 
 
+@dataclass(frozen=True)
+class Crash:
+    """The traceback of an internal error of a statement."""
+
+    traceback: str
+
+
 class Running:
     """A running statement."""
 
@@ -86,8 +94,9 @@ class Running:
             self._heard.close()
         if self._error is not None:
             return Outcome(False, tuple(self._effects), *self._error)
-        assert self.process.exitcode in (0, -signal.SIGKILL)
-        return Outcome(self.process.exitcode != 0, tuple(self._effects))
+        code = self.process.exitcode
+        assert code in (0, -signal.SIGKILL), f"exit code {code} after {self._effects}"
+        return Outcome(code != 0, tuple(self._effects))
 
     def _listen(self) -> bool:
         """Read one more report; False at the end."""
@@ -96,6 +105,7 @@ class Running:
             told = self._heard.recv()
         except EOFError:
             return False
+        assert not isinstance(told, Crash), told.traceback
         if isinstance(told, str):
             self._effects.append(told)
         else:
@@ -251,3 +261,5 @@ def _live(
             session.execute(parsed)
     except HiveDruidError as error:
         tell.send((error.message, error.hint or ""))
+    except Exception:  # noqa: BLE001 - the test raises it
+        tell.send(Crash(traceback.format_exc()))
