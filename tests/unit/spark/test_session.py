@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -28,6 +29,16 @@ def slow_job() -> SparkJob:
 def writing(folder: Path) -> list[Path]:
     """The files that an unfinished job has written so far."""
     return list(folder.glob(".data.*/_temporary/0/*/*/part-*")) + list(folder.glob(".data.*/_temporary/0/*/part-*"))
+
+
+def has_ended(folder: Path) -> bool:
+    """Whether the slow job writes no longer: it writes some files a second. A task that is killed late may leave one."""
+    before, end = writing(folder), monotonic() + 10
+    while before and monotonic() < end:
+        sleep(0.2)
+        if writing(folder) != before:
+            return False
+    return True
 
 
 def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> None:
@@ -82,7 +93,7 @@ def test_killed_client_ends_its_job(home: Home, tmp_path: Path) -> None:
     finally:
         client.kill()
         client.communicate()
-    eventually(lambda: not (folder / "_temporary").exists())
+    eventually(lambda: has_ended(tmp_path))
     assert not list(folder.glob("part-*"))
 
 
