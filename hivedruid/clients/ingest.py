@@ -226,7 +226,8 @@ class Ingestion:
 
         Raises OverwrittenError, without a record, if its segments were replaced by a later write.
         """
-        self._task.shut_down()
+        if self._load.staged.rows:  # otherwise there is no task
+            self._task.shut_down()
         was_begun = "rolls_back" in self._load.notes  # some may be marked as unused, but still be loaded
         if not was_begun:
             self._published.check_not_overwritten()

@@ -81,8 +81,14 @@ class IngestionTask:
                 return
 
     def shut_down(self) -> Task | None:
-        """Stop it, and return its final status; None if the overlord does not know it."""
+        """Stop it, and return its final status; None if the overlord does not know it.
+
+        After it the overlord does not start the task any more, even if a request that submits it arrives later.
+        """
         found = self.status()
+        if found is None:
+            self._take_id()
+            found = self.status()
         if found is not None and not found.is_complete:
             self._overlord.kill(self.id)
         end = monotonic() + OVERLORD_AWAY
@@ -96,6 +102,14 @@ class IngestionTask:
             found = self.status()
         self._release_locks()
         return found
+
+    def _take_id(self) -> None:
+        """Submit a task without effect under this id. A request that was sent before an interruption may still be on its
+        way: the overlord refuses it as a duplicate.
+        """
+        fence = {"type": "noop", "id": self.id, "dataSource": self._data_source, "runTimeMillis": 0}
+        with suppress(DruidError):  # the other request arrived first
+            self._overlord.submit(fence, repeatable=False)
 
     def _release_locks(self) -> None:
         """Release the locks that completed ingestion tasks of hivedruid still hold on the data source.

@@ -133,6 +133,32 @@ def test_no_rows_in_place_of_all_are_rolled_back(
     assert values(druid, name) == [1, 2]
 
 
+def test_a_request_that_arrives_after_the_rollback(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while the task is submitted: the overlord may process the request after it was asked for the task."""
+    name, book, sent = new_data_source("t"), Notebook(), list[Any]()
+    submit = Overlord.submit
+
+    def interrupted(overlord: Overlord, spec: Any, **options: Any) -> None:
+        if spec["type"] == "noop":
+            submit(overlord, spec, **options)
+        else:
+            sent.append(spec)
+            raise KeyboardInterrupt
+
+    ours = load_of(name, {0: 1, 3: 2})
+    monkeypatch.setattr(Overlord, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        druid.ingest(ours, book)
+    monkeypatch.undo()
+    assert book.state == "staged"
+    with pytest.raises(DruidError, match="already exists"):
+        Overlord(druid.client).submit(sent[0])
+    druid.ingest(replace(ours, task=f"{ours.task}_2"), NoJournal())
+    assert values(druid, name) == [1, 2]
+
+
 def test_what_others_have_written_over_is_not_rolled_back(
     druid: DruidCluster,
     other: DruidCluster,
