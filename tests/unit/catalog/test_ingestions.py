@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.ingestions import MOST_VERSIONS, IngestionRecord, Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    connection = open_database(tmp_path)
-    yield Catalog(connection)
-    connection.close()
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.materialized_views import (
     Built,
     SourceState,
@@ -40,13 +37,6 @@ BUILT = Built(
     root=1,
 )
 FACTS = ViewFacts(VIEW, BUILT, dict(BUILT.sources or {}), OWN)
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    connection = open_database(tmp_path)
-    yield Catalog(connection)
-    connection.close()
 
 
 def test_a_build_is_kept_as_it_is(catalog: Catalog) -> None:

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.statistics import (
     ColumnStatistics,
     StatisticsStore,
@@ -25,13 +19,6 @@ FOUND = TableStatistics(
     {"c": ColumnStatistics(3, True, False, "a", "z"), "m": ColumnStatistics(None, None, True)},
     "10 rows", "2024-01-01T00:00:00+00:00",
 )  # fmt: skip
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    connection = open_database(tmp_path)
-    yield Catalog(connection)
-    connection.close()
 
 
 def test_statistics_are_kept_by_druid_and_data_source(catalog: Catalog) -> None:

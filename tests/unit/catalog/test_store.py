@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,13 +41,6 @@ FILES = Table(
     "default", "rows", "files", (Column("a", t.INT),), True, "", {}, {"field.delim": "\t"}, "textfile", "/data/ä b"
 )
 VIEW = Table("default", "v", "view", (Column("a", t.INT),), view_text="SELECT a FROM `default`.t")
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    connection = open_database(tmp_path)
-    yield Catalog(connection)
-    connection.close()
 
 
 @pytest.mark.parametrize("table", [WIKI, FILES, VIEW], ids=lambda table: table.name)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
@@ -16,13 +13,6 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes
 from hivedruid.operations.store import Operations
 from tests.support.jobs import a_change
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    connection = open_database(tmp_path)
-    yield Catalog(connection)
-    connection.close()
 
 
 @pytest.fixture
