@@ -22,6 +22,7 @@ from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segment_list import listed
 from hivedruid.clients.segments import ETERNITY, Patience, Segments, interval, segment_of, wait_until
 from hivedruid.clients.task_spec import task_of
+from hivedruid.clients.tasks import stopped
 from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
 from hivedruid.errors import ConnectError, DruidError
@@ -126,16 +127,12 @@ def cancel(cluster: DruidCluster, tasks: Sequence[str]) -> tuple[str, ...]:
     overlord = Overlord(cluster.client)
     succeeded: list[str] = []
     for task_id in tasks:
-        if (task := overlord.task(task_id)) is not None and not task.is_complete:
-            overlord.kill(task_id)
-        ended = Patience(STOPPED)
-        while (task := overlord.task(task_id)) is not None and not task.is_complete:
-            if ended.is_over(True):
-                raise DruidError(
-                    f"timed out after {STOPPED:g} s waiting for compaction task {task_id} to stop",
-                    hint=f"SHOW TASK '{task_id}' shows details",
-                )
-            sleep(0.2)
+        task = stopped(overlord, task_id, STOPPED)
+        if task is not None and not task.is_complete:
+            raise DruidError(
+                f"timed out after {STOPPED:g} s waiting for compaction task {task_id} to stop",
+                hint=f"SHOW TASK '{task_id}' shows details",
+            )
         if task is not None and task.state == "SUCCESS":
             succeeded.append(task_id)
     return tuple(succeeded)

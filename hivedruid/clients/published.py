@@ -151,7 +151,7 @@ class Published:
             differences = list(measures.differences(expected, found))
             if not differences:
                 return
-            hidden = [s for s in rows if not _is_whole(s, seen)]
+            hidden = [s for s in rows if s not in seen]
             if not hidden and set(self._visible(rows)) == set(seen):
                 raise MismatchError(
                     f"the rows in Druid differ from the staged rows: {'; '.join(differences)}",
@@ -226,10 +226,6 @@ def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segm
 def _is_hidden(segment: Segment, others: Sequence[Segment]) -> bool:
     newer: list[Interval] = [(o.start, o.end) for o in others if o.version > segment.version and segment.overlaps(o)]
     return not list(without([(segment.start, segment.end)], merged(newer)))
-
-
-def _is_whole(segment: Segment, seen: Sequence[Segment]) -> bool:
-    return segment in seen
 
 
 def _expected(staged: StagedRows, schema: Mapping[str, Any]) -> tuple[Measures, Measured]:

@@ -85,21 +85,14 @@ class IngestionTask:
 
         After it the overlord does not start the task any more, even if a request that submits it arrives later.
         """
-        found = self.status()
-        if found is None:
+        if self.status() is None:
             self._take_id()
-            found = self.status()
+        found = stopped(self._overlord, self.id, OVERLORD_AWAY)
         if found is not None and not found.is_complete:
-            self._overlord.kill(self.id)
-        end = monotonic() + OVERLORD_AWAY
-        while found is not None and not found.is_complete:
-            if monotonic() >= end:
-                raise DruidError(
-                    f"timed out after {OVERLORD_AWAY:g} s waiting for ingestion task {self.id} to stop",
-                    hint=f"SHOW TASK '{self.id}'",
-                )
-            sleep(0.1)
-            found = self.status()
+            raise DruidError(
+                f"timed out after {OVERLORD_AWAY:g} s waiting for ingestion task {self.id} to stop",
+                hint=f"SHOW TASK '{self.id}'",
+            )
         self._release_locks()
         return found
 
@@ -268,18 +261,31 @@ def delete_unused(cluster: DruidCluster, data_source: str) -> None:
         raise DruidError(f"the segments of {data_source} were not deleted: {found.error or task_id}")
 
 
+def stopped(overlord: Overlord, task_id: str, patience: float) -> Task | None:
+    """Stop a task, and return it when it is complete, or as it is after `patience` seconds.
+
+    None if the overlord does not know it.
+    """
+    task = overlord.task(task_id)
+
+    def has_ended() -> bool:
+        nonlocal task
+        task = overlord.task(task_id)
+        return task is None or task.is_complete
+
+    if task is not None and not task.is_complete:
+        overlord.kill(task_id)
+        wait_until(has_ended, patience)
+    return task
+
+
 def stop(cluster: DruidCluster, task: Task, patience: float) -> bool:
     """Stop a running task; see `Tasks.stop_task`."""
     overlord = Overlord(cluster.client)
-    overlord.kill(task.id)
-
-    def has_ended() -> bool:
-        now = overlord.task(task.id)
-        return now is None or now.is_complete
-
     cluster.progress(f"Druid: stopping task {task.id}")
     try:
-        if not wait_until(has_ended, patience):
+        now = stopped(overlord, task.id, patience)
+        if now is not None and not now.is_complete:
             raise DruidError(
                 f"timed out after {patience:g} s waiting for task {task.id} to stop",
                 hint="check the logs of its worker",
