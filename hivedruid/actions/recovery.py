@@ -40,6 +40,12 @@ class Recovery:
     repair: str = ""
     next: str = ""
 
+    @classmethod
+    def of_ended(cls, operation: Operation) -> Recovery:
+        """Nothing can be done with an operation that has ended."""
+        ended = Refusal(f"job {operation.id} is {operation.state}", "nothing to cancel")
+        return cls(ended, ended)
+
 
 class Handler(Protocol):
     """The module of a kind of operations."""

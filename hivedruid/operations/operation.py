@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
+from hivedruid.errors import HiveDruidError
+
 Transitions = Mapping[str, tuple[str, ...]]
 """The states of a kind in order, and those that follow each. A state that none follows is final."""
+
+
+def error_text(error: BaseException) -> str:
+    """The `error` of an operation that ended, or was interrupted, by an exception."""
+    return error.message if isinstance(error, HiveDruidError) else type(error).__name__
 
 
 @dataclass(frozen=True, kw_only=True)

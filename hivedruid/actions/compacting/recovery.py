@@ -15,8 +15,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     job = known.operation
     assert isinstance(job, CompactionJob)
     if job.has_ended:
-        ended = Refusal(f"job {job.id} is {job.state}", "nothing to cancel")
-        return Recovery(ended, ended)
+        return Recovery.of_ended(job)
     cancel, resume = f"CANCEL JOB '{job.id}'", f"RESUME JOB '{job.id}'"
     if known.is_running:
         return Recovery(ResumeCompaction(job), CancelCompaction(job), cancel, f"wait for it to finish, or {cancel}")

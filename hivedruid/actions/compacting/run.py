@@ -30,6 +30,7 @@ from hivedruid.errors import ExecutionError, HiveDruidError
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
 from hivedruid.operations.compactions import CompactionJob
+from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import owned
 from hivedruid.operations.store import Operations
 from hivedruid.plan.literals import rows_in_zone
@@ -131,7 +132,7 @@ def _limits(services: Services) -> CompactionLimits:
 def _fail(job: CompactionJob, error: BaseException, services: Services) -> None:
     """Record a failure. Tasks that were submitted and have not failed continue in Druid."""
     store = Operations(services.catalog)
-    message = error.message if isinstance(error, HiveDruidError) else type(error).__name__
+    message = error_text(error)
     if job.state == "planned":
         store.move(job, "cancelled", error=message)
         return

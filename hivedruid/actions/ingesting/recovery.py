@@ -14,8 +14,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     job = known.operation
     assert isinstance(job, IngestionJob)
     if job.has_ended:
-        ended = Refusal(f"job {job.id} is {job.state}", "nothing to cancel")
-        return Recovery(ended, ended)
+        return Recovery.of_ended(job)
     rerun = f"rerun {job.rerun or 'the ALTER TABLE statement'}"
     next_ = "wait for it to finish" if known.is_running else rerun
     what = "it changes an ingestion, and Druid may already have made a part of the change"

@@ -15,8 +15,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     job = known.operation
     assert isinstance(job, ManagedViewJob)
     if job.has_ended:
-        ended = Refusal(f"job {job.id} is {job.state}", "nothing to cancel")
-        return Recovery(ended, ended)
+        return Recovery.of_ended(job)
     if known.is_running:
         wait = "wait for it to finish, or press Ctrl-C in that session"
         refused = Refusal(f"job {job.id} is running in another session", wait)

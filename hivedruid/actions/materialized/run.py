@@ -18,8 +18,9 @@ from hivedruid.actions.writing.run import VIEW, Commit
 from hivedruid.catalog.materialized_views import Built, find_built, invalidate, save
 from hivedruid.catalog.table import Table
 from hivedruid.engine.kinds import kind_of
-from hivedruid.errors import ExecutionError, HiveDruidError
+from hivedruid.errors import ExecutionError
 from hivedruid.operations.loads import ViewJob
+from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
 from hivedruid.operations.views import ManagedViewJob
@@ -56,9 +57,7 @@ def _build(action: BuildView, services: Services) -> None:
             _check(action, job.id, services)
             _write(action, action.write, table, services)
         except BaseException as error:
-            store.move(
-                job, "cancelled", error=error.message if isinstance(error, HiveDruidError) else type(error).__name__
-            )
+            store.move(job, "cancelled", error=error_text(error))
             raise
         store.move(job, "done")
 

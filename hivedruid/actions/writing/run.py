@@ -32,6 +32,7 @@ from hivedruid.catalog.store import from_json, to_json
 from hivedruid.engine.capabilities import Loading
 from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
+from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
 
@@ -130,11 +131,7 @@ def _handle_failure(error: BaseException, store: Operations, services: Services,
     if isinstance(error, KeyboardInterrupt) or any(job.state == "planned" for job in jobs):
         for job in jobs:
             if not job.has_ended:
-                _end(job, services, _error_text(error))
-
-
-def _error_text(error: BaseException) -> str:
-    return error.message if isinstance(error, HiveDruidError) else type(error).__name__
+                _end(job, services, error_text(error))
 
 
 # --- one job -----------------------------------------------------------------------------------------------------
@@ -176,7 +173,7 @@ def write(action: IngestDruid, services: Services, prepare: Callable[[StagedRows
     try:
         commit = prepare(staged)
     except BaseException as error:
-        _end(job, services, _error_text(error))
+        _end(job, services, error_text(error))
         raise
     _complete(job, services, commit, _start_time(job))
 
@@ -259,7 +256,7 @@ class _Journal:
             _end(self.job, self._services, "interrupted")
         elif not self.job.has_ended:
             with suppress(HiveDruidError):
-                self.job = self._store.move(self.job, self.job.state, error=_error_text(error))
+                self.job = self._store.move(self.job, self.job.state, error=error_text(error))
             if isinstance(error, HiveDruidError):
                 what = (
                     "continues the load"
