@@ -162,6 +162,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "ALTER TABLE ingestions DROP COLUMN pending",
     ),
+    (
+        "DROP INDEX segments_by_source",
+        "CREATE INDEX segments_by_time ON segments (data_source, used, start_ms, end_ms, partition)",
+        "CREATE INDEX segments_by_path ON segments (path, used)",
+        "CREATE INDEX segments_unused ON segments (path) WHERE used = 0",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
 MIN = -(1 << 62)
@@ -24,6 +25,28 @@ def merged(intervals: Iterable[tuple[int, int]]) -> IntervalSet:
         else:
             result.append((start, end))
     return tuple(result)
+
+
+class Cover:
+    """A set of intervals that other intervals are compared with, each in logarithmic time."""
+
+    def __init__(self, intervals: Iterable[tuple[int, int]]) -> None:
+        self._intervals = merged(intervals)
+        self._starts = [start for start, _ in self._intervals]
+        self._ends = [end for _, end in self._intervals]
+
+    @property
+    def hull(self) -> tuple[int, int] | None:
+        """From the first start to the last end; None for an empty set."""
+        return (self._starts[0], self._ends[-1]) if self._intervals else None
+
+    def overlaps(self, start: int, end: int) -> bool:
+        place = bisect_right(self._ends, start)
+        return place < len(self._starts) and self._starts[place] < end
+
+    def contains(self, start: int, end: int) -> bool:
+        place = bisect_right(self._starts, start) - 1
+        return place >= 0 and end <= self._ends[place]
 
 
 def union(sets: list[IntervalSet]) -> IntervalSet:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hivedruid.druid.interval_sets import ALL, Cover
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
 
@@ -20,20 +21,32 @@ class Manifest:
         rows = self._query("SELECT DISTINCT data_source FROM segments WHERE used = 1 ORDER BY data_source")
         return tuple(row[0] for row in rows)
 
-    def segments(self, data_source: str) -> list[Segment]:
-        """The used segments, in order of time and partition."""
-        rows = self._query(
-            "SELECT start_ms, end_ms, version, partition, num_rows, size, path, schema FROM segments"
-            " WHERE data_source = ? AND used = 1 ORDER BY start_ms, end_ms, version, partition, segment_id",
-            (data_source,),
-        )
+    def segments(self, data_source: str, within: Iterable[tuple[int, int]] = ALL) -> list[Segment]:
+        """The used segments that overlap these intervals, in order of time and partition."""
+        cover = Cover(within)
+        rows = self._within(
+            "start_ms, end_ms, version, partition, num_rows, size, path, schema", data_source, cover,
+            "ORDER BY start_ms, end_ms, version, partition, segment_id",
+        )  # fmt: skip
+        schemas: dict[str, dict[str, str]] = {}  # most segments have the same: it is parsed once
         return [
             Segment(
                 data_source, start, end, version, number, count, size, "available", replicas=1, path=path,
-                schema=json.loads(schema),
+                schema=schemas.get(schema) or schemas.setdefault(schema, json.loads(schema)),
             )
             for start, end, version, number, count, size, path, schema in rows
+            if cover.overlaps(start, end)
         ]  # fmt: skip
+
+    def _within(self, columns: str, data_source: str, cover: Cover, order: str = "") -> list[Any]:
+        """Columns of the used segments that overlap the hull of a set of intervals."""
+        if cover.hull is None:
+            return []
+        first, last = cover.hull
+        return self._query(
+            f"SELECT {columns} FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ? {order}",
+            (data_source, last, first),
+        )
 
     def newest_schema(self, data_source: str) -> dict[str, str]:
         """Columns and types over all used segments; if they differ, the type in the newest segment."""
@@ -68,8 +81,8 @@ class Manifest:
         with self.transaction():
             for segment in cut:
                 self._let_go(segment)
-            for start, end in replaced or ():
-                self._replace(data_source, start, end)
+            if replaced is not None:
+                self._replace(data_source, Cover(replaced))
             for segment in added:
                 self._add(segment)
             if also is not None:
@@ -84,16 +97,13 @@ class Manifest:
     def _changed(data_source: str) -> DruidError:
         return DruidError(f"{data_source} was concurrently changed by another session", hint="rerun the statement")
 
-    def _replace(self, data_source: str, start: int, end: int) -> None:
-        overlapping = self._query(
-            "SELECT start_ms, end_ms FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
-            (data_source, end, start),
-        )
-        if any(first < start or last > end for first, last in overlapping):
+    def _replace(self, data_source: str, replaced: Cover) -> None:
+        found = self._within("segment_id, start_ms, end_ms", data_source, replaced)
+        overlapping = [row for row in found if replaced.overlaps(row[1], row[2])]
+        if not all(replaced.contains(start, end) for _, start, end in overlapping):
             raise self._changed(data_source)
-        self._connection.execute(
-            "UPDATE segments SET used = 0 WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?",
-            (data_source, end, start),
+        self._connection.executemany(
+            "UPDATE segments SET used = 0 WHERE segment_id = ?", [(row[0],) for row in overlapping]
         )
 
     def _add(self, segment: Segment) -> None:
@@ -128,8 +138,8 @@ class Manifest:
         return [
             row[0]
             for row in self._query(
-                "SELECT DISTINCT path FROM segments WHERE used = 0"
-                " AND path NOT IN (SELECT path FROM segments WHERE used = 1)"
+                "SELECT DISTINCT path FROM segments AS unused WHERE used = 0"
+                " AND NOT EXISTS (SELECT 1 FROM segments WHERE path = unused.path AND used = 1)"
             )
         ]
 

@@ -26,12 +26,7 @@ def segment_metadata(
     name = spec if isinstance(spec, str) else spec.get("name")
     if name is None:
         raise DruidError("segmentMetadata needs a table data source")
-    spans = parse_intervals(query.get("intervals"))
-    segments = [
-        segment
-        for segment in manifest.segments(name)
-        if any(segment.start < end and segment.end > start for start, end in spans)
-    ]
+    segments = manifest.segments(name, parse_intervals(query.get("intervals")))
     wanted = query.get("analysisTypes")
     types = {kind.lower() for kind in (["cardinality", "interval", "minmax"] if wanted is None else wanted)}
     if query.get("merge"):

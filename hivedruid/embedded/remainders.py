@@ -3,9 +3,10 @@ part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from hivedruid.druid.interval_sets import Cover
 from hivedruid.embedded.duck import Duck
 from hivedruid.embedded.intervals import condition
 from hivedruid.embedded.relations import TIME
@@ -15,14 +16,10 @@ from hivedruid.engine.segments import Segment
 from hivedruid.jobs.staged import Interval
 
 
-def cut_segments(segments: Sequence[Segment], replaced: Sequence[Interval]) -> list[Segment]:
-    """The segments that the intervals cover in part; adjacent intervals are merged."""
-
-    def is_cut(segment: Segment) -> bool:
-        over = [(start, end) for start, end in replaced if start < segment.end and segment.start < end]
-        return bool(over) and not any(start <= segment.start and segment.end <= end for start, end in over)
-
-    return [segment for segment in segments if is_cut(segment)]
+def cut_segments(segments: Iterable[Segment], replaced: Sequence[Interval]) -> list[Segment]:
+    """The segments that the intervals cover in part."""
+    cover = Cover(replaced)
+    return [s for s in segments if cover.overlaps(s.start, s.end) and not cover.contains(s.start, s.end)]
 
 
 def remainders(cut: Sequence[Segment], replaced: Sequence[Interval], folder: Path, storage: Storage) -> list[Segment]:
