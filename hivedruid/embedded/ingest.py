@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import merged
@@ -127,7 +128,7 @@ def ingest(load: Load, storage: Storage, manifest: Manifest, journal: Journal) -
     with failures(), storage.writing(task.data_source) as folder:
         written = _Rows(task, storage).write(folder) if task.files else _Written([], 0)
         replaced = _replaced(task, load.replaces, written.segments)
-        cut = cut_segments(manifest.segments(task.data_source), replaced or ())
+        cut = cut_segments(manifest.segments(task.data_source, replaced or ()), replaced or ())
         added = [*written.segments, *remainders(cut, replaced or (), folder, storage)]
         if not added:
             folder.rmdir()
@@ -178,6 +179,16 @@ def _json_rows(files: list[str], names: list[str]) -> str:
     return f"(SELECT {', '.join(items)} FROM read_json([{paths}], columns = {{{columns}}}, {options}))"
 
 
+class _Part(NamedTuple):
+    """The rows of one segment: its interval, its number within it, and the FROM clause of a SELECT."""
+
+    start: int
+    end: int
+    number: int
+    rows: str
+    size: int
+
+
 class _Rows:
     """The rows of one task in a separate DuckDB database, from JSON to segment files."""
 
@@ -187,10 +198,13 @@ class _Rows:
         self._duck = Duck(storage.temporary, threads=os.cpu_count() or 1)
 
     def write(self, folder: Path) -> _Written:
+        from datetime import UTC, datetime
+
         try:
             processed = self._load()
             schema = self._roll_up()
-            segments = [segment for bucket in self._buckets() for segment in self._write_bucket(bucket, schema, folder)]
+            version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            segments = [self._write_segment(part, schema, version, folder) for part in self._parts()]
         finally:
             self._duck.close()
         return _Written(segments, processed)
@@ -299,61 +313,44 @@ class _Rows:
             f"list_reduce(list({value} ORDER BY loaded.rowid) FILTER (WHERE {value} IS NOT NULL), lambda a, b: a + b)"
         )
 
-    def _buckets(self) -> list[tuple[int, int]]:
-        if self._task.segment_granularity.is_all:
-            return [(MIN_INSTANT, MAX_INSTANT)] if self._duck.all("SELECT 1 FROM stored LIMIT 1") else []
-        granularity = self._task.segment_granularity
-        start = granularity.floor(identifier(TIME))
-        buckets = f"SELECT DISTINCT {start} AS s FROM stored"
-        return self._duck.all(f"SELECT s, {granularity.end('s')} FROM ({buckets}) AS b ORDER BY s")
+    def _parts(self) -> Iterator[_Part]:
+        """The rows of each segment. One statement counts them; those of an interval are adjacent in `stored`."""
+        task, granularity = self._task, self._task.segment_granularity
+        start = str(MIN_INSTANT) if granularity.is_all else granularity.floor(identifier(TIME))
+        end = str(MAX_INSTANT) if granularity.is_all else granularity.end("s")
+        keys = ", ".join(identifier(name) for name in dict.fromkeys([TIME, *(n for n, _ in task.dimensions)]))
+        shard = f"hash({keys}) % {task.shards}" if task.shards else "0"
+        counts = self._duck.all(
+            f"SELECT s, {end}, shard, count(*) FROM (SELECT {start} AS s, {shard} AS shard FROM stored) AS r"
+            " GROUP BY s, shard ORDER BY s, shard"
+        )
+        first = 0
+        for (low, high), group in groupby(counts, key=lambda row: (row[0], row[1])):
+            shards = {number: size for _, _, number, size in group}
+            last = first + sum(shards.values())
+            if task.shards:
+                rows = f"FROM stored WHERE rowid >= {first} AND rowid < {last}"
+                for place, (number, size) in enumerate(shards.items()):
+                    yield _Part(low, high, place, f"{rows} AND {shard} = {number}", size)
+            else:
+                for place, begin in enumerate(range(first, last, task.rows_per_segment)):
+                    until = min(begin + task.rows_per_segment, last)
+                    rows = f"FROM stored WHERE rowid >= {begin} AND rowid < {until}"
+                    yield _Part(low, high, place, rows, until - begin)
+            first = last
 
-    def _write_bucket(self, bucket: tuple[int, int], schema: dict[str, str], folder: Path) -> list[Segment]:
-        from datetime import UTC, datetime
-
-        start, end = bucket
-        version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        rows = f"FROM stored WHERE {identifier(TIME)} >= {start} AND {identifier(TIME)} < {end}"
-        segments: list[Segment] = []
-        for cut, size in self._cuts(rows):
-            path = folder / f"{start}_{end}_{len(segments)}.parquet"
-            segment_schema = self._segment_schema(cut, schema)
-            items = ", ".join(
-                f"{identifier(name)}[1] AS {identifier(name)}" if type_ != schema[name] else identifier(name)
-                for name, type_ in segment_schema.items()
-            )
-            self._duck.run(f"COPY (SELECT {items} {cut}) TO {string_literal(str(path))} (FORMAT parquet)")
-            relative = path.relative_to(self._home).as_posix()
-            segments.append(
-                Segment(
-                    self._task.data_source,
-                    start,
-                    end,
-                    version,
-                    len(segments),
-                    rows=size,
-                    size=path.stat().st_size,
-                    path=relative,
-                    schema=segment_schema,
-                )
-            )
-        return segments
-
-    def _cuts(self, rows: str) -> Iterator[tuple[str, int]]:
-        """The rows of one interval divided into segments, with the number of rows of each."""
-        if self._task.shards:
-            keys = ", ".join(identifier(name) for name in dict.fromkeys([TIME, *(n for n, _ in self._task.dimensions)]))
-            for shard in range(self._task.shards):
-                cut = f"{rows} AND hash({keys}) % {self._task.shards} = {shard}"
-                if size := self._size(cut):
-                    yield cut, size
-            return
-        total, most = self._size(rows), self._task.rows_per_segment
-        for offset in range(0, total, most):
-            size = min(most, total - offset)
-            yield (f"{rows} LIMIT {size} OFFSET {offset}" if size < total else rows), size
-
-    def _size(self, rows: str) -> int:
-        return int(self._duck.all(f"SELECT count(*) {rows}")[0][0])
+    def _write_segment(self, part: _Part, schema: dict[str, str], version: str, folder: Path) -> Segment:
+        path = folder / f"{part.start}_{part.end}_{part.number}.parquet"
+        segment_schema = self._segment_schema(part.rows, schema)
+        items = ", ".join(
+            f"{identifier(name)}[1] AS {identifier(name)}" if type_ != schema[name] else identifier(name)
+            for name, type_ in segment_schema.items()
+        )
+        self._duck.run(f"COPY (SELECT {items} {part.rows}) TO {string_literal(str(path))} (FORMAT parquet)")
+        return Segment(
+            self._task.data_source, part.start, part.end, version, part.number, rows=part.size,
+            size=path.stat().st_size, path=path.relative_to(self._home).as_posix(), schema=segment_schema,
+        )  # fmt: skip
 
     def _segment_schema(self, rows: str, schema: dict[str, str]) -> dict[str, str]:
         """The types in one segment: a column is multi-value only in segments that have several values in some row."""

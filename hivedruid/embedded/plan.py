@@ -12,11 +12,13 @@ from hivedruid.errors import DruidError
 class Plan:
     """`sql` selects the columns (and hidden ones that `order` uses); the order is applied last, to the whole query.
 
-    `bucket` is SQL for the time of the single bucket that a topN returns even without rows.
+    `stamp` is SQL for the `timestamp` of the single bucket of granularity `all`, which is not part of `sql`: computing
+    it reads the times of all rows. `bucket` is SQL for the time of the single bucket that a topN returns even without
+    rows.
     `multiple`: those of the columns that are multi-value strings (a list with one value is shown as that value).
     """
 
-    __slots__ = ("bucket", "columns", "limit", "multiple", "offset", "order", "sql")
+    __slots__ = ("bucket", "columns", "limit", "multiple", "offset", "order", "sql", "stamp")
 
     def __init__(
         self,
@@ -27,6 +29,7 @@ class Plan:
         limit: int | None = None,
         offset: int = 0,
         multiple: Collection[str] = (),
+        stamp: str | None = None,
         bucket: str | None = None,
     ) -> None:
         self.sql = sql
@@ -34,12 +37,16 @@ class Plan:
         self.order = tuple(order)
         self.limit = limit
         self.offset = offset
+        self.stamp = stamp
         self.bucket = bucket
         self.multiple = frozenset(multiple)
 
     def select(self, items: Sequence[str]) -> str:
         """The final statement; `items` are select expressions over the columns."""
-        text = f"SELECT {', '.join(items)} FROM ({self.sql}) AS r"
+        rows = self.sql
+        if self.stamp is not None and any('"timestamp"' in item for item in items):
+            rows = f'SELECT {self.stamp} AS "timestamp", * FROM ({rows}) AS s'
+        text = f"SELECT {', '.join(items)} FROM ({rows}) AS r"
         if self.order:
             text += f" ORDER BY {', '.join(self.order)}"
         if self.limit is not None:

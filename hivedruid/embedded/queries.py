@@ -98,23 +98,27 @@ def _timeseries(query: Query, tables: Tables) -> Plan:
     granularity = Granularity(query.get("granularity", "all"))
     check_buckets(granularity, relation, spans)
     computed = aggregates(query, scope)
-    columns = {"timestamp": "LONG", **{agg.name: agg.type for agg in computed}}
-    aggregated = "".join(f", {agg.sql} AS {identifier(agg.name)}" for agg in computed)
-    buckets = None if granularity.is_all else bucketed(granularity, relation, spans)
-    relation = buckets.rows if buckets else relation
-    rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans, relation)}"
-    if buckets is None:
-        start = all_bucket_start(relation, spans)
+    columns = {agg.name: agg.type for agg in computed}
+    items = [f"{agg.sql} AS {identifier(agg.name)}" for agg in computed]
+    limit = query.get("limit") or None
+    if granularity.is_all:
         having = " HAVING count(*) > 0" if _skips_empty(query) else ""
-        sql = f'SELECT {start} AS "timestamp"{aggregated or ", count(*) AS rows"} {rows}{having}'
-    else:
-        sql = f'SELECT {buckets.start} AS "timestamp"{aggregated} {rows} GROUP BY 1'
-        if not _skips_empty(query):
-            listed = buckets.listed or _listed(granularity, relation, spans)
-            sql = _with_empty_buckets(sql, computed, listed) if listed else sql
+        rows = f"FROM ({relation.sql}) AS t{where(query, scope, spans, relation)}"
+        sql = f"SELECT {', '.join(items) or 'count(*) AS rows'} {rows}{having}"
+        sql = post_aggregated(sql, columns, query.get("postAggregations"))
+        stamp = all_bucket_start(relation, spans)
+        return Plan(sql, {"timestamp": "LONG", **columns}, limit=limit, stamp=stamp)
+    buckets = bucketed(granularity, relation, spans)
+    rows = f"FROM ({buckets.rows.sql}) AS t{where(query, scope, spans, buckets.rows)}"
+    columns = {"timestamp": "LONG", **columns}
+    items.insert(0, f'{buckets.start} AS "timestamp"')
+    sql = f"SELECT {', '.join(items)} {rows} GROUP BY 1"
+    if not _skips_empty(query):
+        listed = buckets.listed or _listed(granularity, buckets.rows, spans)
+        sql = _with_empty_buckets(sql, computed, listed) if listed else sql
     sql = post_aggregated(sql, columns, query.get("postAggregations"))
     direction = "DESC" if query.get("descending") else "ASC"
-    return Plan(sql, columns, order=(f'"timestamp" {direction}',), limit=query.get("limit") or None)
+    return Plan(sql, columns, order=(f'"timestamp" {direction}',), limit=limit)
 
 
 def all_bucket_start(relation: Relation, spans: tuple[tuple[int, int], ...]) -> str:
@@ -178,9 +182,9 @@ def _top_n(query: Query, tables: Tables) -> Plan:
     kept, order = _top_n_order(query["metric"], name, columns)
     sql = f"SELECT * FROM ({sql}) AS m{kept}"
     if granularity.is_all:
-        sql = f'SELECT {all_bucket_start(relation, spans)} AS "timestamp", * FROM ({sql}) AS m'
         columns = {"timestamp": "LONG", **columns}
-        return Plan(sql, columns, order=order, limit=query["threshold"], bucket=_empty_bucket(relation, spans))
+        stamp, bucket = all_bucket_start(relation, spans), _empty_bucket(relation, spans)
+        return Plan(sql, columns, order=order, limit=query["threshold"], stamp=stamp, bucket=bucket)
     ranked = f'row_number() OVER (PARTITION BY "timestamp" ORDER BY {", ".join(order)})'
     sql = f"SELECT * FROM ({sql}) AS m QUALIFY {ranked} <= {query['threshold']}"
     return Plan(sql, columns, order=('"timestamp"', *order))

@@ -10,6 +10,9 @@ from pathlib import Path
 from hivedruid import locks
 from hivedruid.embedded.manifest import Manifest
 
+FLUSHES = 16
+"""Files that are flushed to disk at the same time."""
+
 
 def encoded(data_source: str) -> str:
     """A data source's name as a folder name: letters, digits, `_ -` and inner dots stay, other bytes become %XX."""
@@ -51,12 +54,13 @@ class Storage:
 
     def make_durable(self, folder: Path) -> None:
         """Flush a folder's files and directory entries to disk, before the manifest refers to them."""
-        for path in [*folder.iterdir(), folder, folder.parent, self._segments]:
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(FLUSHES) as pool:  # a file system combines flushes that wait at the same time
+            for _ in pool.map(_flush, folder.iterdir()):
+                pass
+        for path in (folder, folder.parent, self._segments):
+            _flush(path)
 
     def clean(self) -> None:
         """Delete the files of unused segments and of crashed writers; files that may be in use are kept until the next
@@ -99,6 +103,14 @@ class Storage:
         for source in _folders_in(self._segments):
             if not any(source.iterdir()):
                 source.rmdir()
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _folders_in(path: Path) -> list[Path]:

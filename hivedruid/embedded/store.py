@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.druid.interval_sets import Cover
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
@@ -196,12 +197,11 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
             raise DruidError(f"the native query is missing {error}") from error
 
     def _tables(self, data_source: str, intervals: tuple[tuple[int, int], ...]) -> Relation:
-        segments = [
-            segment
-            for segment in self._manifest.segments(data_source)
-            if any(segment.start < end and segment.end > start for start, end in intervals)
-        ]
-        return self._relation(segments, self._manifest.newest_schema(data_source))
+        segments = self._manifest.segments(data_source, intervals)
+        relation = self._relation(segments, self._manifest.newest_schema(data_source))
+        cover = Cover(intervals)
+        relation.is_in_time = all(cover.contains(segment.start, segment.end) for segment in segments)
+        return relation
 
     def _relation(self, segments: list[Segment], schema: dict[str, str]) -> Relation:
         """The rows of segments with one schema: files of equal schema are read together, others are cast."""

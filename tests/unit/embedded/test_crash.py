@@ -50,9 +50,9 @@ from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 
 STEPS = {
-    "before the first file": lambda: dies(ingest._Rows, "_write_bucket", True),
-    "after the first file": lambda: dies(ingest._Rows, "_write_bucket", False),
-    "after the last file": lambda: dies(ingest._Rows, "_write_bucket", False, 3),
+    "before the first file": lambda: dies(ingest._Rows, "_write_segment", True),
+    "after the first file": lambda: dies(ingest._Rows, "_write_segment", False),
+    "after the last file": lambda: dies(ingest._Rows, "_write_segment", False, 3),
     "before the flush": lambda: dies(Storage, "make_durable", True),
     "after the flush": lambda: dies(Storage, "make_durable", False),
     "before the commit": lambda: dies(Manifest, "commit", True),
