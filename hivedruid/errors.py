@@ -4,6 +4,7 @@ HiveDruidError                 catch this to catch them all
 ├── UsageError                 the command line or the request itself is wrong          exit 2
 ├── ParseError                 the text is not a statement of the dialect               exit 2
 ├── SemanticError              unknown or ill-typed table, column, property, literal    exit 1
+│   └── TableNotFound          no table, view or CTE has that name
 ├── UnsupportedError           understood, but not possible on this target              exit 1
 ├── PlanError                  a rule broke the planner's own contract: a bug           exit 1
 └── ExecutionError             an external system rejected or failed a request          exit 1
@@ -62,6 +63,15 @@ class SemanticError(HiveDruidError):
     pass
 
 
+class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
+    """No table, view or CTE has that name. The session adds the closest name in `database` as the hint."""
+
+    def __init__(self, shown: str, *, database: str, name: str, span: Span | None) -> None:
+        super().__init__(f"Table not found {shown}", span=span, hint="run SHOW TABLES to list the tables")
+        self.database = database
+        self.name = name
+
+
 class UnsupportedError(HiveDruidError):
     pass
 
@@ -96,7 +106,12 @@ class ConnectError(ExecutionError):
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A hint with the closest candidate, or None if nothing is close."""
-    import difflib
+    from difflib import SequenceMatcher
 
-    close = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else None
+    matcher = SequenceMatcher(b=name)
+    closest = (0.6, "")
+    for candidate in candidates:
+        matcher.set_seq1(candidate)
+        if matcher.real_quick_ratio() >= closest[0] and matcher.quick_ratio() >= closest[0]:
+            closest = max(closest, (matcher.ratio(), candidate))
+    return f"did you mean '{closest[1]}'?" if closest[1] else None

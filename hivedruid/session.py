@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,15 @@ from hivedruid import defaults, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import kind_of
-from hivedruid.errors import ExecutionError, ResourceError, SemanticError, Span, UnsupportedError
+from hivedruid.errors import (
+    ExecutionError,
+    ResourceError,
+    SemanticError,
+    Span,
+    TableNotFound,
+    UnsupportedError,
+    did_you_mean,
+)
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result
 from hivedruid.script import SourceStatement
@@ -187,7 +195,7 @@ class Session:
         parsed = self._without_secrets(self._anchored(parse(statement)))
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
-        with _with_position(statement):
+        with _with_position(statement), self._with_closest_table():
             snapshot = gather(parsed, self._facts())
             if self.settings["hivedruid.pushdown"] == "scans":
                 snapshot = replace(snapshot, scans_only=True)
@@ -197,6 +205,15 @@ class Session:
 
                 return _redacted(explain(parsed, snapshot, self._warn))
             return self._run(parsed, snapshot, query_id)
+
+    @contextmanager
+    def _with_closest_table(self) -> Iterator[None]:
+        """Add the closest table name to a TableNotFound: no other statement reads the names of all tables."""
+        try:
+            yield
+        except TableNotFound as error:
+            error.hint = did_you_mean(error.name, self.catalog.table_names(error.database)) or error.hint
+            raise
 
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans

@@ -37,7 +37,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
     if "ingestions" in statement.needs:
         from hivedruid.actions.ingesting.gather import gather_ingestions
 
-        ingestions = gather_ingestions(statement, tables, reader.all_tables, facts)
+        ingestions = gather_ingestions(statement, tables, reader.dropped, facts)
     elif "runtime" in statement.needs:
         from hivedruid.actions.ingesting.describe import gather_runtime
 
@@ -50,7 +50,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         statistics = gather_statistics(tables.values(), facts, reachable=reader.unreachable is None)
     return Snapshot(
         facts.settings, facts.now, facts.database, databases, tables,
-        discovered=reader.discovered, all_tables=tuple(reader.all_tables),
+        discovered=reader.discovered, dropped=reader.dropped, names=reader.names,
         database_comments=reader.comments, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError, Span, did_you_mean
+from hivedruid.errors import SemanticError, Span, TableNotFound, did_you_mean
 from hivedruid.parser.statements import TableName
 
 
 def find_table(name: TableName, snapshot: Snapshot) -> Table:
-    """The table or view of that name. Raises SemanticError, with the closest name, if there is none."""
+    """The table or view of that name. Raises TableNotFound if there is none."""
     table = snapshot.table(name.database, name.name)
     if table is None:
-        database = database_of(name, snapshot)
-        known = {t.name for t in (*snapshot.tables.values(), *snapshot.all_tables) if t.database == database}
-        raise SemanticError(
-            f"Table not found {name.name}",
-            span=name.span,
-            hint=did_you_mean(name.name, sorted(known)) or "SHOW TABLES lists the tables",
-        )
+        raise TableNotFound(name.name, database=database_of(name, snapshot), name=name.name, span=name.span)
     return table
 
 
@@ -44,16 +38,17 @@ def already_exists(table: Table, span: Span | None) -> SemanticError:
     )
 
 
-def refuse_if_used(table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Iterable[str] = ()) -> None:
+def refuse_if_used(
+    table: Table, verb: str, span: Span | None, snapshot: Snapshot, also: Set[str] = frozenset()
+) -> None:
     """As Hive, refuse to drop the source of a materialized view (HMSHandler.isPartOfMaterializedView).
 
     `also` are tables that are dropped by the same statement.
     """
-    gone = {table.full_name, *also}
     views = [
         facts.table.full_name
         for facts in snapshot.materialized_views
-        if table.full_name in facts.built.tables and facts.table.full_name not in gone
+        if table.full_name in facts.built.tables and facts.table.full_name not in {table.full_name} | also
     ]
     if views:
         raise SemanticError(

@@ -27,7 +27,8 @@ class TableReader:
         self.facts = facts
         self.tables = tables
         self.discovered: dict[str, Mapping[str, str]] = {}
-        self.all_tables: list[Table] = []
+        self.dropped: tuple[Table, ...] = ()
+        self.names: tuple[str, ...] = ()
         self.comments: dict[str, str] = {}
         self.named: set[tuple[str, str]] = set()
         self.resolved: set[tuple[str, str]] = set()
@@ -38,9 +39,13 @@ class TableReader:
         """The number of table references in queries."""
 
     def query(self, e: exp.Expr, database: str) -> None:
-        for node in e.find_all(exp.Table):
-            self.mentions += 1
-            self.table((node.db or database).lower(), node.name.lower(), rows=True)
+        found = list(e.find_all(exp.Table, exp.With))
+        withs = {id(node): _places(node) for node in found if isinstance(node, exp.With)}
+        for node in found:
+            if isinstance(node, exp.Table):
+                self.mentions += 1
+                if not (withs and not node.db and _is_cte(node, withs)):
+                    self.table((node.db or database).lower(), node.name.lower(), rows=True)
 
     def table(self, database: str, name: str, *, rows: bool) -> None:
         """Read one table, and for a view the tables that it reads.
@@ -54,7 +59,6 @@ class TableReader:
         table = self.facts.catalog.find(database, name)
         self.named.add(key)
         if table is None:
-            self._neighbours(database)
             return
         if table.has_data_source and rows:
             table = with_field_names(table, self._fields(table.data_source))
@@ -89,11 +93,6 @@ class TableReader:
             self.unreachable = error.message
             return {}
 
-    def _neighbours(self, database: str) -> None:
-        """Read the other tables of the database, for suggestions in errors."""
-        if not any(t.database == database for t in self.all_tables):
-            self.all_tables += self.facts.catalog.tables(database)
-
     def statement(self, statement: Statement) -> None:
         """The tables of DDL, DML and utility statements, found by the types of their fields."""
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
@@ -116,11 +115,18 @@ class TableReader:
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
         if isinstance(statement, ShowNames):
-            self._neighbours(statement.database or self.facts.database)
+            database = statement.database or self.facts.database
+            catalog = self.facts.catalog
+            if statement.kind == "tables":
+                self.names = catalog.table_names(database)
+            elif statement.kind == "views":
+                self.names = catalog.view_names(database)
         if "comments" in statement.needs:
             self._comments()
         if isinstance(statement, DropDatabase):
-            self._neighbours(statement.name)
+            self.names = self.facts.catalog.table_names(statement.name)
+            if statement.cascade:
+                self.dropped = self.facts.catalog.tables(statement.name)
 
     def _part(self, value: object) -> None:
         if isinstance(value, TableName):
@@ -142,3 +148,25 @@ class TableReader:
     def _comments(self) -> None:
         for name in self.facts.catalog.databases():
             self.comments[name] = self.facts.catalog.database_comment(name) or ""
+
+
+def _places(with_: exp.With) -> dict[str, int]:
+    """The first place of each name in a WITH."""
+    places: dict[str, int] = {}
+    for place, cte in enumerate(with_.expressions):
+        places.setdefault(cte.alias.lower(), place)
+    return places
+
+
+def _is_cte(table: exp.Table, withs: Mapping[int, Mapping[str, int]]) -> bool:
+    """Whether a name is that of a CTE. The query of a CTE sees only those before it in its WITH."""
+    name = table.name.lower()
+    below: exp.Expr = table
+    while (above := below.parent) is not None:
+        if isinstance(above, exp.With):
+            if withs[id(above)].get(name, len(above.expressions)) < (below.index or 0):
+                return True
+        elif (with_ := above.args.get("with_")) is not None and with_ is not below and name in withs[id(with_)]:
+            return True
+        below = above
+    return False

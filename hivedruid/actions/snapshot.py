@@ -20,8 +20,8 @@ class Snapshot(PlannerFacts):
     """The facts of one statement: the planner's, and those of the families of statements.
 
     `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column types
-    by their name in Druid. `all_tables` also contains every table of the databases that SHOW TABLES and DROP DATABASE
-    name; `variables` are the hivevars. `read` are the Druid tables whose rows the statement reads or adds to, `absent`
+    by their name in Druid. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names` those of
+    the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read` are the Druid tables whose rows the statement reads or adds to, `absent`
     those whose data sources do not exist; `unreachable` is the reason why Druid could not be queried, if the statement
     can continue without it. `plan_only`: the actions are shown, not run. `ingestions` describes the ingestion into the
     Kafka ingestion tables that the statement may change, by (database, name); empty if the engine cannot ingest.
@@ -31,6 +31,8 @@ class Snapshot(PlannerFacts):
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    dropped: tuple[Table, ...] = ()
+    names: tuple[str, ...] = ()
     database_comments: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     absent: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from hivedruid.catalog.kinds import KINDS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import ExecutionError, SemanticError, did_you_mean
@@ -90,6 +91,14 @@ class Catalog:
     def table_names(self, database: str) -> tuple[str, ...]:
         query = "SELECT name FROM tables WHERE database = ? ORDER BY name"
         return tuple(name for (name,) in self.connection.execute(query, (database,)))
+
+    def view_names(self, database: str) -> tuple[str, ...]:
+        kinds = [kind for kind, row in KINDS.items() if not row.stores]
+        query = (
+            "SELECT name FROM tables WHERE database = ?"
+            f" AND json_extract(definition, '$.kind') IN ({', '.join('?' * len(kinds))}) ORDER BY name"
+        )
+        return tuple(name for (name,) in self.connection.execute(query, (database, *kinds)))
 
     def find(self, database: str, name: str) -> Table | None:
         query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? AND name = ?"

@@ -10,7 +10,7 @@ from sqlglot import exp
 from hivedruid.catalog import types as t
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType
-from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
 from hivedruid.plan import literals, nodes, operands
 from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.common_types import common_type
@@ -256,12 +256,8 @@ class Builder:
             return node, Relation(alias, self._named(node, cte).columns)
         table = self.snapshot.table(database, name)
         if table is None:
-            known = [t.name for t in self.snapshot.all_tables] + [n for _, n in self.snapshot.tables]
-            raise SemanticError(
-                f"Table not found {name if database is None else f'{database}.{name}'}",
-                span=self.span(e.this),
-                hint=did_you_mean(name, known) or "run SHOW TABLES to list the tables",
-            )
+            shown = name if database is None else f"{database}.{name}"
+            raise TableNotFound(shown, database=database or self.snapshot.database, name=name, span=self.span(e.this))
         node = self._view(table, e) if table.is_view else self._scan(table, e)
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PlannerFacts:
     """Tables, settings and clock for one statement, and the limits of the engine. `tables` contains the tables that the
-    statement names, including those of views, by (database, name); `all_tables` contains every table of the databases
-    that an error may name. `limits` are those of the engine. `scans_only` keeps everything but scans out of Druid.
+    statement names, including those of views, by (database, name). `limits` are those of the engine. `scans_only` keeps everything but scans out of Druid.
     `traces_rules`: the plan after each rule is kept. `statistics` describes the rows of the tables that are read, by
     (database, name). `materialized_views` are those that matter to the statement. `answers` contains the rows of native
     queries that have run for this statement, by the text of the query (`plan.ask_first`); None if none may be run.
@@ -30,7 +29,6 @@ class PlannerFacts:
     database: str = "default"
     databases: tuple[str, ...] = ("default",)
     tables: Mapping[tuple[str, str], Table] = field(default_factory=dict)
-    all_tables: tuple[Table, ...] = ()
     limits: DruidLimits = NO_LIMITS
     scans_only: bool = False
     traces_rules: bool = False

@@ -94,17 +94,16 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
     require_database(statement.name, statement.span, snapshot)
     if statement.name == "default":
         raise SemanticError("Can not drop default database", span=statement.span)
-    tables = tuple(table for table in snapshot.all_tables if table.database == statement.name)
-    if tables and not statement.cascade:
+    if snapshot.names and not statement.cascade:
         raise SemanticError(
             f"Database {statement.name} is not empty. One or more tables exist.",
             span=statement.span,
             hint="use DROP DATABASE … CASCADE to drop its tables, too",
         )
-    names = tuple(table.full_name for table in tables)
-    for table in tables:
+    names = frozenset(table.full_name for table in snapshot.dropped)
+    for table in snapshot.dropped:
         refuse_if_used(table, "drop", statement.span, snapshot, names)
-    views_first = sorted(tables, key=lambda table: (not table.is_view, table.name))
+    views_first = sorted(snapshot.dropped, key=lambda table: (not table.is_view, table.name))
     actions: tuple[Action, ...] = (
         RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
     )

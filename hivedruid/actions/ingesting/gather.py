@@ -30,13 +30,13 @@ Key = tuple[str, str]
 
 
 def gather_ingestions(
-    statement: Statement, tables: Mapping[Key, Table], all_tables: Iterable[Table], facts: Facts
+    statement: Statement, tables: Mapping[Key, Table], dropped: Iterable[Table], facts: Facts
 ) -> dict[Key, IngestionFacts]:
     """By (database, name). Raises ConnectError if Druid cannot be reached, unless the statement is only explained."""
     found: dict[Key, IngestionFacts] = {}
     try:
         unfinished = Changes(facts.catalog).unfinished()
-        for key, table, record in _concerned(statement, tables, all_tables, unfinished, facts):
+        for key, table, record in _concerned(statement, tables, dropped, unfinished, facts):
             known = _facts(statement, key, table, facts)
             if known is not None:
                 found[key] = replace(known, record=record, begun=unfinished.get(table.table_id) if table else None)
@@ -49,7 +49,7 @@ def gather_ingestions(
 def _concerned(
     statement: Statement,
     tables: Mapping[Key, Table],
-    all_tables: Iterable[Table],
+    dropped: Iterable[Table],
     unfinished: Mapping[str, IngestionJob],
     facts: Facts,
 ) -> Iterator[tuple[Key, Table | None, IngestionRecord]]:
@@ -59,10 +59,7 @@ def _concerned(
         if verb_of(statement.properties) is not None:
             yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
         return
-    if isinstance(statement, s.DropDatabase):
-        candidates = [table for table in all_tables if table.database == statement.name]
-    else:
-        candidates = list(tables.values())
+    candidates = dropped if isinstance(statement, s.DropDatabase) else tables.values()
     says_verb = verb_of(getattr(statement, "properties", ())) is not None
     has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
     for table in candidates:

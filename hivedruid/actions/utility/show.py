@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from hivedruid.actions.snapshot import Snapshot
@@ -186,11 +187,14 @@ def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
 def matches(pattern: str, name: str) -> bool:
     """Hive's LIKE of SHOW: `*` and `%` match any text, `_` and `.` one character, `|` separates alternatives; case is
     ignored."""
-    for choice in pattern.split("|"):
-        parts = [{"*": ".*", "%": ".*", "_": ".", ".": "."}.get(c) or re.escape(c) for c in choice.strip()]
-        if re.fullmatch("".join(parts), name, re.IGNORECASE | re.DOTALL):
-            return True
-    return False
+    return _expression(pattern).fullmatch(name) is not None
+
+
+@lru_cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    wildcards = {"*": ".*", "%": ".*", "_": ".", ".": "."}
+    choices = ("".join(wildcards.get(c) or re.escape(c) for c in choice.strip()) for choice in pattern.split("|"))
+    return re.compile("|".join(choices), re.IGNORECASE | re.DOTALL)
 
 
 def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
@@ -202,12 +206,7 @@ def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
         return _show(("tab_name",), _matching(function_names(), statement.like))
     database = statement.database or snapshot.database
     require_database(database, statement.span, snapshot)
-    names = [
-        table.name
-        for table in snapshot.all_tables
-        if table.database == database and (statement.kind == "tables" or table.is_view)
-    ]
-    return _show(("tab_name",), _matching(names, statement.like))
+    return _show(("tab_name",), _matching(snapshot.names, statement.like))
 
 
 def _matching(names: Iterable[str], like: str | None) -> list[Row]:

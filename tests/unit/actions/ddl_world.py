@@ -16,7 +16,9 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.errors import HiveDruidError, SemanticError, Span
 from hivedruid.parser import parse
-from hivedruid.parser.statements.ddl import DdlStatement
+from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.ddl import DdlStatement, DropDatabase
+from hivedruid.parser.statements.utility import ShowNames
 from hivedruid.script import SourceStatement, split
 from hivedruid.settings import Settings
 
@@ -41,15 +43,27 @@ class World:
     settings: Settings = field(default_factory=Settings)
     variables: dict[str, str] = field(default_factory=dict)
 
-    def snapshot(self) -> Snapshot:
+    def listed(self, statement: Statement | None) -> tuple[Table, ...]:
+        """The tables that the statement lists or drops, without being named."""
+        match statement:
+            case DropDatabase(name=database) | ShowNames(kind="tables" | "views", database=str(database)):
+                pass
+            case _:
+                database = self.database
+        views_only = isinstance(statement, ShowNames) and statement.kind == "views"
+        return tuple(t for t in self.tables.values() if t.database == database and (t.is_view or not views_only))
+
+    def snapshot(self, statement: Statement | None = None) -> Snapshot:
+        tables = self.listed(statement)
         return Snapshot(
             self.settings,
             datetime(2020, 1, 1, tzinfo=UTC),
             self.database,
             self.databases,
             self.tables,
-            tuple(self.tables.values()),
             discovered=DISCOVERED,
+            dropped=tables,
+            names=tuple(table.name for table in tables),
             database_comments={"other": "the other one"},
             variables=self.variables,
         )
@@ -57,8 +71,10 @@ class World:
     def build(self, text: str) -> tuple[Action, ...]:
         statement = parse(SourceStatement(text))
         if not isinstance(statement, DdlStatement):
-            return build(statement, self.snapshot()).actions
-        return ddl.build(statement, self.snapshot(), view_columns=lambda _: (Column("x", STRING, "c", "X"),)).actions
+            return build(statement, self.snapshot(statement)).actions
+        return ddl.build(
+            statement, self.snapshot(statement), view_columns=lambda _: (Column("x", STRING, "c", "X"),)
+        ).actions
 
     def run(self, script: str) -> tuple[Action, ...]:
         """Build and apply each statement; returns the actions of the last."""

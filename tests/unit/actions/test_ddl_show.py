@@ -127,7 +127,7 @@ def test_describe(world: World) -> None:
 def test_describe_what_is_not_there(world: World) -> None:
     error = world.refused("DESCRIBE wiki cityname_")
     assert (error.hint, at(error.span)) == ("did you mean 'cityname'?", "cityname_")
-    assert world.refused("DESCRIBE wikki").hint == "did you mean 'wiki'?"
+    assert world.refused("DESCRIBE wikki").message == "Table not found wikki"
 
 
 def test_describe_extended(world: World) -> None:

@@ -164,7 +164,7 @@ def test_a_job_that_there_is_not() -> None:
         "SHOW JOBS lists the ids",
     )
     assert refusal("RESUME JOB 'T_1'", ())[1] == "SHOW JOBS lists the ids"
-    assert refusal("SHOW JOBS FOR v") == ("Table not found v", "SHOW TABLES lists the tables")
+    assert refusal("SHOW JOBS FOR v") == ("Table not found v", "run SHOW TABLES to list the tables")
     message, hint = refusal("SHOW JOBS WHERE STATE = 'stagd'")
     assert (message, hint) == ("'stagd' is not a valid job state", "did you mean 'staged'?")
     assert "planned, staged, submitted" in refusal("SHOW JOBS WHERE STATE = 'x'")[1]
