@@ -66,8 +66,8 @@ class SemanticError(HiveDruidError):
 class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
     """No table, view or CTE has that name. The session adds the closest name in `database` as the hint."""
 
-    def __init__(self, shown: str, *, database: str, name: str, span: Span | None) -> None:
-        super().__init__(f"Table not found {shown}", span=span, hint="run SHOW TABLES to list the tables")
+    def __init__(self, message: str, *, database: str = "", name: str = "", span: Span | None = None) -> None:
+        super().__init__(message, span=span, hint="run SHOW TABLES to list the tables")
         self.database = database
         self.name = name
 

@@ -14,7 +14,8 @@ def find_table(name: TableName, snapshot: Snapshot) -> Table:
     """The table or view of that name. Raises TableNotFound if there is none."""
     table = snapshot.table(name.database, name.name)
     if table is None:
-        raise TableNotFound(name.name, database=database_of(name, snapshot), name=name.name, span=name.span)
+        database = database_of(name, snapshot)
+        raise TableNotFound(f"Table not found {name.name}", database=database, name=name.name, span=name.span)
     return table
 
 

@@ -257,7 +257,8 @@ class Builder:
         table = self.snapshot.table(database, name)
         if table is None:
             shown = name if database is None else f"{database}.{name}"
-            raise TableNotFound(shown, database=database or self.snapshot.database, name=name, span=self.span(e.this))
+            database = database or self.snapshot.database
+            raise TableNotFound(f"Table not found {shown}", database=database, name=name, span=self.span(e.this))
         node = self._view(table, e) if table.is_view else self._scan(table, e)
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
