@@ -72,6 +72,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("spark.master", "text", "local[*]", "Spark master: local[*] (the home's shared Spark server) or a cluster (spark://…, yarn, k8s://…)."),
         Setting("spark.remote", "text", "", "Spark Connect server to use instead (sc://host:port)."),
         Setting("spark.remote.token", "reference", "", "Token for the Spark Connect server: env:NAME or file:PATH."),
+        Setting("spark.authenticate.secret", "reference", "", "Secret of the Spark cluster of spark.master, its spark.authenticate.secret: env:NAME or file:PATH."),
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M", "Idle time after which the shared Spark server stops (ISO 8601 period)."),
         Setting("hivedruid.iceberg.catalog.type", "enum", "jdbc", "Iceberg catalog of managed tables; jdbc without a uri: the catalog of the home folder.", ("JDBC", "REST", "HIVE", "GLUE", "NESSIE", "HADOOP")),
         Setting("hivedruid.iceberg.catalog.uri", "property", "", "Address of another Iceberg catalog: the URL of a REST catalog, thrift://… of a Hive metastore, jdbc:… of a database."),

@@ -18,7 +18,7 @@ from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.private import private_folder
 from hivedruid.scratch import fresh_folder
-from hivedruid.spark import failures, iceberg, inputs, malformed, paths, remote, session, staging, writing
+from hivedruid.spark import failures, iceberg, inputs, launch, malformed, paths, remote, session, staging, writing
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rows import stream
@@ -63,6 +63,7 @@ class SparkRunner:
         self._progress = progress
         self._note = note
         self._iceberg = IcebergTables(self._home, settings)
+        self._warned = False
 
     def rows(self, job: SparkJob) -> Generator[tuple[Any, ...], None, None]:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""
@@ -184,10 +185,22 @@ class SparkRunner:
             self._iceberg.check_metadata(table)
         if needed and self._iceberg.in_home:
             home_catalog.prepare(self._home)
+        self._note_open_driver()
         with session.job(self._settings, self._home, iceberg=bool(needed), progress=self._progress) as running:
             for table in needed:
                 self._iceberg.take_over(running.spark, table)
             yield running
+
+    def _note_open_driver(self) -> None:
+        """Warn once if Spark's driver would run code of anyone who reaches its ports."""
+        reason = None if self._warned else launch.open_driver(self._settings)
+        if reason is not None:
+            self._warned = True
+            self._note(
+                f"Spark's driver accepts connections without authentication, since {reason}: everyone who can reach its"
+                f" ports can read its data and run code as this user. Set {launch.SECRET}=env:NAME to the secret of the"
+                " cluster"
+            )
 
     @contextmanager
     def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from hivedruid.references import secret
 from hivedruid.spark.keeper import Configuration
 from hivedruid.spark.server import Wanted
 
@@ -30,8 +31,6 @@ STATIC = {
     "spark.driver.memory": "2g",
     "spark.driver.maxResultSize": "0",  # rows are streamed, see rows.py
     "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones
-    "spark.driver.host": "localhost",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.connect.progress.reportInterval": "500ms",
     # The first answer after 5.6 s instead of 8.2 s on two cores; C1 code runs long jobs slower.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
@@ -42,6 +41,14 @@ SERVICE = {
     "spark.connect.grpc.binding.port": "0",
     "spark.connect.grpc.port.maxRetries": "0",
 }
+
+AUTHENTICATED = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
+"""Spark's RPC and block transfer run objects that a client sends, so they must not answer clients without the secret."""
+SECRET = "spark.authenticate.secret"  # noqa: S105 - the name of a setting
+LOCAL = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1", **AUTHENTICATED}
+"""Required values of a server whose master is local. Spark creates its secret, which never leaves the JVM."""
+_OWN_SECRET = ("yarn", "k8s://")
+"""Masters for which Spark creates a secret for each application (org.apache.spark.SecurityManager)."""
 
 _OPENED = (
     "lang lang.invoke lang.reflect io net nio util util.concurrent util.concurrent.atomic".split()  # noqa: SIM905
@@ -87,20 +94,33 @@ def is_local(settings: Mapping[str, str]) -> bool:
     return settings.get("spark.master", "local[*]").startswith("local")
 
 
+def open_driver(settings: Mapping[str, str]) -> str | None:
+    """Why the ports of the driver for a cluster answer clients without a secret; None if they do not."""
+    master = settings.get("spark.master", "local[*]")
+    if settings.get("spark.remote") or is_local(settings):
+        return None
+    if settings.get("spark.authenticate", "").lower() == "false":
+        return "spark.authenticate is false"
+    if settings.get(SECRET) or settings.get("spark.authenticate") or master.startswith(_OWN_SECRET):
+        return None
+    return f"{SECRET} is not set"
+
+
 def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> dict[str, object]:
-    """The keeper's configuration: defaults, then settings that were SET, then required values."""
+    """The keeper's configuration: defaults, then settings that were SET, then required values. Raises UsageError for a
+    secret that cannot be read.
+    """
     given = wanted.settings
-    properties = {**STATIC, **given, **MEANING, **SERVICE}
-    local = is_local(properties)
+    local = is_local(given)
+    properties = {**STATIC, **(given if local else _authenticated(given)), **MEANING, **SERVICE}
     if wanted.iceberg:
         properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), ICEBERG_EXTENSIONS]))
-    if not local:
-        for key in ("spark.driver.host", "spark.driver.bindAddress"):
-            if key not in given:
-                del properties[key]
-        if wanted.iceberg:
-            jars = wanted.iceberg.split(os.pathsep)
-            properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), *jars]))
+    if local:
+        properties.update(LOCAL)
+        properties.pop(SECRET, None)
+    elif wanted.iceberg:
+        jars = wanted.iceberg.split(os.pathsep)
+        properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), *jars]))
     classes = [given.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), wanted.iceberg if local else ""]
     command = [
         str(java),
@@ -113,6 +133,14 @@ def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> 
     return asdict(
         Configuration(command, properties, wanted.version, dict(given), wanted.iceberg, idle=idle, private=not local)
     )
+
+
+def _authenticated(given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a server for a cluster, with authentication if there is a secret, and the secret itself."""
+    if open_driver(given):
+        return dict(given)
+    key = {SECRET: secret(SECRET, given[SECRET])} if given.get(SECRET) else {}
+    return {**AUTHENTICATED, **given, **key}
 
 
 def _memory(text: str) -> str:

@@ -293,7 +293,7 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=files.folder,
-        env=_environment(token),
+        env=_environment(token, local=not configuration["private"]),
         start_new_session=True,  # not affected by Ctrl-C at the terminal
     )
     assert keeper.stdin is not None
@@ -320,12 +320,15 @@ _lifelines: list[object] = []
 """Pipes to keepers of private servers, which stop when the pipes close."""
 
 
-def _environment(token: str) -> dict[str, str]:
-    """The environment without variables of other Spark installations; the token is not visible in a command line."""
+def _environment(token: str, *, local: bool) -> dict[str, str]:
+    """The environment without variables of other Spark installations; the token is not visible in a command line. With
+    a local master, every port of Spark is on the loopback address."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "_PYSPARK"))}
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    return {**kept, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
+    loopback = {"SPARK_LOCAL_IP": "127.0.0.1"} if local else {}
+    own = {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
+    return {**kept, **own, **loopback}
 
 
 def _make_folder(files: Files) -> None:

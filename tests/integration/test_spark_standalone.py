@@ -20,12 +20,14 @@ from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
 from hivedruid.local.java import java_command
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
-from hivedruid.spark import remote, session
+from hivedruid.spark import remote, server, session
+from tests.support import spark_stranger
 from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job, run
 
 pytestmark = pytest.mark.spark
 
 TOKEN = "sesame"
+SECRET = "open barley"
 JAVA_OPTIONS = [
     "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.net.preferIPv4Stack=true",
     *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.lang.invoke", "java.nio", "sun.nio.ch", "java.util")),
@@ -82,17 +84,21 @@ class Processes:
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a standalone master with two workers of one core and 1 GB each."""
+    """The URL of a standalone master with two workers of one core and 1 GB each, which require SECRET."""
     folder = tmp_path_factory.mktemp("standalone")
+    (folder / "spark.properties").write_text(
+        f"spark.authenticate=true\nspark.authenticate.secret={SECRET}\nspark.network.crypto.enabled=true\n"
+    )
+    secured = ("--properties-file", str(folder / "spark.properties"))
     with Processes(folder) as processes:
         master = processes.start(
-            "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"
-        )
+            "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *secured,
+        )  # fmt: skip
         url = master(r"Starting Spark master at (spark://\S+)")[1]
         for number in (1, 2):
             processes.start(
                 f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
-                "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"), url,
+                "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"), *secured, url,
             )(r"Successfully registered with master")  # fmt: skip
         try:
             yield url
@@ -123,11 +129,20 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         session.release_all()
 
 
+def on_cluster(master: str) -> dict[str, str]:
+    """The settings for jobs on a cluster, on one machine."""
+    return {
+        "spark.master": master, "spark.executor.memory": "512m", "spark.authenticate.secret": "env:TEST_SPARK_SECRET",
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+    }  # fmt: skip
+
+
 @pytest.fixture(params=["standalone", "connect"])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home that uses an external Spark."""
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
     if request.param == "standalone":
-        settings = {"spark.master": request.getfixturevalue("master"), "spark.executor.memory": "512m"}
+        settings = on_cluster(request.getfixturevalue("master"))
     else:
         monkeypatch.setenv("TEST_SPARK_TOKEN", TOKEN)
         settings = {"spark.remote": request.getfixturevalue("address"), "spark.remote.token": "env:TEST_SPARK_TOKEN"}
@@ -178,11 +193,33 @@ def test_wrong_token(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         home.query("SELECT 1")
 
 
+def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver's RPC and block manager serve the executors, which have the secret, and nobody else."""
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    home = Home(tmp_path / "home", on_cluster(master))
+    assert home.query("SELECT count(*) FROM range(0, 1000, 1, 8)") == [(1000,)]
+    assert home.notes == []
+    folder = session._private_folder()
+    known = server.find(folder)
+    assert known is not None
+    ports = sorted(spark_stranger.listening(known.jvm).keys() - {known.port})
+
+    def handled(secret: str) -> list[str]:
+        return [line for line in spark_stranger.calls(secret, ports) if spark_stranger.HANDLED.search(line)]
+
+    assert (handled(""), handled("guessed")) == ([], [])
+    assert len([line for line in handled(SECRET) if line.startswith("answered NettyRpcEndpointRef")]) == 2
+    arguments = subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    assert SECRET not in arguments
+    assert SECRET not in server.Files(folder).discovery.read_text()
+
+
 def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> None:
     session.release_all()
     session.stop_private()  # two drivers would wait for each other's cores
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    done = run(tmp_path / "home", f"spark.master={master}", "spark.executor.memory=512m", TMPDIR=str(temporary))
+    settings = [f"{key}={value}" for key, value in on_cluster(master).items()]
+    done = run(tmp_path / "home", *settings, TMPDIR=str(temporary), TEST_SPARK_SECRET=SECRET)
     assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
     assert list(temporary.iterdir()) == []

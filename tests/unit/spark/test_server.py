@@ -18,6 +18,7 @@ from hivedruid.catalog.types import INT
 from hivedruid.errors import SparkError
 from hivedruid.spark import server, session
 from hivedruid.spark.server import Files, Server
+from tests.support import spark_stranger
 from tests.unit.spark.conftest import Home, columns, eventually, iceberg_table, run, start
 from tests.unit.spark.test_session import slow_job
 
@@ -116,6 +117,22 @@ def test_strangers_are_refused(place: Path) -> None:
             [sys.executable, "-c", script, address, token], capture_output=True, text=True, check=True, timeout=120
         )
         assert done.stdout == "UNAUTHENTICATED\n"
+
+
+def test_strangers_are_refused_by_the_driver(place: Path) -> None:
+    """Spark's RPC and its block manager process nothing without the secret of the start; all ports are local, whatever
+    the settings say."""
+    home = Home(place, {"spark.driver.bindAddress": "::", "spark.authenticate": "false"})
+    assert home.query("SELECT 1") == [(1,)]
+    known = serving(place)
+    ports = spark_stranger.listening(known.jvm)
+    assert {address[-8:] for address in ports.values()} == {"0100007F"}
+    others = sorted(ports.keys() - {known.port})
+    assert len(others) == 2
+    for secret in ("", "guessed"):
+        results = spark_stranger.calls(secret, others)
+        assert len(results) == 6
+        assert [line for line in results if spark_stranger.HANDLED.search(line)] == []
 
 
 def test_killed_server(place: Path) -> None:
