@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients.measured import Measured, Measures, measured
-from hivedruid.clients.segments import ETERNITY, Segments, parts_of, wait_until
-from hivedruid.clients.task_spec import without
+from hivedruid.clients.segments import ETERNITY, Segments, wait_until
 from hivedruid.druid.interval_sets import merged
-from hivedruid.engine.segments import Segment
+from hivedruid.engine.segments import Segment, hidden, hidden_in_part, parts_of
 from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import Interval, StagedRows, summed_fields
 
@@ -122,13 +121,13 @@ class Published:
         """Whether newer segments hide all of these. Raises TakenAwayError if one is unused and not hidden."""
         used = self._around(missing)
         ids = {segment.id for segment in used}
-        is_hidden = {s.id: _is_hidden(s, used) for s in missing}
-        gone = [s for s in missing if s.id not in ids and not is_hidden[s.id]]
+        replaced = hidden(missing, used)
+        gone = [s for s in missing if s.id not in ids and s not in replaced]
         if gone:
             raise TakenAwayError(
                 f"{len(gone)} segments of the ingestion task {self._load.task} were dropped before they could be queried"
             )
-        return all(is_hidden.values())
+        return len(replaced) == len({*missing})
 
     # --- verification ------------------------------------------------------------------------------------------
 
@@ -151,15 +150,16 @@ class Published:
             differences = list(measures.differences(expected, found))
             if not differences:
                 return
-            hidden = [s for s in rows if s not in seen]
-            if not hidden and set(self._visible(rows)) == set(seen):
+            known = {*seen}
+            unseen = [s for s in rows if s not in known]
+            if not unseen and {*self._visible(rows)} == known:
                 raise MismatchError(
                     f"the rows in Druid differ from the staged rows: {'; '.join(differences)}",
                     hint=f"task {self._load.task}",
                 )
-        self._are_replaced(hidden)
+        self._are_replaced(unseen)
         self._cluster.note(
-            f"the rows of task {self._load.task} could not be verified: {len(hidden)} of its "
+            f"the rows of task {self._load.task} could not be verified: {len(unseen)} of its "
             f"{len(rows)} segments were replaced by a later write"
         )
 
@@ -220,12 +220,8 @@ def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segm
     Whether the newer ones contain their rows, as after compaction, is unknown. If Druid has copied appended segments
     into a concurrent replacement (concurrent locks), the copies have the mark, too, and are the used ones.
     """
-    return [s for s in ours if not s.is_tombstone and s.is_under(others) and not s.is_under(ours)]
-
-
-def _is_hidden(segment: Segment, others: Sequence[Segment]) -> bool:
-    newer: list[Interval] = [(o.start, o.end) for o in others if o.version > segment.version and segment.overlaps(o)]
-    return not list(without([(segment.start, segment.end)], merged(newer)))
+    under = hidden_in_part(ours, others) - hidden_in_part(ours, ours)
+    return [s for s in ours if not s.is_tombstone and s in under]
 
 
 def _expected(staged: StagedRows, schema: Mapping[str, Any]) -> tuple[Measures, Measured]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hivedruid.clients import wire
 from hivedruid.clients.measured import COUNT, measured
-from hivedruid.clients.segments import CANDIDATES, ETERNITY, Segments, interval, parts_of, segment_of
+from hivedruid.clients.segments import CANDIDATES, ETERNITY, Segments, interval, segment_of
 from hivedruid.engine.segments import Segment, SegmentState
 
 if TYPE_CHECKING:
@@ -49,20 +50,30 @@ def combined(
     data_source: str, stored: Iterable[wire.DataSegment], visible: Iterable[Segment], rows: Mapping[str, int]
 ) -> tuple[Segment, ...]:
     """Each segment once: those of the metadata store, and those that queries read but the store does not have (yet)."""
-    parts = parts_of(visible)
-    found = [_with_state(data_source, item, parts, rows) for item in stored]
-    found += [replace(part, rows=rows.get(part.id)) for some in parts.values() for part in some]
+    parts: dict[tuple[str, int], list[Segment]] = {}
+    for part in sorted(visible, key=lambda s: s.start):
+        parts.setdefault((part.version, part.number), []).append(part)
+    found = []
+    of_the_store: set[Segment] = set()
+    for item in stored:
+        segment = segment_of(data_source, item)
+        mine = _within(parts.get((segment.version, segment.number), []), segment)
+        of_the_store.update(mine)
+        found.append(_with_state(segment, item, mine, rows))
+    others = (part for some in parts.values() for part in some if part not in of_the_store)
+    found += [replace(part, rows=rows.get(part.id)) for part in others]
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.version, s.number)))
 
 
-def _with_state(
-    data_source: str, item: wire.DataSegment, visible: dict[tuple[str, int], list[Segment]], rows: Mapping[str, int]
-) -> Segment:
-    """A segment of the metadata store. Its visible parts are removed from `visible`."""
-    segment = segment_of(data_source, item)
-    key = (segment.version, segment.number)
-    mine = [part for part in visible.get(key, ()) if segment.start <= part.start and part.end <= segment.end]
-    visible[key] = [part for part in visible.get(key, ()) if part not in mine]
+def _within(parts: Sequence[Segment], segment: Segment) -> list[Segment]:
+    """Those of the parts, which are in order of time, that lie within a segment."""
+    first = bisect_left(parts, segment.start, key=lambda s: s.start)
+    until = bisect_left(parts, segment.end, key=lambda s: s.start)
+    return [part for part in parts[first:until] if part.end <= segment.end]
+
+
+def _with_state(segment: Segment, item: wire.DataSegment, mine: Sequence[Segment], rows: Mapping[str, int]) -> Segment:
+    """A segment of the metadata store with its visible parts."""
     replicas = max((part.replicas for part in mine if not part.is_growing), default=0)
     if segment.is_tombstone:
         return replace(segment, rows=0, size=0, replicas=replicas)

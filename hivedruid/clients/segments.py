@@ -11,7 +11,7 @@ from urllib.parse import quote
 from hivedruid.clients import wire
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.intervals import iso
-from hivedruid.engine.segments import Segment, SegmentState
+from hivedruid.engine.segments import Segment, SegmentState, hidden_in_part, parts_of
 from hivedruid.errors import DruidError
 
 if TYPE_CHECKING:
@@ -222,19 +222,12 @@ def _ids(segments: Sequence[Segment]) -> dict[str, list[str]]:
     return {"segmentIds": [segment.id for segment in segments]}
 
 
-def parts_of(segments: Iterable[Segment]) -> dict[tuple[str, int], list[Segment]]:
-    """Segments, or visible parts of them, by version and number."""
-    found: dict[tuple[str, int], list[Segment]] = {}
-    for segment in segments:
-        found.setdefault((segment.version, segment.number), []).append(segment)
-    return found
-
-
 def written_by_others(used: Iterable[Segment], before: Iterable[Segment], new: Iterable[Segment]) -> list[Segment]:
     """The segments of others with their own versions: segments appended to new ones disappear with these."""
     known, versions = {*before, *new}, {segment.version for segment in new}
     return [s for s in used if s not in known and s.version not in versions]
 
 
-def not_hidden(segments: Iterable[Segment], others: Sequence[Segment]) -> list[Segment]:
-    return [segment for segment in segments if not segment.is_under(others)]
+def not_hidden(segments: Sequence[Segment], others: Sequence[Segment]) -> list[Segment]:
+    under = hidden_in_part(segments, others)
+    return [segment for segment in segments if segment not in under]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 MIN = -(1 << 62)
@@ -30,15 +30,22 @@ def merged(intervals: Iterable[tuple[int, int]]) -> IntervalSet:
 class Cover:
     """A set of intervals that other intervals are compared with, each in logarithmic time."""
 
-    def __init__(self, intervals: Iterable[tuple[int, int]]) -> None:
-        self._intervals = merged(intervals)
-        self._starts = [start for start, _ in self._intervals]
-        self._ends = [end for _, end in self._intervals]
+    def __init__(self, intervals: Iterable[tuple[int, int]] = ()) -> None:
+        disjoint = merged(intervals)
+        self._starts = [start for start, _ in disjoint]
+        self._ends = [end for _, end in disjoint]
+
+    def add(self, start: int, end: int) -> None:
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]
 
     @property
     def hull(self) -> tuple[int, int] | None:
         """From the first start to the last end; None for an empty set."""
-        return (self._starts[0], self._ends[-1]) if self._intervals else None
+        return (self._starts[0], self._ends[-1]) if self._starts else None
 
     def overlaps(self, start: int, end: int) -> bool:
         place = bisect_right(self._ends, start)

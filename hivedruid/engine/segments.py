@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from hivedruid.druid.interval_sets import iso
+from hivedruid.druid.interval_sets import Cover, iso
 
 SegmentState = Literal["used", "unused", "available", "loading", "unavailable", "overshadowed", "tombstone", "realtime"]
 """`used` and `unused`: as the metadata store marks it, with nothing known of the servers. `available`: queries can read
@@ -73,13 +73,39 @@ class Segment:
         """Whether rows are being added to it."""
         return self.state == "realtime"
 
-    def overlaps(self, other: Segment) -> bool:
-        return self.start < other.end and other.start < self.end
+    def has_part_in(self, parts: Parts) -> bool:
+        """Whether a part of it is among these."""
+        cover = parts.get((self.version, self.number))
+        return cover is not None and cover.overlaps(self.start, self.end)
 
-    def has_part_in(self, parts: Mapping[tuple[str, int], Sequence[Segment]]) -> bool:
-        """Whether a part of it is among these, which are given by version and number."""
-        return any(map(self.overlaps, parts.get((self.version, self.number), ())))
 
-    def is_under(self, others: Iterable[Segment]) -> bool:
-        """Whether any of them is newer, and hides it at least in part."""
-        return any(self.version < other.version and self.overlaps(other) for other in others)
+Parts = Mapping[tuple[str, int], Cover]
+"""The time of segments, or of visible parts of them, by version and number."""
+
+
+def parts_of(segments: Iterable[Segment]) -> Parts:
+    found: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for segment in segments:
+        found.setdefault((segment.version, segment.number), []).append((segment.start, segment.end))
+    return {key: Cover(spans) for key, spans in found.items()}
+
+
+def hidden_in_part(segments: Iterable[Segment], others: Iterable[Segment]) -> set[Segment]:
+    """The segments of which newer ones of `others` hide at least a part."""
+    return {segment for segment, newer in _with_newer(segments, others) if newer.overlaps(segment.start, segment.end)}
+
+
+def hidden(segments: Iterable[Segment], others: Iterable[Segment]) -> set[Segment]:
+    """The segments that newer ones of `others` hide completely."""
+    return {segment for segment, newer in _with_newer(segments, others) if newer.contains(segment.start, segment.end)}
+
+
+def _with_newer(segments: Iterable[Segment], others: Iterable[Segment]) -> Iterator[tuple[Segment, Cover]]:
+    """Each segment with the time of the newer ones of `others`, which grows with the following segments."""
+    left = sorted(others, key=lambda s: s.version)
+    newer = Cover()
+    for segment in sorted(segments, key=lambda s: s.version, reverse=True):
+        while left and left[-1].version > segment.version:
+            other = left.pop()
+            newer.add(other.start, other.end)
+        yield segment, newer
