@@ -59,7 +59,8 @@ def main() -> int:
             taken += seconds_of_tables(Path(folder), options.tables)
     stalls = [seconds for seconds in taken if seconds > options.limit]
     print(
-        f"{len(taken)} tables, median {sorted(taken)[len(taken) // 2]:.1f} s, longest {max(taken):.1f} s, {len(stalls)} stalls"
+        f"{len(taken)} tables, median {sorted(taken)[len(taken) // 2]:.1f} s, longest {max(taken):.1f} s, {len(stalls)}"
+        " stalls"
     )
     return 1 if stalls else 0
 

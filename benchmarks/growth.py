@@ -32,8 +32,10 @@ def repeated(part: str, size: int, between: str = ", ") -> str:
 
 STATEMENTS: dict[str, Callable[[int], str]] = {
     "IN list": lambda size: f"SELECT page FROM wiki WHERE added IN ({repeated('{n}', size)})",
-    "IN list of texts": lambda size: f"SELECT added FROM wiki WHERE page IN ({repeated(chr(39) + 'p{n}' + chr(39), size)})",
-    "conditions": lambda size: f"SELECT page FROM wiki WHERE {repeated('(added = {n} AND page <> chr({n}))', size, ' OR ')}",
+    "IN list of texts": lambda size: "SELECT added FROM wiki WHERE page IN "
+                                     f"({repeated(chr(39) + 'p{n}' + chr(39), size)})",
+    "conditions": lambda size: "SELECT page FROM wiki WHERE "
+                               f"{repeated('(added = {n} AND page <> chr({n}))', size, ' OR ')}",
     "select list": lambda size: f"SELECT {repeated('added + {n} AS c{n}', size)} FROM wiki",
     "sums": lambda size: f"SELECT {repeated('sum(added + {n}) AS c{n}', size // 4)} FROM wiki",
     "VALUES": lambda size: f"SELECT col1 FROM (VALUES {repeated('({n}, 1.5)', size)}) t",
@@ -51,7 +53,8 @@ STATEMENTS: dict[str, Callable[[int], str]] = {
     "signs": lambda size: f"SELECT {'- ' * (size // 40)} 1",
     "many statements": lambda size: repeated("SET hivevar:v = {n}", size, ";\n"),
     "variables": lambda size: f"SELECT {repeated('${{hivevar:w}}', size)} FROM wiki",
-    "names in one condition": lambda size: f"SELECT n1 FROM wide WHERE {repeated('n{n} = 1', min(size // 6, NAMES * 10), ' AND ')}",
+    "names in one condition": lambda size: "SELECT n1 FROM wide WHERE "
+                                           f"{repeated('n{n} = 1', min(size // 6, NAMES * 10), ' AND ')}",
     "an unknown name": lambda _: "SELECT no_such_name FROM wide",
 }  # fmt: skip
 TABLES = f"""

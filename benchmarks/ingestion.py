@@ -102,7 +102,8 @@ class Bench:
         self.sources.add(name)
         given = {
             "druid.datasource": name, "kafka.topic": topic, "kafka.bootstrap.servers": self.services.kafka,
-            "druid.timestamp.column": "time", "druid.rollup": "false", "druid.kafka.ingestion.useEarliestOffset": "true",
+            "druid.timestamp.column": "time", "druid.rollup": "false",
+            "druid.kafka.ingestion.useEarliestOffset": "true",
         }  # fmt: skip
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
         columns = "(`__time` timestamp, page string, id bigint)"
@@ -219,7 +220,8 @@ def start(bench: Bench, *, quick: bool) -> None:
     ratios = [ours / theirs for ours, theirs in zip(seconds["START INGESTION"], seconds["curl"], strict=True)]
     median = statistics.median(ratios)
     met = "met" if median <= START_TARGET else "MISSED"
-    print(f"START/curl: median {median:.2f} x, min {min(ratios):.2f} x, max {max(ratios):.2f} x, target {START_TARGET} x: {met}")  # fmt: skip
+    print(f"START/curl: median {median:.2f} x, min {min(ratios):.2f} x, max {max(ratios):.2f} x, target {START_TARGET} "
+          f"x: {met}")  # fmt: skip
 
 
 # --- requests ----------------------------------------------------------------------------------------------------

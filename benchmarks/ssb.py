@@ -61,14 +61,23 @@ WHERE = {
     "2.3": "p_brand1 = 'MFGR#2221' AND s_region = 'EUROPE'",
     "3.1": "c_region = 'ASIA' AND s_region = 'ASIA' AND d_year >= 1992 AND d_year <= 1997",
     "3.2": "c_nation = 'UNITED STATES' AND s_nation = 'UNITED STATES' AND d_year >= 1992 AND d_year <= 1997",
-    "3.3": "(c_city = 'UNITED KI1' OR c_city = 'UNITED KI5') AND (s_city = 'UNITED KI1' OR s_city = 'UNITED KI5')"
-    " AND d_year >= 1992 AND d_year <= 1997",
-    "3.4": "(c_city = 'UNITED KI1' OR c_city = 'UNITED KI5') AND (s_city = 'UNITED KI1' OR s_city = 'UNITED KI5')"
-    " AND d_yearmonth = 'Dec1997'",
+    "3.3": (
+        "(c_city = 'UNITED KI1' OR c_city = 'UNITED KI5') AND (s_city = 'UNITED KI1' OR s_city = 'UNITED KI5')"
+        " AND d_year >= 1992 AND d_year <= 1997"
+    ),
+    "3.4": (
+        "(c_city = 'UNITED KI1' OR c_city = 'UNITED KI5') AND (s_city = 'UNITED KI1' OR s_city = 'UNITED KI5')"
+        " AND d_yearmonth = 'Dec1997'"
+    ),
     "4.1": "c_region = 'AMERICA' AND s_region = 'AMERICA' AND (p_mfgr = 'MFGR#1' OR p_mfgr = 'MFGR#2')",
-    "4.2": "c_region = 'AMERICA' AND s_region = 'AMERICA' AND (d_year = 1997 OR d_year = 1998)"
-    " AND (p_mfgr = 'MFGR#1' OR p_mfgr = 'MFGR#2')",
-    "4.3": "c_region = 'AMERICA' AND s_nation = 'UNITED STATES' AND (d_year = 1997 OR d_year = 1998) AND p_category = 'MFGR#14'",
+    "4.2": (
+        "c_region = 'AMERICA' AND s_region = 'AMERICA' AND (d_year = 1997 OR d_year = 1998)"
+        " AND (p_mfgr = 'MFGR#1' OR p_mfgr = 'MFGR#2')"
+    ),
+    "4.3": (
+        "c_region = 'AMERICA' AND s_nation = 'UNITED STATES' AND (d_year = 1997 OR d_year = 1998) AND p_category ="
+        " 'MFGR#14'"
+    ),
 }
 REVENUE = "sum(lo_revenue) AS revenue"
 SELECT = {
@@ -101,7 +110,8 @@ NATIONS = {
 LINEORDER = ("lo_orderkey", "lo_quantity", "lo_extendedprice", "lo_discount", "lo_revenue", "lo_supplycost", "lo_tax")
 DATE = ("d_year", "d_yearmonthnum", "d_weeknuminyear")
 TEXTS = (
-    "d_yearmonth", "lo_orderpriority", "lo_shipmode", "c_city", "c_nation", "c_region", "c_mktsegment", "s_city", "s_nation", "s_region",
+    "d_yearmonth", "lo_orderpriority", "lo_shipmode", "c_city", "c_nation", "c_region", "c_mktsegment", "s_city",
+    "s_nation", "s_region",
     "p_mfgr", "p_category", "p_brand1", "p_color", "p_container",
 )  # fmt: skip
 COLUMNS = (
@@ -132,8 +142,10 @@ COPY (
       1 + pick(p, 12, 40) AS brand FROM drawn
   )
   SELECT epoch_ms(day) AS __time, i // 4 AS lo_orderkey, quantity AS lo_quantity, quantity * price AS lo_extendedprice,
-    discount AS lo_discount, quantity * price * (100 - discount) // 100 AS lo_revenue, 6 * price // 10 AS lo_supplycost, tax AS lo_tax,
-    year(day) AS d_year, year(day) * 100 + month(day) AS d_yearmonthnum, 1 + (dayofyear(day) - 1) // 7 AS d_weeknuminyear,
+    discount AS lo_discount, quantity * price * (100 - discount) // 100 AS lo_revenue,
+    6 * price // 10 AS lo_supplycost, tax AS lo_tax,
+    year(day) AS d_year, year(day) * 100 + month(day) AS d_yearmonthnum,
+    1 + (dayofyear(day) - 1) // 7 AS d_weeknuminyear,
     strftime(day, '%b%Y') AS d_yearmonth,
     ['1-URGENT', '2-HIGH', '3-MEDIUM', '4-NOT SPECI', '5-LOW'][1 + pick(i // 4, 20, 5)] AS lo_orderpriority,
     ['REG AIR', 'AIR', 'RAIL', 'SHIP', 'TRUCK', 'MAIL', 'FOB'][1 + pick(i, 21, 7)] AS lo_shipmode,
@@ -169,7 +181,8 @@ class Bench:
         self.folder = folder
         home = folder / "home"
         settings = {
-            "druid.url": services.broker, "druid.coordinator.url": services.coordinator, "druid.overlord.url": services.overlord,
+            "druid.url": services.broker, "druid.coordinator.url": services.coordinator,
+            "druid.overlord.url": services.overlord,
         }  # fmt: skip
         defaults.write(home, settings)
         self.session = Session(home)
@@ -190,7 +203,10 @@ class Bench:
 
     def create(self) -> None:
         columns = ", ".join(f"`{c.name}` {c.type}" for c in COLUMNS)
-        create = f"CREATE EXTERNAL TABLE flat ({columns}) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{self.table.data_source}')"
+        create = (
+            f"CREATE EXTERNAL TABLE flat ({columns}) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' ="
+            f" '{self.table.data_source}')"
+        )
         for statement in self.session.statements(create):
             self.session.execute(statement)
 

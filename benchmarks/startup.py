@@ -55,7 +55,10 @@ def fill(home: Path) -> None:
     with Session(home) as session:
         spec = {"type": "index_parallel", "spec": {"dataSchema": schema, "ioConfig": io}}
         session.store.ingest(Load("startup", spec, StagedRows(str(home), 40_000)), NoJournal())
-        create = "CREATE EXTERNAL TABLE t (`__time` timestamp, k string, n bigint) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'default.t')"
+        create = (
+            "CREATE EXTERNAL TABLE t (`__time` timestamp, k string, n bigint) STORED BY 'druid' TBLPROPERTIES"
+            " ('druid.datasource' = 'default.t')"
+        )
         for statement in session.statements(create):
             session.execute(statement)
 

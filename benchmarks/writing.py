@@ -120,12 +120,14 @@ def stage(folder: Path, *, quick: bool) -> None:
     used = {name: statistics.median(s for _, s in values) for name, values in found.items()}
     for name in ways:
         print(
-            f"{name:16} {clock[name]:8.2f} {rows / clock[name]:10,.0f} {used[name]:13.2f} {2 * rows / used[name]:20,.0f}"
+            f"{name:16} {clock[name]:8.2f} {rows / clock[name]:10,.0f} {used[name]:13.2f}"
+            f" {2 * rows / used[name]:20,.0f}"
         )
     speed = rows / clock["staging"]
     met = "met" if speed >= STAGE_TARGET else "MISSED"
     print(
-        f"staging/plain: {clock['staging'] / clock['plain JSON']:.2f} x; {speed:,.0f} rows/s, target {STAGE_TARGET:,}: {met}"
+        f"staging/plain: {clock['staging'] / clock['plain JSON']:.2f} x; {speed:,.0f} rows/s, target {STAGE_TARGET:,}:"
+        f" {met}"
     )
     memory(folder, rows)
 
@@ -252,7 +254,8 @@ def insert(folder: Path, services: LocalServices, *, quick: bool) -> None:
     ratios = [ours / theirs for ours, theirs in zip(seconds["INSERT"], seconds["by hand"], strict=True)]
     median = statistics.median(ratios)
     met = "met" if median <= INSERT_TARGET else "MISSED"
-    print(f"INSERT/by hand of {bench.rows:,} rows: median {median:.2f} x, min {min(ratios):.2f} x, max {max(ratios):.2f} x, target {INSERT_TARGET} x: {met}")  # fmt: skip
+    print(f"INSERT/by hand of {bench.rows:,} rows: median {median:.2f} x, min {min(ratios):.2f} x, max "
+          f"{max(ratios):.2f} x, target {INSERT_TARGET} x: {met}")  # fmt: skip
     bench.session.close()
 
 

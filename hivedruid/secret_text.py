@@ -41,7 +41,8 @@ else."""
 _AGAIN = re.compile(rf"{_GAP}(?:[+|]+{_GAP})?(?P<quote>\\*[{_QUOTES}])")
 _KEYWORDS = frozenset(
     """
-    and as asc between comment desc else end except for from group having in intersect is join like limit location not null
+    and as asc between comment desc else end except for from group having in intersect is join like limit location not
+    null
     on or order rows stored tblproperties then union when where with
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )

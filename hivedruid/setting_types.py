@@ -184,7 +184,8 @@ def _druid(setting: Setting, value: str) -> str:
     if value in (EMBEDDED, "local") or re.fullmatch(_URL, value):
         return value.rstrip("/")
     raise SemanticError(
-        f"'{setting.key}' must be embedded:, local, or the http(s) URL of a Druid router or broker, not '{masked(setting.key, value)}'",
+        f"'{setting.key}' must be embedded:, local, or the http(s) URL of a Druid router or broker, not "
+        f"'{masked(setting.key, value)}'",
         hint="for example http://localhost:8888",
     )
 

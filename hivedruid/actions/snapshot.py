@@ -21,13 +21,14 @@ class Snapshot(PlannerFacts):
 
     `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column types
     by their name in Druid. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names` those of
-    the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read` are the Druid tables whose rows the statement reads or adds to, `absent`
-    those whose data sources do not exist; `unreachable` is the reason why Druid could not be queried, if the statement
-    can continue without it. `plan_only`: the actions are shown, not run. `ingestions` describes the ingestion into the
-    Kafka ingestion tables that the statement may change, by (database, name); empty if the engine cannot ingest.
-    `fresh_id` is for a table that is created and started by the same statement. `source_states` are the states of the
-    tables that a build of a materialized view reads, by `database.name`. `jobs` are those that are relevant to the
-    statement, newest first: for SHOW JOBS all, for a statement that writes the unfinished ones and its own.
+    the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read` are the
+    Druid tables whose rows the statement reads or adds to, `absent` those whose data sources do not exist;
+    `unreachable` is the reason why Druid could not be queried, if the statement can continue without it. `plan_only`:
+    the actions are shown, not run. `ingestions` describes the ingestion into the Kafka ingestion tables that the
+    statement may change, by (database, name); empty if the engine cannot ingest. `fresh_id` is for a table that is
+    created and started by the same statement. `source_states` are the states of the tables that a build of a
+    materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
+    SHOW JOBS all, for a statement that writes the unfinished ones and its own.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

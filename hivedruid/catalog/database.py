@@ -222,7 +222,8 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     if version > len(MIGRATIONS):
         connection.close()
         raise ExecutionError(
-            f"the catalog {path} has schema version {version}; this version of hivedruid supports up to {len(MIGRATIONS)}",
+            f"the catalog {path} has schema version {version}; this version of hivedruid supports up to"
+            f" {len(MIGRATIONS)}",
             hint="upgrade hivedruid, or choose another folder with --home",
         )
     return version

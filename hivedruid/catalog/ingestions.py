@@ -99,8 +99,8 @@ class Ingestions:
     def specs(self, table_id: str) -> tuple[SentSpec, ...]:
         """The submitted specs, newest first."""
         query = (
-            "SELECT s.version, s.definition, s.spec, s.submitted, s.worked, t.database, t.name "
-            "FROM ingestion_specs s JOIN tables t ON t.table_id = s.table_id WHERE s.table_id = ? ORDER BY s.version DESC"
+            "SELECT s.version, s.definition, s.spec, s.submitted, s.worked, t.database, t.name FROM ingestion_specs s"
+            " JOIN tables t ON t.table_id = s.table_id WHERE s.table_id = ? ORDER BY s.version DESC"
         )
         return tuple(
             SentSpec(

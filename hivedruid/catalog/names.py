@@ -26,7 +26,10 @@ def columns_by_field(
             raise SemanticError(
                 f"Duplicate column name {name} in the table definition.",
                 span=span,
-                hint=f"fields '{taken[name]}' and '{field}' need different column names: '{COLUMN_MAPPING}' = '{field}:{name}_2'",
+                hint=(
+                    f"fields '{taken[name]}' and '{field}' need different column names: '{COLUMN_MAPPING}' ="
+                    f" '{field}:{name}_2'"
+                ),
             )
         taken[name] = field
         result[field] = name
@@ -57,8 +60,12 @@ def _with_field(table: Table, column: Column, candidates: list[str], chosen: Map
         return replace(column, field=field)
     if len(candidates) > 1:
         raise SemanticError(
-            f"column '{column.name}' of {table.full_name} is ambiguous: it matches the fields {', '.join(sorted(candidates))}",
-            hint=f"choose one with ALTER TABLE {table.full_name} SET TBLPROPERTIES('{COLUMN_MAPPING}' = '{candidates[0]}:{column.name}')",
+            f"column '{column.name}' of {table.full_name} is ambiguous: it matches the fields"
+            f" {', '.join(sorted(candidates))}",
+            hint=(
+                f"choose one with ALTER TABLE {table.full_name} SET TBLPROPERTIES('{COLUMN_MAPPING}' ="
+                f" '{candidates[0]}:{column.name}')"
+            ),
         )
     if candidates and candidates[0] != column.name:
         return replace(column, field=candidates[0])

@@ -186,7 +186,10 @@ class Catalog:
 
 def write_error(error: sqlite3.Error) -> ExecutionError:
     """The error for a failed write of SQLite, with the next step."""
-    hint = "make sure that the home folder is writable and on a local disk that is not full, or choose another one with --home"
+    hint = (
+        "make sure that the home folder is writable and on a local disk that is not full, or choose another one with"
+        " --home"
+    )
     if "locked" in str(error):
         hint = "another hivedruid process is writing to this home folder; try again later"
     return ExecutionError(f"cannot write the catalog: {error}", hint=hint)

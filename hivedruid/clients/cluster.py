@@ -180,8 +180,8 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
 
     def _broken_off(self, where: str) -> DruidError:
         return DruidError(
-            f"Druid at {self.address.broker} ended its answer early{where}: the query reached druid.query.timeout, or a "
-            "service stopped",
+            f"Druid at {self.address.broker} ended its answer early{where}: the query reached druid.query.timeout, or a"
+            " service stopped",
             hint="rerun it with more time: SET druid.query.timeout=PT1H",
         )
 
@@ -325,7 +325,8 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
             self.progress("")
         if not gone:
             raise DruidError(
-                f"{data_source} was dropped, but timed out after {self.patience:g} s waiting for the broker to unload its segments",
+                f"{data_source} was dropped, but timed out after {self.patience:g} s waiting for the broker to unload"
+                " its segments",
                 hint="check the logs of Druid's coordinator and historicals",
             )
 

@@ -181,7 +181,8 @@ class _Compaction:
         self.cluster.progress(f"Druid: waiting for the segments of {self.data_source} to be loaded")
         if not wait_until(are_loaded, limits.load if limits else 0) and limits is not None:
             raise DruidError(
-                f"timed out after {limits.load:g} s waiting for the segments of {self.data_source} to be loaded; nothing was compacted",
+                f"timed out after {limits.load:g} s waiting for the segments of {self.data_source} to be loaded;"
+                " nothing was compacted",
                 hint="SHOW SEGMENTS lists them; COMPACT without AND WAIT does not wait for them",
             )
         return found
@@ -236,7 +237,8 @@ class _Compaction:
                 raise self._failure(task)
             elif waiting.is_over(task.state in ("WAITING", "PENDING")):
                 raise DruidError(
-                    f"timed out after {slot:g} s waiting for compaction task {task_id} to get a slot or a lock; the task is still waiting",
+                    f"timed out after {slot:g} s waiting for compaction task {task_id} to get a slot or a lock; the"
+                    " task is still waiting",
                     hint=f"SHOW TASKS lists the running tasks; KILL TASK '{task_id}' stops it",
                 )
             state = task.state.lower() if task is not None else "submitted"
@@ -253,7 +255,8 @@ class _Compaction:
         self.cluster.progress(f"Druid: waiting for {len(new)} segment(s) of {self.data_source} to be loaded")
         if not self.segments.wait_for([segment_of(self.data_source, item) for item in new], patience):
             raise DruidError(
-                f"{self.data_source} was compacted, but timed out after {patience:g} s waiting for its segments to be loaded",
+                f"{self.data_source} was compacted, but timed out after {patience:g} s waiting for its segments to be"
+                " loaded",
                 hint="queries read the old ones until then; check that the historical is running: hivedruid doctor",
             )
 

@@ -272,7 +272,10 @@ class DruidClient:
         if isinstance(error, requests.exceptions.SSLError):
             return ConnectError(
                 f"no secure connection to {self._where(service)}: {_reason(error)}",
-                hint="set druid.tls.ca.file to the certificates to trust, and druid.tls.certificate.file to the client certificate",
+                hint=(
+                    "set druid.tls.ca.file to the certificates to trust, and druid.tls.certificate.file to the client"
+                    " certificate"
+                ),
             )
         hint = (
             "check what is running: hivedruid local status"

@@ -90,8 +90,8 @@ def is_page(body: bytes) -> bool:
 def _hint(status: int) -> str | None:
     if status == 404:
         return (
-            "set druid.coordinator.url and druid.overlord.url to the addresses of these services; a router forwards to them "
-            "with druid.router.managementProxy.enabled=true"
+            "set druid.coordinator.url and druid.overlord.url to the addresses of these services; a router forwards to"
+            " them with druid.router.managementProxy.enabled=true"
         )
     return None
 

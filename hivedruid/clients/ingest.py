@@ -51,8 +51,10 @@ def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
     if needed not in cluster.client.get("overlord", "/status", wire.Status).artifacts:
         raise DruidError(
             f"Druid's overlord cannot read the staged rows: input source '{kind}' needs the extension {needed}",
-            hint=f"add {needed} to druid.extensions.loadList, or set hivedruid.staging.root to a folder that all of Druid's "
-            "machines share",
+            hint=(
+                f"add {needed} to druid.extensions.loadList, or set hivedruid.staging.root to a folder that all of"
+                " Druid's machines share"
+            ),
         )
 
 

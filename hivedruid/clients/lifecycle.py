@@ -273,8 +273,12 @@ class IngestionRunner:
         while not self._patiently(reached):
             if monotonic() >= end:
                 raise DruidError(
-                    f"timed out after {self.patience:g} s waiting for the ingestion of {self.change.table.full_name} to be {step.state}: {self._state()}",
-                    hint=f"{'rerun the statement' if self._more else 'Druid keeps trying'}; SHOW PROBLEMS shows what is wrong",
+                    f"timed out after {self.patience:g} s waiting for the ingestion of {self.change.table.full_name} to"
+                    f" be {step.state}: {self._state()}",
+                    hint=(
+                        f"{'rerun the statement' if self._more else 'Druid keeps trying'}; SHOW PROBLEMS shows what is"
+                        " wrong"
+                    ),
                 )
             sleep(pause)
             pause = min(pause * 1.3, LONGEST_PAUSE)
@@ -332,8 +336,8 @@ class IngestionRunner:
             for task in active:
                 self.overlord.kill(task.id)
             self.cluster.note(
-                f"{len(active)} task(s) of {self.data_source} were shut down because Kafka cannot be reached; records that they read "
-                "but did not publish are read again after the next START"
+                f"{len(active)} task(s) of {self.data_source} were shut down because Kafka cannot be reached; records"
+                " that they read but did not publish are read again after the next START"
             )
             return False
         return not active
@@ -416,7 +420,10 @@ class _Running:
         if len(failed) >= FAILED_TASKS:
             raise DruidError(
                 f"the tasks that ingest {table} are failing: {failed[0].error or failed[0].id}",
-                hint=f"Druid keeps restarting them; SHOW TASK '{failed[0].id}' shows details, STOP INGESTION {table} stops them",
+                hint=(
+                    f"Druid keeps restarting them; SHOW TASK '{failed[0].id}' shows details, STOP INGESTION {table}"
+                    " stops them"
+                ),
             )
         fails = bool(status.errors) and status.detailed_state != "RUNNING"
         if self.fails.is_over(fails) or (fails and status.state.startswith("UNHEALTHY")):

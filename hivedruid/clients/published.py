@@ -113,7 +113,8 @@ class Published:
 
         if not self._segments.wait_for(rows, self._cluster.patience, self._are_replaced, on_missing):
             raise DruidError(
-                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for their segments to be loaded",
+                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for their segments to"
+                " be loaded",
                 hint="check that the historical is running and has free space: hivedruid doctor",
             )
 
@@ -125,7 +126,8 @@ class Published:
         gone = [s for s in missing if s.id not in ids and s not in replaced]
         if gone:
             raise TakenAwayError(
-                f"{len(gone)} segments of the ingestion task {self._load.task} were dropped before they could be queried"
+                f"{len(gone)} segments of the ingestion task {self._load.task} were dropped before they could be"
+                " queried"
             )
         return len(replaced) == len({*missing})
 
@@ -194,7 +196,8 @@ class Published:
 
         if not wait_until(are_gone, self._cluster.patience):
             raise DruidError(
-                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for the old segments to be unloaded",
+                f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for the old segments to"
+                " be unloaded",
                 hint="check the logs of Druid's coordinator and historicals",
             )
 

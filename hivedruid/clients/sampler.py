@@ -35,11 +35,14 @@ _NO_SUPPLIER = "Unable to create RecordSupplier: null"
 """The message of Druid 33 if its environment provider finds a variable unset: a null consumer property."""
 
 _CAUSES = (
-    (r"Consumer is not subscribed to any topics", "Druid cannot find topic {topic}", "create the topic, or set kafka.topic"),
-    (r"No resolvable bootstrap urls", "Druid cannot resolve kafka.bootstrap.servers {servers}", "use host names that Druid's hosts can resolve"),
+    (r"Consumer is not subscribed to any topics", "Druid cannot find topic {topic}",
+     "create the topic, or set kafka.topic"),
+    (r"No resolvable bootstrap urls", "Druid cannot resolve kafka.bootstrap.servers {servers}",
+     "use host names that Druid's hosts can resolve"),
     (r"Timeout expired while fetching topic metadata|Timeout of \d+ms expired|Failed to get offsets by times",
      "Druid cannot reach Kafka at {servers}", "check that it is running and that Druid's hosts can connect to it"),
-    (r"type '([\w$-]+)' on '[^']*' service", "Druid does not know the type '{0}'", "add its extension to druid.extensions.loadList of all services"),
+    (r"type '([\w$-]+)' on '[^']*' service", "Druid does not know the type '{0}'",
+     "add its extension to druid.extensions.loadList of all services"),
 )  # fmt: skip
 """A pattern of Druid's messages, its meaning, and the next step."""
 

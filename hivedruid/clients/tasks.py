@@ -97,8 +97,8 @@ class IngestionTask:
         return found
 
     def _take_id(self) -> None:
-        """Submit a task without effect under this id. A request that was sent before an interruption may still be on its
-        way: the overlord refuses it as a duplicate.
+        """Submit a task without effect under this id. A request that was sent before an interruption may still arrive:
+        the overlord then refuses it as a duplicate.
         """
         fence = {"type": "noop", "id": self.id, "dataSource": self._data_source, "runTimeMillis": 0}
         with suppress(DruidError):  # the other request arrived first

@@ -308,7 +308,10 @@ class DruidExpressions:
         zoned = value.type.name.endswith("zone")
         whole = f"timestamp_format({text},'{pattern}{'.S' if zoned else ''}','{zone}')"
         parts = [f"timestamp_format({text},'{pattern}.{'S' * digits}','{zone}')" for digits in (1, 2, 3)]
-        plain = f"case_searched({text} % 1000 == 0,{whole},{text} % 100 == 0,{parts[0]},{text} % 10 == 0,{parts[1]},{parts[2]})"
+        plain = (
+            f"case_searched({text} % 1000 == 0,{whole},{text} % 100 == 0,{parts[0]},{text} % 10 =="
+            f" 0,{parts[1]},{parts[2]})"
+        )
         return (
             f"concat({plain},{string_literal(' ' + self.session_zone)})" if value.type.name.endswith("zone") else plain
         )

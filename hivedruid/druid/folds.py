@@ -65,9 +65,14 @@ def moments(name: str, field: str) -> Json:
         "initialValue": "ARRAY<DOUBLE>[0.0, 0.0, 0.0]",
     }
     return native | {
-        "fold": f"array({count} + 1.0, {mean} + ({x} - {mean}) / ({count} + 1.0), {squares} + ({x} - {mean}) * ({x} - {moved}))",
-        "combine": f"array({count} + {count_b}, {mean} + {apart} * {share}, "
-        f"{squares} + {squares_b} + {apart} * {apart} * {count} * {share})",
+        "fold": (
+            f"array({count} + 1.0, {mean} + ({x} - {mean}) / ({count} + 1.0), {squares} + ({x} - {mean}) * ({x} -"
+            f" {moved}))"
+        ),
+        "combine": (
+            f"array({count} + {count_b}, {mean} + {apart} * {share}, "
+            f"{squares} + {squares_b} + {apart} * {apart} * {count} * {share})"
+        ),
         "isNullUnlessAggregated": False,
     }
 

@@ -125,7 +125,8 @@ def _string_to_array(arguments: list[Sql]) -> Sql:
 def _mv_to_array(arguments: list[Sql]) -> Sql:
     if arguments[0].is_literal and arguments[0].type != "NULL":
         raise DruidError(
-            f"Function[mv_to_array] argument {arguments[0].literal} should be an identifier expression. Use array() instead"
+            f"Function[mv_to_array] argument {arguments[0].literal} should be an identifier expression. Use array()"
+            " instead"
         )
     return as_array(arguments[0], "ARRAY<STRING>")
 

@@ -41,13 +41,13 @@ def bucketed(granularity: Granularity, rows: Relation, spans: Spans) -> Buckets:
     parts = (
         f"SELECT greatest(lo, {start}) AS lo, max(least(hi, {end - 1})) AS hi FROM ({segments}) AS s"
         f" WHERE hi >= {start} AND lo < {end} GROUP BY 1"
-        for start, end in (spans or ((time.MIN_INSTANT, time.MAX_INSTANT),))
+        for start, end in spans or ((time.MIN_INSTANT, time.MAX_INSTANT),)
     )
     following = granularity.end("b.start")
     steps = (
-        f"WITH RECURSIVE b AS (SELECT lo, hi, {granularity.floor('lo')} AS start FROM ({' UNION ALL '.join(parts)}) AS p"
-        f" UNION ALL SELECT lo, hi, {following} FROM b WHERE {following} <= hi)"
-        f" SELECT lo, start, {granularity.floor('start')} AS rounded FROM b"
+        f"WITH RECURSIVE b AS (SELECT lo, hi, {granularity.floor('lo')} AS start FROM ({' UNION ALL '.join(parts)}) AS"
+        f" p UNION ALL SELECT lo, hi, {following} FROM b WHERE {following} <= hi) SELECT lo, start,"
+        f" {granularity.floor('start')} AS rounded FROM b"
     )
     # the parts of a bucket in two segments are one row, with the rounded time
     stamp = "CASE WHEN count(*) OVER (PARTITION BY rounded) > 1 THEN rounded ELSE start END"

@@ -76,7 +76,10 @@ def failures(sql: str = "") -> Iterator[None]:
         if _hint(str(error)) is None and _UNREADABLE.search(str(error)) and (damaged := _damaged(sql)):
             raise DruidError(
                 f"a segment file of data source {unquote(damaged.parent.parent.name)} is damaged: {damaged}",
-                hint="restore the file from a backup of the home folder, or replace the table's rows with INSERT OVERWRITE",
+                hint=(
+                    "restore the file from a backup of the home folder, or replace the table's rows with INSERT"
+                    " OVERWRITE"
+                ),
             ) from error
         raise DruidError(_message(str(error)), hint=_hint(str(error))) from error
     except OSError as error:

@@ -380,5 +380,8 @@ def _time(task: _Task) -> str:
             return iso
         case "auto":
             digits = f"TRY_CAST({text} AS BIGINT)"
-            return f"(CASE WHEN json_type({column}) IN ('BIGINT', 'UBIGINT') THEN {number} ELSE coalesce({iso}, {digits}) END)"
+            return (
+                f"(CASE WHEN json_type({column}) IN ('BIGINT', 'UBIGINT') THEN {number} ELSE coalesce({iso}, {digits})"
+                " END)"
+            )
     raise DruidError(f"timestamp format '{task.time_format}' is not supported by the embedded store")

@@ -44,7 +44,8 @@ class Manifest:
             return []
         first, last = cover.hull
         return self._query(
-            f"SELECT {columns} FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ? {order}",
+            f"SELECT {columns} FROM segments WHERE data_source = ? AND used = 1 AND start_ms < ? AND end_ms > ?"
+            f" {order}",
             (data_source, last, first),
         )
 

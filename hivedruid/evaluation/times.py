@@ -202,7 +202,8 @@ def plus_interval(call: Call, zone: tzinfo) -> Function:
 
 
 _MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PATTERN = re.compile(r"([A-Za-z])\1*|'[^']*'|[^A-Za-z']+")

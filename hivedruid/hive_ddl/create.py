@@ -326,7 +326,8 @@ def _field_names(shape: Shape) -> None:
 
 Rule = Callable[[Shape], None]
 RULES: tuple[Rule, ...] = (
-    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _file_location, _file_format, _buckets, _time_alias,
+    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _file_location, _file_format, _buckets,
+    _time_alias,
     _properties, _field_names,
 )  # fmt: skip
 """In this order: later rules depend on the changes of earlier ones, such as EXTERNAL."""

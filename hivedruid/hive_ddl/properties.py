@@ -29,7 +29,8 @@ Rule = Callable[[Pair, "TableKind | None", Mapping[str, str]], "Outcome | None"]
 
 BOOKKEEPING = frozenset(
     """
-    COLUMN_STATS_ACCURATE DO_NOT_UPDATE_STATS TRANSLATED_TO_EXTERNAL bucketing_version last_modified_by last_modified_time
+    COLUMN_STATS_ACCURATE DO_NOT_UPDATE_STATS TRANSLATED_TO_EXTERNAL bucketing_version last_modified_by
+    last_modified_time
     numFiles numFilesErasureCoded numPartitions numRows rawDataSize storage_handler totalSize transient_lastDdlTime
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
@@ -183,7 +184,10 @@ def _format(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> O
 def _reset(pair: Pair, _kind: TableKind | None, _given: Mapping[str, str]) -> Outcome | None:
     if pair.key != p.KAFKA_INGESTION or pair.value.upper() != "RESET":
         return None
-    text = "RESET reports which records are lost or repeated and asks for confirmation: scripts need --yes; Hive did not ask"
+    text = (
+        "RESET reports which records are lost or repeated and asks for confirmation: scripts need --yes; "
+        "Hive did not ask"
+    )
     return Outcome("note", text, pair)
 
 

@@ -182,7 +182,8 @@ def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
         return
     context = running["context"]
     raise OwnerError(
-        f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of {context.get(OWNER_HOME)}",
+        f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of"
+        f" {context.get(OWNER_HOME)}",
         hint="change it there, or set a different druid.datasource for this table",
     )
 
@@ -255,7 +256,8 @@ def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """STOP, and delete the offsets in Druid. Only a supervisor can do that; if there is none, one is created."""
     check_owner(table, facts.running)
     steps: tuple[Step, ...] = (
-        *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")), Await("stopped"),
+        *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")),
+        Await("stopped"),
     )  # fmt: skip
     rerun = f"DROP TABLE {table.full_name} PURGE"
     return IngestionChange(table, "DROP", steps, started=False, notes=ChangeNotes(rerun))
@@ -298,7 +300,8 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
         )
     if facts.topic is None:
         raise KafkaError(
-            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are unknown, because Kafka could not be queried from this machine"
+            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are unknown, because Kafka"
+            " could not be queried from this machine"
         )
     return IngestionChange(table, "WAIT", (Await("read", offsets=facts.topic.latest),), started=True)
 

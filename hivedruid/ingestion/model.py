@@ -134,7 +134,8 @@ class Task:
 
 
 _STOP_REQUESTED = re.compile(
-    r"shutdown request from user|graceful shutdown|hasn't been assigned|while reset|succeeded in the (same )?task ?group",
+    r"shutdown request from user|graceful shutdown|hasn't been assigned|while reset|succeeded in the (same )?task"
+    r" ?group",
     re.IGNORECASE,
 )
 """The reasons of OverlordResource and SeekableStreamSupervisor for stopping healthy tasks."""

@@ -262,7 +262,10 @@ def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
         p: latest[p] - earliest[p] for p in latest.keys() - next_offsets(one.status).keys() if latest[p] > earliest[p]
     }
     if new:
-        cause = "they were added to the topic: Druid reads them about two minutes after discovering them, or after a handoff"
+        cause = (
+            "they were added to the topic: Druid reads them about two minutes after discovering them, or after a"
+            " handoff"
+        )
         evidence = "; ".join(f"partition {p}: {count} record(s)" for p, count in sorted(new.items()))
         yield Problem(one.name, "partitions not read yet", cause, evidence, _statement("HANDOFF", one))
 

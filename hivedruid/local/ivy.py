@@ -78,7 +78,8 @@ def _check_space(missing: Sequence[Artifact]) -> None:
     free = shutil.disk_usage(cache_folder()).free
     if free < needed:
         raise ExecutionError(
-            f"{_description(missing)} {'needs' if len(missing) == 1 else 'need'} {needed / 1e6:.0f} MB in {cache_folder()}, where {free / 1e6:.0f} MB are free",
+            f"{_description(missing)} {'needs' if len(missing) == 1 else 'need'} {needed / 1e6:.0f} MB in"
+            f" {cache_folder()}, where {free / 1e6:.0f} MB are free",
             hint="free some space, or set XDG_CACHE_HOME to a folder with more of it",
         )
 
@@ -173,9 +174,9 @@ def _settings(work: Path) -> str:
 def _module(missing: Sequence[Artifact]) -> str:
     """An Ivy module that depends on exactly `missing`."""
     dependencies = "".join(
-        f'<dependency org="{a.org}" name="{a.name}" rev="{a.rev}" transitive="false" conf="default->*">'
-        f'<artifact name="{a.name}" type="jar" ext="jar"{f""" m:classifier="{a.classifier}" """ if a.classifier else ""}/>'
-        "</dependency>"
+        f'<dependency org="{a.org}" name="{a.name}" rev="{a.rev}" transitive="false" conf="default->*"><artifact'
+        f' name="{a.name}" type="jar"'
+        f' ext="jar"{f""" m:classifier="{a.classifier}" """ if a.classifier else ""}/></dependency>'
         for a in missing
     )
     return (

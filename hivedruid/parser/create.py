@@ -37,7 +37,10 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
             raise UnsupportedError(
                 "CREATE OR REPLACE MATERIALIZED VIEW is not supported",
                 span=cursor.span_from(0),
-                hint="use DROP MATERIALIZED VIEW and CREATE MATERIALIZED VIEW; use ALTER MATERIALIZED VIEW … REBUILD to recompute its rows",
+                hint=(
+                    "use DROP MATERIALIZED VIEW and CREATE MATERIALIZED VIEW; use ALTER MATERIALIZED VIEW … REBUILD to"
+                    " recompute its rows"
+                ),
             )
         cursor.expect("VIEW")
         return _view(source, cursor, or_replace=True)

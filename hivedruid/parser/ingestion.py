@@ -19,7 +19,8 @@ TASK_STATES = ("WAITING", "PENDING", "RUNNING", "SUCCESS", "FAILED")
 """The states of Druid's tasks: TaskState, with RUNNING refined by RunnerTaskState."""
 
 _TIMESTAMP = re.compile(
-    r"(?P<date>\d{4}-\d{1,2}-\d{1,2})(?: (?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.\d{1,9})?)?)?",
+    r"(?P<date>\d{4}-\d{1,2}-\d{1,2})(?:"
+    r" (?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.\d{1,9})?)?)?",
     re.ASCII,
 )
 _MAX_PARTITION = 2**31 - 1

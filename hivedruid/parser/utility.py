@@ -94,8 +94,8 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
     return cursor.fail(
-        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS, TASK,"
-        " PROBLEMS, JOBS, COMPACTIONS or SEGMENTS",
+        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS,"
+        " TASK, PROBLEMS, JOBS, COMPACTIONS or SEGMENTS",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 

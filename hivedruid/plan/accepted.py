@@ -80,8 +80,10 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
             exp.Offset: "expression",
             exp.Ordered: "this desc nulls_first",
             exp.RegexpLike: "this expression negate",
-            exp.Select: "expressions from_ joins laterals where group having windows order sort cluster distribute limit"
-            " offset distinct with_ hint qualify connect match",
+            exp.Select: (
+                "expressions from_ joins laterals where group having windows order sort cluster distribute limit"
+                " offset distinct with_ hint qualify connect match"
+            ),
             exp.Star: "",
             exp.StrPosition: "this substr position",
             exp.Subquery: "this alias joins laterals order sort limit offset sample with_",

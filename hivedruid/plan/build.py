@@ -115,7 +115,8 @@ class Builder:
         left, right = self.query(e.left, outer), self.query(e.right, outer)
         if len(left.columns) != len(right.columns):
             raise SemanticError(
-                f"the two sides of {e.key.upper()} have different numbers of columns: {len(left.columns)} and {len(right.columns)}",
+                f"the two sides of {e.key.upper()} have different numbers of columns: {len(left.columns)} and"
+                f" {len(right.columns)}",
                 span=self.span(e.right),
             )
         types = [common_type([a.type, b.type]) for a, b in zip(left.columns, right.columns, strict=True)]

@@ -19,9 +19,11 @@ class Difference(NamedTuple):
 
 LIMITS: tuple[Difference, ...] = (
     Difference(
-        "`ORDER BY`, `min`, `max`, `<` of strings that mix characters from U+E000 to U+FFFF with characters above U+FFFF",
+        "`ORDER BY`, `min`, `max`, `<` of strings that mix characters from U+E000 to U+FFFF with characters above"
+        " U+FFFF",
         "compares code points",
-        "Druid compares UTF-16 code units: `'😀'` before `'ｚ'`; a comparison with a constant of such characters runs on Spark",
+        "Druid compares UTF-16 code units: `'😀'` before `'ｚ'`; a comparison with a constant of such characters runs"
+        " on Spark",
         "Druid's dictionaries, sorting and comparisons use Java strings",
     ),
     Difference(
@@ -116,7 +118,8 @@ LIMITS: tuple[Difference, ...] = (
         "Spark interprets the path differently",
     ),
     Difference(
-        "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without `ORDER BY`; `ORDER BY` in a subquery",
+        "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without `ORDER"
+        " BY`; `ORDER BY` in a subquery",
         "the order in which it reads, groups or joins",
         "a different order",
         "SQL defines no order here; use a final `ORDER BY` with enough columns to make the order unique",
@@ -128,7 +131,8 @@ LIMITS: tuple[Difference, ...] = (
         "both are approximations",
     ),
     Difference(
-        "`hash()` and `murmur_hash()` of doubles, floats, decimals, timestamps, intervals, arrays and maps where Spark cannot compute Java's hash code",
+        "`hash()` and `murmur_hash()` of doubles, floats, decimals, timestamps, intervals, arrays and maps where Spark"
+        " cannot compute Java's hash code",
         "the hash code of Java's class",
         "is not supported",
         "Spark SQL has no function that returns the bits of a number",
@@ -140,7 +144,8 @@ LIMITS: tuple[Difference, ...] = (
 DOCUMENTED: tuple[Difference, ...] = (
     Difference(
         "`floor_hour(t)`, `floor_minute(t)`, `floor_second(t)` of a TIMESTAMP WITH LOCAL TIME ZONE",
-        "a repeated hour (end of daylight saving time) counts as one: `floor_second` moves a time in the second hour to the first",
+        "a repeated hour (end of daylight saving time) counts as one: `floor_second` moves a time in the second hour to"
+        " the first",
         "the two hours are distinct: the elapsed part of the hour is subtracted from the instant",
         "the type is an instant, which rounding to seconds must not move by an hour; Druid's buckets agree",
     ),

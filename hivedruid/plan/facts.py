@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PlannerFacts:
     """Tables, settings and clock for one statement, and the limits of the engine. `tables` contains the tables that the
-    statement names, including those of views, by (database, name). `limits` are those of the engine. `scans_only` keeps everything but scans out of Druid.
-    `traces_rules`: the plan after each rule is kept. `statistics` describes the rows of the tables that are read, by
-    (database, name). `materialized_views` are those that matter to the statement. `answers` contains the rows of native
-    queries that have run for this statement, by the text of the query (`plan.ask_first`); None if none may be run.
+    statement names, including those of views, by (database, name). `limits` are those of the engine. `scans_only` keeps
+    everything but scans out of Druid. `traces_rules`: the plan after each rule is kept. `statistics` describes the rows
+    of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement.
+    `answers` contains the rows of native queries that have run for this statement, by the text of the query
+    (`plan.ask_first`); None if none may be run.
     """
 
     settings: Mapping[str, str]

@@ -234,7 +234,10 @@ _SCALARS: tuple[tuple[Returns, str], ...] = (
     (INT, "length(bytes) octet_length(bytes) instr(text,text,int?,int?) locate(text,text,int?) ascii(text)"),
     (
         INT,
-        "levenshtein(text,text) find_in_set(text,text) field(primitive,primitive,primitive*) size(nested) hash(any*) murmur_hash(any*)",
+        (
+            "levenshtein(text,text) find_in_set(text,text) field(primitive,primitive,primitive*) size(nested)"
+            " hash(any*) murmur_hash(any*)"
+        ),
     ),
     (INT, "width_bucket(number,number,number,int) datediff(time,time) xpath_int(text,text)"),
     (
@@ -263,7 +266,10 @@ _SCALARS: tuple[tuple[Returns, str], ...] = (
     (_same, "negative(number) positive(number) nullif(any,any)"),
     (
         _common_of,
-        "coalesce(any,any*) nvl(any,any*) greatest(primitive,primitive,primitive*) least(primitive,primitive,primitive*)",
+        (
+            "coalesce(any,any*) nvl(any,any*) greatest(primitive,primitive,primitive*)"
+            " least(primitive,primitive,primitive*)"
+        ),
     ),
     (_if, "if(any,any,any?)"),
     (array_of(STRING), "split(text,text) xpath(text,text)"),
@@ -273,7 +279,10 @@ _SCALARS: tuple[tuple[Returns, str], ...] = (
     (_same, "sort_array(sortable) array_distinct(array) array_remove(array,any) array_union(array,array)"),
     (
         _same,
-        "array_except(array,array) array_intersect(array,array) array_slice(array,int,int) sort_array_by(array,string,string*)",
+        (
+            "array_except(array,array) array_intersect(array,array) array_slice(array,int,int)"
+            " sort_array_by(array,string,string*)"
+        ),
     ),
     (_element, "array_max(array) array_min(array) index(nested,any)"),
     (_map, "map(any*)"),

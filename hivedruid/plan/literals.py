@@ -11,7 +11,10 @@ from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
 
-ZONE = r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET|[A-Z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)+"
+ZONE = (
+    r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET"
+    r"|[A-Z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)+"
+)
 """A zone after a time, in java.time's syntax."""
 DAY = r"[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}"
 CLOCK = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?"
@@ -20,7 +23,10 @@ FULL_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,9})?"
 ISO = rf"{FULL_DAY}[Tt][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.][0-9]{{1,9}})?)?"
 DATE_TEXT = rf"^\s*(?!0+-)({DAY})(?![0-9])"
 """The dates that Hive parses: the day at the beginning, followed by anything but a digit (Date.valueOf)."""
-MOMENT_TEXT = rf"^\s*(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*\s*$|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE})\s*$)({DAY} {CLOCK}|{ISO})"
+MOMENT_TEXT = (
+    rf"^\s*(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*\s*$|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE})\s*$)({DAY}"
+    rf" {CLOCK}|{ISO})"
+)
 """The timestamps that Hive parses. Digits after the ninth are dropped, a zone is ignored. Another string that begins
 with a date is that date's midnight."""
 PLAIN_TEXT = rf"^\s*({DAY} {CLOCK}|{ISO})\s*$"

@@ -37,7 +37,10 @@ def sampled(node: Node, sample: exp.Expr, converter: Converter, span: Span | Non
         raise UnsupportedError(
             "TABLESAMPLE of buckets by column is not supported: tables are not bucketed",
             span=span,
-            hint=f"use TABLESAMPLE (BUCKET {number} OUT OF {buckets} ON rand()), or WHERE pmod(hash(column), {buckets}) = {number - 1}",
+            hint=(
+                f"use TABLESAMPLE (BUCKET {number} OUT OF {buckets} ON rand()), or WHERE pmod(hash(column), {buckets})"
+                f" = {number - 1}"
+            ),
         )
     return _by_chance(node, 1 / buckets, converter)
 

@@ -289,7 +289,8 @@ class SelectBlock:
         made = {c.id for c in self.generated}
         if any(refs(rex) & made for rex in below):
             raise SemanticError(
-                "a table-generating function cannot be combined with GROUP BY, HAVING or aggregate functions in one SELECT",
+                "a table-generating function cannot be combined with GROUP BY, HAVING or aggregate functions in one"
+                " SELECT",
                 span=self.b.span(self.e),
                 hint="generate the rows in a subquery, or with LATERAL VIEW",
             )

@@ -35,7 +35,10 @@ def _sort_array_by(s: SparkRex, rex: Call) -> str:
     branches = "".join(
         f" WHEN ({a} IS NULL AND {b} IS NOT NULL) OR {a} < {b} THEN -1 WHEN NOT ({a} <=> {b}) THEN 1" for a, b in pairs
     )
-    return f"array_sort({s.render(rex.args[0])}, ({'l, r' if order == 'asc' else 'r, l'}) -> CASE {elements}{branches} ELSE 0 END)"
+    return (
+        f"array_sort({s.render(rex.args[0])}, ({'l, r' if order == 'asc' else 'r, l'}) -> CASE {elements}{branches}"
+        " ELSE 0 END)"
+    )
 
 
 def _empty_for_null(s: SparkRex, rex: Call) -> str:

@@ -103,7 +103,10 @@ def _with_fraction(size: str, digits: str) -> str:
         f"({step} * {ten}) DIV CAST('{1 << bits}' AS DECIMAL(38, 0))"
         for step, bits in zip(steps, _FRACTION_BITS, strict=True)
     ]
-    share = f"CASE WHEN {fraction} >= pow(2D, -9) THEN {shares[0]} WHEN {fraction} >= pow(2D, -18) THEN {shares[1]} ELSE {shares[2]} END"
+    share = (
+        f"CASE WHEN {fraction} >= pow(2D, -9) THEN {shares[0]} WHEN {fraction} >= pow(2D, -18) THEN {shares[1]} ELSE"
+        f" {shares[2]} END"
+    )
     text = (
         f"concat(CAST(CAST({size} AS BIGINT) AS STRING), '.', lpad(CAST({share} AS STRING), least({digits}, 18), '0'))"
     )

@@ -82,7 +82,8 @@ def _instr(s: SparkRex, rex: Call) -> str:
     start, nth = constant(rex.args[2]), constant(rex.args[3]) if len(rex.args) > 3 else 1
     if not constant(rex.args[1]) or not isinstance(start, int) or start < 1 or not isinstance(nth, int) or nth < 1:
         raise UnsupportedError(
-            "instr() with a position requires a constant string, and constants of at least 1 as position and occurrence",
+            "instr() with a position requires a constant string, and constants of at least 1 as position and"
+            " occurrence",
             hint="use locate(text, text, position)",
         )
     position = f"locate({sought}, {text}, {start})"

@@ -161,9 +161,11 @@ def _timestamp_ltz(text: str, _hive: HiveType, form: CellFormat) -> str:
 def _first_of(text: str, usual: str, form: CellFormat) -> str:
     """The result of the first matching format of `timestamp.formats`, otherwise of the default formats."""
     tried = [
-        f"timestamp_millis(CAST({text} AS BIGINT))"
-        if pattern == "millis"
-        else f"CAST(try_to_timestamp({text}, {literal(pattern)}) AS TIMESTAMP)"
+        (
+            f"timestamp_millis(CAST({text} AS BIGINT))"
+            if pattern == "millis"
+            else f"CAST(try_to_timestamp({text}, {literal(pattern)}) AS TIMESTAMP)"
+        )
         for pattern in form.timestamp_formats
     ]
     return f"coalesce({', '.join([*tried, usual])})" if tried else usual
@@ -192,7 +194,10 @@ def _json_nested(text: str, hive: HiveType, form: CellFormat) -> str:
         return f"transform(from_json({text}, 'ARRAY<STRING>'), {x} -> {value(x, hive.children[0], form)})"
     if hive.name == "map":
         key, member = form.name(), form.name()
-        keys = f"transform_keys(from_json({text}, 'MAP<STRING, STRING>'), ({key}, {x}) -> {value(key, hive.children[0], form)})"
+        keys = (
+            f"transform_keys(from_json({text}, 'MAP<STRING, STRING>'), ({key}, {x}) ->"
+            f" {value(key, hive.children[0], form)})"
+        )
         return f"transform_values({keys}, ({key}, {member}) -> {value(member, hive.children[1], form)})"
     members = ", ".join(
         f"{literal(name)}, {value(f'{x}[{literal(name.lower())}]', child, form)}"

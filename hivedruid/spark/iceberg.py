@@ -98,7 +98,8 @@ class IcebergTables:
         name = literal(f"{home_catalog.NAMESPACE}.{identifier(table.table_id)}")
         try:
             spark.sql(
-                f"CALL {home_catalog.CATALOG}.system.register_table(table => {name}, metadata_file => {literal(str(metadata))})"
+                f"CALL {home_catalog.CATALOG}.system.register_table(table => {name}, metadata_file =>"
+                f" {literal(str(metadata))})"
             )
         except Exception:
             if home_catalog.registered(self.home, table.table_id) is None:

@@ -43,7 +43,8 @@ SERVICE = {
 }
 
 AUTHENTICATED = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
-"""Spark's RPC and block transfer run objects that a client sends, so they must not answer clients without the secret."""
+"""Spark's RPC and block transfer run objects that a client sends, so they must not answer clients without the
+secret."""
 SECRET = "spark.authenticate.secret"  # noqa: S105 - the name of a setting
 LOCAL = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1", **AUTHENTICATED}
 """Required values of a server whose master is local. Spark creates its secret, which never leaves the JVM."""

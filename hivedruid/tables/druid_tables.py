@@ -109,7 +109,10 @@ def _instead(column: Column) -> str:
         either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
         return f"TBLPROPERTIES ('{STORED_AS}' = {either}) sets the stored type, or CAST it in the SELECT"
     if column.type.is_timestamp:
-        return f"Druid supports only one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or CAST it in the SELECT"
+        return (
+            f"Druid supports only one time column, {TIME_COLUMN}: declare it as BIGINT or STRING, or CAST it in the"
+            " SELECT"
+        )
     if column.type.name == "array":
         return "Druid supports only arrays of strings: declare it as ARRAY<STRING>"
     return "Druid does not support this type: declare it as STRING, or CAST it in the SELECT"
@@ -128,7 +131,8 @@ def discovered_columns(
     schema = discovered.get(data_source)
     if not schema:
         raise SemanticError(
-            f"Connected to Druid but could not retrieve datasource information: there is no data source '{data_source}'",
+            "Connected to Druid but could not retrieve datasource information: there is no data source"
+            f" '{data_source}'",
             span=span,
             hint=did_you_mean(data_source, [name for name, fields in discovered.items() if fields])
             or "to create a new data source, specify columns or AS SELECT",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import Property
 
 _INTERNAL = ("druid.query.json", "druid.query.type", "druid.fieldNames", "druid.fieldTypes", "druid.segment.version")
-_SET_BY_TABLE = ("enable.auto.commit", "auto.offset.reset", "key.deserializer", "value.deserializer", "key.serializer", "value.serializer", "transactional.id")  # fmt: skip
+_SET_BY_TABLE = ("enable.auto.commit", "auto.offset.reset", "key.deserializer", "value.deserializer",
+                 "key.serializer", "value.serializer", "transactional.id")  # fmt: skip
 _ELSEWHERE = {
     "topic": "kafka.topic",
     "consumerProperties": CONSUMER_PREFIX + "…",

@@ -169,7 +169,10 @@ def unaffected_row_notes(change: ReplaceTable) -> Iterator[str]:
     ):
         changed = [key for key in keys if before.properties.get(key) != after.properties.get(key)]
         if changed:
-            yield f"the new {', '.join(changed)} applies only to rows written from now on; {rewrite} rewrites existing rows"
+            yield (
+                f"the new {', '.join(changed)} applies only to rows written from now on; {rewrite} rewrites existing"
+                " rows"
+            )
     added = [column.name for column in after.columns if before.column(column.name) is None]
     if added:
         yield f"existing rows have no value in the new columns: {', '.join(added)}"

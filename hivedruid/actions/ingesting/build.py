@@ -98,7 +98,8 @@ def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span 
     old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
     if old != new and has_ingestion(after.properties) and (facts.running is not None or facts.record.last is not None):
         raise SemanticError(
-            f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new topic",
+            f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new"
+            " topic",
             span=span,
             hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and create it again",
         )
@@ -109,7 +110,8 @@ def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) 
     facts = snapshot.ingestions.get((table.database, table.name))
     if facts is not None and facts.running is not None and not facts.is_suspended:
         raise SemanticError(
-            f"cannot {verb} {table.full_name} while its ingestion is running: rows that are not yet published would remain",
+            f"cannot {verb} {table.full_name} while its ingestion is running: rows that are not yet published would"
+            " remain",
             span=span,
             hint=f"SUSPEND INGESTION {table.full_name} first",
         )
@@ -190,7 +192,8 @@ def _reset(
         _check_offsets(offsets, facts, target.span)
     elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
         raise KafkaError(
-            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are unknown, because Kafka could not be queried from this machine",
+            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are unknown, because Kafka could not be queried"
+            " from this machine",
             span=span,
             hint="specify them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
         )
@@ -224,7 +227,8 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
         low, high = facts.topic.earliest[partition], facts.topic.latest[partition]
         if not low <= offset <= high:
             raise SemanticError(
-                f"offset {offset} is out of range for partition {partition} of topic {facts.topic.topic}: valid offsets are {low} to {high}",
+                f"offset {offset} is out of range for partition {partition} of topic {facts.topic.topic}: valid offsets"
+                f" are {low} to {high}",
                 span=span,
             )
 

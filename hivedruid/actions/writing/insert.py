@@ -201,7 +201,8 @@ def _check_conversion(source: HiveType, column: Column, number: int, span: Span 
         return
     if target.is_timestamp and (source.is_numeric or source == t.BOOLEAN):
         raise SemanticError(
-            f"Casting NUMERIC types to TIMESTAMP is prohibited: column '{column.name}' is {target}, the query gives {source}",
+            f"Casting NUMERIC types to TIMESTAMP is prohibited: column '{column.name}' is {target}, the query gives"
+            f" {source}",
             span=span,
             hint="give a timestamp: CAST(from_unixtime(seconds) AS TIMESTAMP)",
         )

@@ -145,7 +145,7 @@ def _find(job_id: str, span: Span | None, snapshot: Snapshot) -> Known:
     raise SemanticError(f"job '{job_id}' does not exist", span=span, hint=hint or "SHOW JOBS lists the ids")
 
 
-# --- SHOW PROBLEMS -----------------------------------------------------------------------------------------------------
+# --- SHOW PROBLEMS ----------------------------------------------------------------------------------------------------
 
 
 def problems(jobs: Sequence[Known]) -> tuple[Problem, ...]:

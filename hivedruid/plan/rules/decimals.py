@@ -84,7 +84,7 @@ def _is_decimal(call: Agg) -> bool:
     return is_one and call.args[0].type.name == "decimal"
 
 
-# --- arguments in pieces -----------------------------------------------------------------------------------------------
+# --- arguments in pieces ----------------------------------------------------------------------------------------------
 
 
 def pieces(rex: Rex) -> list[Piece] | None:
@@ -195,7 +195,7 @@ def _never_null(rex: Rex) -> bool:
     return (any if rex.op == "coalesce" else all)(_never_null(a) for a in rex.args)
 
 
-# --- calls in parts ----------------------------------------------------------------------------------------------------
+# --- calls in parts ---------------------------------------------------------------------------------------------------
 
 
 @dataclass

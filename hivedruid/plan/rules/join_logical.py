@@ -23,7 +23,7 @@ from hivedruid.plan.rex import (
 from hivedruid.plan.rules.context import RuleContext, pushed
 from hivedruid.plan.rules.filter import filtered, push_filter
 
-# --- conditions ---------------------------------------------------------------------------------------------------------
+# --- conditions -------------------------------------------------------------------------------------------------------
 
 
 def filter_join_merge(node: Node, _context: RuleContext) -> Node | None:
@@ -144,7 +144,7 @@ def known(node: Node) -> list[Rex]:
     return []
 
 
-# --- keys that are null -----------------------------------------------------------------------------------------------------
+# --- keys that are null -----------------------------------------------------------------------------------------------
 
 
 def join_keys_not_null(node: Node, context: RuleContext) -> Node | None:

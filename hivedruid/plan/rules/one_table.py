@@ -121,7 +121,7 @@ def intersect_one_table(node: Node, context: RuleContext) -> Node | None:
     return pushed(push)
 
 
-# --- aggregates over UNION ALL -------------------------------------------------------------------------------------------
+# --- aggregates over UNION ALL ----------------------------------------------------------------------------------------
 
 
 def aggregate_union_one_table(node: Node, context: RuleContext) -> Node | None:

@@ -105,7 +105,7 @@ def _is_worth(groups: DruidQuery, rows: DruidQuery, context: RuleContext) -> boo
     return after is None or before is None or after * WORTH <= before
 
 
-# --- parts ----------------------------------------------------------------------------------------------------------------
+# --- parts ------------------------------------------------------------------------------------------------------------
 
 
 def _is_rows(node: Node) -> bool:

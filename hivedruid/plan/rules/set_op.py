@@ -158,7 +158,7 @@ def _distinct_query(node: Node, context: RuleContext) -> DruidQuery | None:
     return pushed(lambda: push_aggregate(node, distinct, context))
 
 
-# --- UNION ALL of tables, order and limit --------------------------------------------------------------------------------
+# --- UNION ALL of tables, order and limit -----------------------------------------------------------------------------
 
 
 def druid_union(node: Node, context: RuleContext) -> Node | None:

@@ -98,7 +98,7 @@ def project_scalar_subquery(node: Node, context: RuleContext) -> Node | None:
     return None if made is None else Project(node.columns, made[0], tuple(made[1]))
 
 
-# --- IN and EXISTS -----------------------------------------------------------------------------------------------------
+# --- IN and EXISTS ----------------------------------------------------------------------------------------------------
 
 
 def _semi_join(term: Rex, input_: Node, context: RuleContext) -> Join | None:
@@ -224,7 +224,7 @@ def _any_row(node: Node) -> Node:
     return node
 
 
-# --- correlation ---------------------------------------------------------------------------------------------------------
+# --- correlation ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ def _out_of_join(node: Join, outer: set[str], context: RuleContext) -> Decorrela
     return Decorrelated(joined, (*left.terms, *right.terms, *theirs))
 
 
-# --- scalar subqueries -----------------------------------------------------------------------------------------------------
+# --- scalar subqueries ------------------------------------------------------------------------------------------------
 
 
 def _with_scalars(input_: Node, exprs: Sequence[Rex], context: RuleContext) -> tuple[Node, list[Rex]] | None:
