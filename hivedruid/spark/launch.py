@@ -46,8 +46,17 @@ AUTHENTICATED = {"spark.authenticate": "true", "spark.network.crypto.enabled": "
 """Spark's RPC and block transfer run objects that a client sends, so they must not answer clients without the
 secret."""
 SECRET = "spark.authenticate.secret"  # noqa: S105 - the name of a setting
-LOCAL = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1", **AUTHENTICATED}
-"""Required values of a server whose master is local. Spark creates its secret, which never leaves the JVM."""
+LOCAL = {
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "false",
+}
+"""Required values of a server whose master is local. Spark creates its secret, which never leaves the JVM.
+
+Encryption adds nothing on the loopback address, and can block the first job for two minutes: a task that loads a class
+over RPC holds the lock of its class loader, and commons-crypto in the RPC thread may use the same class loader.
+"""
 _OWN_SECRET = ("yarn", "k8s://")
 """Masters for which Spark creates a secret for each application (org.apache.spark.SecurityManager)."""
 
