@@ -118,12 +118,12 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         self._check()
         return Segments(self.client, data_source).visible()
 
-    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
+    def listed_segments(self, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
         """All segments with their states; see `SegmentLists.listed_segments`."""
         from hivedruid.clients.segment_list import listed
 
         self._check()
-        return listed(self, data_source)
+        return listed(self, data_sources)
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""

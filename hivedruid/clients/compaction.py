@@ -175,7 +175,8 @@ class _Compaction:
 
         def are_loaded() -> bool:
             read = ("available", "loading", "tombstone")
-            found[:] = [segment for segment in listed(self.cluster, self.data_source) if segment.state in read]
+            (there,) = listed(self.cluster, [self.data_source])
+            found[:] = [segment for segment in there if segment.state in read]
             return all(segment.state != "loading" for segment in found)
 
         self.cluster.progress(f"Druid: waiting for the segments of {self.data_source} to be loaded")

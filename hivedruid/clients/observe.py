@@ -6,21 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import BASE, Overlord, tasks_path
+from hivedruid.clients.side_by_side import THREADS, SideBySide
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
 from hivedruid.ingestion.overview import Ingestion, Known, Overview, Unreachable, match, with_supervisor_status
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
-THREADS = 8
-"""The maximum number of concurrent connections to Druid, and to Kafka clusters."""
 LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
 REQUESTS = {
     f"GET {SUPERVISOR}?full": "every supervisor with its spec",
@@ -46,8 +44,7 @@ class Observer:
     """
 
     def __init__(self, address: DruidAddress) -> None:
-        self._address = address
-        self._made: list[DruidClient] = []
+        self._clients = SideBySide(lambda: DruidClient(address))
 
     def __enter__(self) -> Observer:
         return self
@@ -56,19 +53,18 @@ class Observer:
         self.close()
 
     def close(self) -> None:
-        for client in self._made:
-            client.close()
+        self._clients.close()
 
     def ingestions(self, known: Known) -> Overview:
         """The overview for SHOW INGESTIONS. Raises DruidError and ConnectError if the overlord does not respond."""
-        overlord = Overlord(self._clients(1)[0])
+        overlord = Overlord(self._clients.one)
         supervisors, tasks = overlord.supervisors(), overlord.tasks()
         found = self._with_status(match(known.tables, supervisors, tasks))
         return Overview(datetime.now(UTC), known.home, found, tasks)
 
     def everything(self, known: Known) -> Overview:
         """The overview for SHOW PROBLEMS. A service that does not respond is part of the result."""
-        client = self._clients(1)[0]
+        client = self._clients.one
         overlord = Overlord(client)
         unreachable: dict[str, Unreachable] = {}
 
@@ -123,36 +119,8 @@ class Observer:
             return run
 
         places = [place for place, one in enumerate(found) if chosen(one)]
-        answers = dict(zip(places, self._in_threads([tried(found[place]) for place in places]), strict=True))
+        answers = dict(zip(places, self._clients.each([tried(found[place]) for place in places]), strict=True))
         return tuple(answers.get(place, one) for place, one in enumerate(found))
-
-    def _in_threads(self, asked: Sequence[Callable[[DruidClient], _Asked]]) -> list[_Asked]:
-        """The results in order. A client is used by one thread at a time."""
-        if len(asked) == 0:
-            return []
-
-        clients: SimpleQueue[DruidClient] = SimpleQueue()
-        count = min(THREADS, len(asked))
-        for client in self._clients(count):
-            clients.put(client)
-
-        def run(ask: Callable[[DruidClient], _Asked]) -> _Asked:
-            client = clients.get()
-            try:
-                return ask(client)
-            finally:
-                clients.put(client)
-
-        pool = ThreadPoolExecutor(count)
-        try:
-            return list(pool.map(run, asked))
-        finally:  # an interrupt does not wait for pending requests
-            pool.shutdown(cancel_futures=True)
-
-    def _clients(self, count: int) -> list[DruidClient]:
-        while len(self._made) < count:
-            self._made.append(DruidClient(self._address))
-        return self._made[:count]
 
 
 def _remembered(one: Ingestion, known: Known) -> Ingestion:

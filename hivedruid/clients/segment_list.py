@@ -3,46 +3,81 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hivedruid.clients import wire
+from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.measured import COUNT, measured
 from hivedruid.clients.segments import CANDIDATES, ETERNITY, Segments, interval, segment_of
+from hivedruid.clients.side_by_side import SideBySide
 from hivedruid.engine.segments import Segment, SegmentState
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
-METADATA = "/druid/coordinator/v1/metadata/segments?includeOvershadowedStatus&datasources="
+METADATA = "/druid/coordinator/v1/metadata/segments?includeOvershadowedStatus"
 REQUESTS = {
-    f"GET {METADATA}SOURCE": "segments in the metadata store, as of the coordinator's last poll",
+    f"GET {METADATA}&datasources=SOURCE": "segments in the metadata store, as of the coordinator's last poll",
     f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read",
     "POST /druid/v2 segmentMetadata": "their rows",
 }
-"""The requests of SHOW SEGMENTS, and their purpose."""
+"""The requests of SHOW SEGMENTS, and their purpose. The first and the last are sent once for many data sources."""
+LONGEST = 4000
+"""The maximum length of the names in one URL, in characters: half of the request line that Druid accepts (8 KiB)."""
 
 
-def listed(cluster: DruidCluster, data_source: str) -> tuple[Segment, ...]:
-    """All segments of a data source; see `SegmentLists.listed_segments`."""
-    stored = cluster.client.get("coordinator", METADATA + quote(data_source, safe=""), list[wire.DataSegment])
-    visible = Segments(cluster.client, data_source).visible()
-    return combined(data_source, stored, visible, _rows(cluster, data_source, visible))
+def listed(cluster: DruidCluster, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
+    """All segments of each data source; see `SegmentLists.listed_segments`."""
+    stored: dict[str, list[wire.DataSegment]] = {}
+    for path in _paths(data_sources):
+        for item in cluster.client.get("coordinator", path, list[wire.DataSegment]):
+            stored.setdefault(item.data_source, []).append(item)
+    visible = _visible(cluster, data_sources)
+    rows = _rows(cluster, visible) if data_sources else {}
+    return tuple(combined(name, stored.get(name, ()), visible[name], rows) for name in data_sources)
 
 
-def _rows(cluster: DruidCluster, data_source: str, visible: Iterable[Segment]) -> dict[str, int]:
+def _paths(data_sources: Sequence[str]) -> Iterator[str]:
+    """The requests to the metadata store."""
+    path = METADATA
+    for name in data_sources:
+        if len(path) > LONGEST:
+            yield path
+            path = METADATA
+        path += f"&datasources={quote(name, safe='')}"
+    if data_sources:
+        yield path
+
+
+def _visible(cluster: DruidCluster, data_sources: Sequence[str]) -> dict[str, tuple[Segment, ...]]:
+    clients = SideBySide(lambda: DruidClient(cluster.address))
+    try:
+        asked = [partial(_visible_of, name) for name in data_sources]
+        return dict(zip(data_sources, clients.each(asked), strict=True))
+    finally:
+        clients.close()
+
+
+def _visible_of(data_source: str, client: DruidClient) -> tuple[Segment, ...]:
+    return Segments(client, data_source).visible()
+
+
+def _rows(cluster: DruidCluster, visible: Mapping[str, Sequence[Segment]]) -> dict[str, int]:
     """The number of rows by segment id. Realtime segments whose interval was replaced have another id, and are
     counted."""
     query = {
-        "queryType": "segmentMetadata", "dataSource": data_source, "intervals": [interval(ETERNITY)],
-        "analysisTypes": [], "toInclude": {"type": "none"},
+        "queryType": "segmentMetadata", "dataSource": {"type": "union", "dataSources": [*visible]},
+        "intervals": [interval(ETERNITY)], "analysisTypes": [], "toInclude": {"type": "none"},
     }  # fmt: skip
     rows = {item.id: item.num_rows for item in cluster.answer(query, wire.SegmentAnalysis)}
-    for part in visible:
-        if part.is_growing and part.id not in rows:
-            rows[part.id] = measured(cluster, data_source, [part.descriptor], COUNT).rows
+    for data_source, parts in visible.items():
+        for part in parts:
+            if part.is_growing and part.id not in rows:
+                rows[part.id] = measured(cluster, data_source, [part.descriptor], COUNT).rows
     return rows
 
 

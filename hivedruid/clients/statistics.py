@@ -67,7 +67,7 @@ def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]
     if not columns:
         return found
     read = _read(data_source, columns)
-    row = next(iter(cluster.rows(read)), ())
+    row, *_ = [*cluster.rows(read)] or [()]  # read to the end: a response that is not is cancelled in Druid
     values = dict(zip([field.name for field in read.fields], row, strict=False))
     looked_at = {
         name: _counted(found.columns.get(name, ColumnStatistics()), found.rows or 0, position, values)

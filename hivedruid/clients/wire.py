@@ -186,6 +186,7 @@ class DataSegment(_Answer, frozen=True):
     """DataSegment, also with its status (DataSegmentPlus is one around it)."""
 
     identifier: str
+    data_source: str
     interval: Interval
     version: str
     shard_spec: ShardSpec | None = None

@@ -74,9 +74,9 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
         """The segments of the manifest, which can all be queried."""
         return tuple(self._manifest.segments(data_source))
 
-    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
-        """The same: the store does not list unused segments."""
-        return self.segments(data_source)
+    def listed_segments(self, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
+        """The same of each data source: the store does not list unused segments."""
+        return tuple(map(self.segments, data_sources))
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query, streamed: the values of `read.fields`, in order.

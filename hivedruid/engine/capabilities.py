@@ -61,8 +61,9 @@ class SegmentLists(Protocol):
     def segments(self, data_source: str) -> tuple[Segment, ...]:
         """The segments that queries read now, ordered by time."""
 
-    def listed_segments(self, data_source: str) -> tuple[Segment, ...]:
-        """All segments, including those that queries do not read, ordered by time, version and number."""
+    def listed_segments(self, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
+        """All segments of each data source, including those that queries do not read, ordered by time, version and
+        number."""
 
 
 @runtime_checkable

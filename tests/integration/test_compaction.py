@@ -79,7 +79,7 @@ class Tables:
         until(lambda: self.count(name) == before + len(rows), "rows that were appended")
 
     def count(self, name: str) -> int:
-        return sum(segment.rows or 0 for segment in self.home.druid.listed_segments(name))
+        return sum(segment.rows or 0 for segment in self.home.druid.listed_segments([name])[0])
 
     def segments(self, name: str) -> list[Row]:
         return self.home.run(f"SHOW SEGMENTS FOR {name}")

@@ -225,11 +225,12 @@ def _amount(amount: CompactionAmount) -> str:
 
 def _segments(action: ListSegments, services: Services) -> Result:
     tables = [action.table] if action.table is not None else services.catalog.tables(action.database)
-    engine = services.engine(SegmentLists)
+    stored = sorted((table for table in tables if table.has_data_source), key=lambda t: t.full_name)
+    listed = services.engine(SegmentLists).listed_segments([table.data_source for table in stored])
     rows = [
         segment_row(table.full_name, segment)
-        for table in sorted((table for table in tables if table.has_data_source), key=lambda t: t.full_name)
-        for segment in engine.listed_segments(table.data_source)
+        for table, segments in zip(stored, listed, strict=True)
+        for segment in segments
     ]
     return Result(SEGMENT_COLUMNS, iter(rows))
 

@@ -44,7 +44,8 @@ def run(action: Action, services: Services) -> Result:
 def one_row(read: DruidRead, zone: str, services: Services) -> Sequence[Any]:
     from hivedruid.plan.decode import decode_rows
 
-    return next(iter(decode_rows(services.druid().rows(read), read.fields, zone)))
+    row, *_ = decode_rows(services.druid().rows(read), read.fields, zone)
+    return row
 
 
 def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:

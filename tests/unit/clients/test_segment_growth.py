@@ -37,7 +37,7 @@ def stored(size: int) -> list[wire.DataSegment]:
     return [
         wire.fitted(
             {
-                "overshadowed": False, "replicationFactor": 1, "interval": segment.interval, "version": "v1", "size": 9,
+                "dataSource": "d", "overshadowed": False, "replicationFactor": 1, "interval": segment.interval, "version": "v1", "size": 9,
                 "shardSpec": {"type": "numbered", "partitionNum": 0, "partitions": 1}, "identifier": segment.id,
             },
             wire.DataSegment,

@@ -19,7 +19,7 @@ ID = "d_2024-01-01T00:00:00.000Z_2024-01-02T00:00:00.000Z_"
 
 def stored(version: str, number: int = 0, **changes: Any) -> wire.DataSegment:
     answer = {
-        "overshadowed": False, "replicationFactor": 1, "interval": INTERVAL, "version": version, "size": 9,
+        "dataSource": "d", "overshadowed": False, "replicationFactor": 1, "interval": INTERVAL, "version": version, "size": 9,
         "shardSpec": {"type": "numbered", "partitionNum": number, "partitions": 1},
         "identifier": f"{ID}{version}" + (f"_{number}" if number else ""), **changes,
     }  # fmt: skip

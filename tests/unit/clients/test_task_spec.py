@@ -28,7 +28,7 @@ def load(replaces: Replaces, *staged: Interval, segment: str = "DAY", **tuning: 
 
 def stored(more: dict[str, Any]) -> DataSegment:
     interval = "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.000Z"
-    return fitted({"identifier": "t_1", "interval": interval, "version": "v1", **more}, DataSegment)
+    return fitted({"identifier": "t_1", "dataSource": "t", "interval": interval, "version": "v1", **more}, DataSegment)
 
 
 def granularity_of(task: dict[str, Any]) -> dict[str, Any]:

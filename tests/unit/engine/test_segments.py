@@ -23,7 +23,7 @@ def test_the_names_are_those_of_druid() -> None:
 
 def test_a_segment_of_the_metadata_store() -> None:
     answer = {
-        "identifier": replace(ONE, number=3).id, "interval": ONE.interval, "version": ONE.version, "size": 7,
+        "dataSource": ONE.data_source, "identifier": replace(ONE, number=3).id, "interval": ONE.interval, "version": ONE.version, "size": 7,
         "shardSpec": {"type": "numbered", "partitionNum": 3, "partitions": 4},
     }  # fmt: skip
     item = wire.fitted(answer, wire.DataSegment)

@@ -1,0 +1,75 @@
+"""How many requests are sent to a real Druid, seen through a proxy in front of its services."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from hivedruid.clients.cluster import DruidCluster
+from hivedruid.jobs.load import NoJournal
+from tests.support.cluster import Cluster
+from tests.support.loads import MakeLoad
+from tests.support.proxy import proxy
+
+Sent = list[tuple[str, str]]
+"""Method and path of each request, without the parameters."""
+
+
+@pytest.fixture
+def sent() -> Sent:
+    return []
+
+
+@pytest.fixture
+def watched(druid: DruidCluster, cluster: Cluster, sent: Sent) -> Iterator[DruidCluster]:
+    """A client whose requests are recorded in `sent`."""
+
+    def recorded(what: str, method: str, path: str) -> bool:
+        if what == "request":
+            sent.append((method, path.partition("?")[0]))
+        return False
+
+    services = cluster.services
+    with proxy(services.broker, recorded) as broker, proxy(services.coordinator, recorded) as coordinator:
+        address = replace(druid.address, broker=broker, coordinator=coordinator, overlord=coordinator)
+        with closing(DruidCluster(address, progress=druid.progress, note=druid.note)) as made:
+            yield made
+
+
+@pytest.fixture
+def names(druid: DruidCluster, new_data_source: Callable[[str], str], load_of: MakeLoad) -> list[str]:
+    """Two data sources of two segments, and one that does not exist."""
+    stored = [new_data_source("one"), new_data_source("two")]
+    for name in stored:
+        druid.ingest(load_of(name, {0: 1, 1: 2}), NoJournal())
+    return [*stored, new_data_source("none")]
+
+
+def test_the_segments_of_all_tables_take_one_request_each_and_two(
+    watched: DruidCluster, druid: DruidCluster, names: list[str], sent: Sent
+) -> None:
+    listed = watched.listed_segments(names)
+    assert [len(segments) for segments in listed] == [2, 2, 0]
+    assert [segment.rows for segments in listed for segment in segments] == [1, 1, 1, 1]
+    assert listed == tuple(druid.listed_segments([name])[0] for name in names)
+    assert Counter(sent) == {
+        ("GET", "/status"): 1,
+        ("GET", "/druid/coordinator/v1/metadata/segments"): 1,
+        ("POST", "/druid/v2"): 1,
+        **{("GET", f"/druid/v2/datasources/{name}/candidates"): 1 for name in names},
+    }
+
+
+def test_no_data_sources_take_no_request(watched: DruidCluster, sent: Sent) -> None:
+    assert watched.listed_segments([]) == ()
+    assert {path for _, path in sent} <= {"/status"}
+
+
+def test_analyze_cancels_none_of_its_queries(watched: DruidCluster, names: list[str], sent: Sent) -> None:
+    found = watched.analysed(names[0], {"x": "LONG"})
+    assert (found.rows, found.columns["x"].distinct) == (2, 2)
+    assert [path for method, path in sent if method == "DELETE"] == []
