@@ -212,16 +212,15 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
             columns: Mapping[str, str] = schema or {"__time": "LONG"}
             nulls = ", ".join(f"CAST(NULL AS {DUCKDB_TYPES[t]}) AS {identifier(n)}" for n, t in columns.items())
             return Relation(f"SELECT {nulls} WHERE FALSE", columns, NO_SPANS)
-        groups: list[tuple[Mapping[str, str], list[str]]] = []
+        groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for segment in segments:
-            if not groups or groups[-1][0] != segment.schema:
-                groups.append((segment.schema, []))
-            groups[-1][1].append(string_literal(str(self._storage.home / segment.path)))
+            path = string_literal(str(self._storage.home / segment.path))
+            groups.setdefault(tuple(segment.schema.items()), []).append(path)
         parts = []
         spans = []
-        for columns, files in groups:
+        for types, files in groups.items():
             rows = f"read_parquet([{', '.join(files)}], hive_partitioning = false"
-            parts.append(aligned(Relation(f"SELECT * FROM {rows})", columns), schema))
+            parts.append(aligned(Relation(f"SELECT * FROM {rows})", dict(types)), schema))
             spans.append(
                 f'SELECT min("__time") AS lo, max("__time") AS hi FROM {rows}, filename = true) GROUP BY filename'
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hivedruid.catalog.types import BIGINT
+from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.embedded.duck import Duck
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.physical import DruidRead, Field
@@ -89,3 +89,17 @@ def test_the_segments_of_a_load_have_one_version(store: EmbeddedStore, daily: Ta
     segments = store.segments("t")
     assert {segment.version for segment in segments} == {segments[0].version}
     assert [segment.number for segment in segments] == [0, 1] * DAYS
+
+
+def test_segments_of_equal_schema_are_read_together(
+    store: EmbeddedStore, index_task: Task, write_rows: Write, statements: list[str]
+) -> None:
+    """Every third segment has a row with several tags: its column has another type."""
+    tags = {day: ["x", "y"] if day % 3 == 0 else "x" for day in range(DAYS)}
+    rows = [{"__time": START + day * DAY, "tags": tags[day]} for day in range(DAYS)]
+    ingest(store, index_task("t", write_rows(rows), {"tags": "string"}))
+    statements.clear()
+    query = {"queryType": "scan", "dataSource": "t", "columns": ["tags"]}
+    found = store.rows(DruidRead(query, (Field("tags", STRING),)))
+    assert sorted(map(str, found)) == sorted(str((value,)) for value in tags.values())
+    assert [sql.count("read_parquet(") for sql in statements] == [2]
