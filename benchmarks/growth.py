@@ -1,12 +1,13 @@
-"""How planning and error messages scale with the length of a statement: 60 kB to 1 MB, and up to 10,000 names.
+"""How planning and error messages scale with the length of a statement: 60 kB to 1 MB, and up to 10,000 names. Then
+the axes of store_growth.py, or with --store only these.
 
-An exponent of 1 is linear in the length. Run: python benchmarks/growth.py [--check]; with --check it fails above 1.5.
+An exponent of 1 is linear. Run: python benchmarks/growth.py [--store] [--check]; with --check it fails above 1.5.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from math import log
@@ -87,12 +88,13 @@ class Nowhere:
         return False
 
 
-def exponents(times: list[float]) -> Iterator[float]:
-    for (size, time), (larger, longer) in pairwise(zip(SIZES, times, strict=True)):
+def exponents(sizes: Sequence[int], times: Sequence[float]) -> Iterator[float]:
+    for (size, time), (larger, longer) in pairwise(zip(sizes, times, strict=True)):
         yield log(max(longer, SMALL) / max(time, SMALL)) / log(larger / size)
 
 
-def main(check: bool) -> int:
+def statements() -> float:
+    """The largest exponent of the statements."""
     worst = 0.0
     print(f"{'':28}{''.join(f'{size // 1000:>9} kB' for size in SIZES)}  exponents")
     for name, make in STATEMENTS.items():
@@ -103,14 +105,33 @@ def main(check: bool) -> int:
                     with suppress(HiveDruidError):
                         session.execute(statement)
                 times.append(measured(session, make(size)))
-        grown = list(exponents(times))
+        grown = list(exponents(SIZES, times))
         worst = max(worst, *grown)
         print(
             f"{name:28}{''.join(f'{time:>10.2f} s' for time in times)}  {' '.join(f'{e:.2f}' for e in grown)}",
             flush=True,
         )
-    return 1 if check and worst > MOST else 0
+    return worst
+
+
+def store() -> float:
+    """The largest exponent of the axes of store_growth.py."""
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from benchmarks.store_growth import GROUPS
+
+    worst = 0.0
+    for sizes, measure in GROUPS:
+        print(f"\n{'':36}{''.join(f'{size:>12,}' for size in sizes)}  exponents")
+        found = [measure(size) for size in sizes]
+        for name in found[0]:
+            times = [axes[name] for axes in found]
+            grown = list(exponents(sizes, times))
+            worst = max(worst, *grown)
+            shown = "".join(f"{time:>10.2f} s" for time in times)
+            print(f"{name:36}{shown}  {' '.join(f'{e:.2f}' for e in grown)}", flush=True)
+    return worst
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv))
+    found = store() if "--store" in sys.argv else max(statements(), store())
+    sys.exit(1 if "--check" in sys.argv and found > MOST else 0)
