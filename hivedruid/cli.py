@@ -250,13 +250,15 @@ def main(argv: list[str] | None = None) -> int:
 
 def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
     """Run a command and translate every outcome to an exit code."""
+    from hivedruid import notices
     from hivedruid.diagnostics import BROKEN_PIPE
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")  # lone surrogates and terminals without UTF-8 must not fail a statement
     try:
-        code = run()
+        with notices.received_by(diagnostics.note):
+            code = run()
         sys.stdout.flush()
     except BrokenPipeError:
         from hivedruid.run import discard_stdout

@@ -1,19 +1,23 @@
 """File locks between processes.
 
-They use flock: the operating system releases a lock when the last process that holds it ends for any reason. Locks are
-polled, so that Ctrl-C always works. `Lock` is the lock itself; the functions are for lock files below a home folder.
+They use flock: the operating system releases a lock when the last process that holds it ends for any reason. Everyone
+who may read a file can lock it, so lock files belong into folders that only their owner can access. Locks are polled,
+so that Ctrl-C always works; a long wait is reported with its holder. `Lock` is the lock itself; the functions are for
+lock files below a home folder.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
 
+from hivedruid import notices
 from hivedruid.errors import ExecutionError
 from hivedruid.private import private_folder
 
@@ -21,16 +25,23 @@ BEAT = 30.0
 """Seconds between touches of a file by its live process."""
 POLL = 0.05
 """Seconds between two attempts to take a lock."""
+LONG = 2.0
+"""Seconds of waiting after which a note names the lock and its holder."""
 
 
 class Lock:
-    """An open lock file, or folder; closing it releases the lock. Methods raise OSError."""
+    """An open lock file; closing it releases the lock. Methods raise OSError."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
-        """A file that does not exist is created, readable by its owner only, unless `create` is false."""
-        to_file = os.O_RDWR | (os.O_CREAT if create else 0)
-        flags = os.O_RDONLY | os.O_DIRECTORY if path.is_dir() else to_file
-        self._descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        """A file that does not exist is created unless `create` is false. Only its owner can open it, so that no other
+        user can hold the lock. Without `create` the file is opened for reading, which closing does not report as a
+        change.
+        """
+        self._path = path
+        self._descriptor = os.open(path, os.O_CLOEXEC | (os.O_RDWR | os.O_CREAT if create else os.O_RDONLY), 0o600)
+        status = os.fstat(self._descriptor)
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            os.fchmod(self._descriptor, 0o600)
 
     def take(self, *, shared: bool = False) -> bool:
         """Take the lock exclusively or shared without waiting; whether it was free."""
@@ -41,22 +52,48 @@ class Lock:
         return True
 
     def wait(
-        self, *, shared: bool = False, patience: float | None = None, on_wait: Callable[[], object] | None = None
+        self,
+        *,
+        shared: bool = False,
+        patience: float | None = None,
+        on_wait: Callable[[], object] | None = None,
+        give_up: Callable[[], bool] = lambda: False,
     ) -> bool:
         """Take the lock as soon as it is free; False if it is still held after `patience` seconds (no limit by
-        default).
+        default), or when `give_up` returns true.
 
         `on_wait` is called once if the lock is not free.
         """
-        begun = monotonic()
+        begun, noted = monotonic(), False
         while not self.take(shared=shared):
-            if patience is not None and monotonic() - begun >= patience:
+            waited = monotonic() - begun
+            if (patience is not None and waited >= patience) or give_up():
                 return False
             if on_wait is not None:
                 on_wait()
                 on_wait = None
+            if waited >= LONG and not noted:
+                noted = True
+                notices.note(f"waiting for the lock {self._path}, held by {self._holder()}")
             sleep(POLL)
         return True
+
+    def _holder(self) -> str:
+        """The first process in Linux's list of locks that holds this one."""
+        status = os.fstat(self._descriptor)
+        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+        try:
+            listed = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+            process = next(words[4] for words in listed if words[1] == "FLOCK" and words[5] == place)
+            command = Path(f"/proc/{process}/comm").read_text(encoding="utf-8", errors="replace").strip()
+            user = Path(f"/proc/{process}").stat().st_uid
+        except (OSError, StopIteration, IndexError):
+            return "another process"
+        try:
+            name = pwd.getpwuid(user).pw_name
+        except KeyError:
+            name = str(user)
+        return f"process {process} ({command}) of user {name}"
 
     def fileno(self) -> int:
         """The descriptor: a process that inherits it holds the lock, too."""

@@ -7,6 +7,8 @@ import os
 import stat
 from pathlib import Path
 
+from hivedruid import notices
+
 _FOLDERS = ("local", "locks", "logs", "scratch", "segments", "spark", "staging", "tmp", "warehouse")
 _FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite")
 
@@ -24,24 +26,24 @@ def private_file(path: Path) -> None:
 
 
 def private_home(home: Path) -> None:
-    """Create a private home folder; an existing home, or a copy of one, is made private. A folder that also contains
-    other files keeps its mode: only the home's own files are made private.
+    """Create a private home folder; an existing home, or a copy of one, is made private, with a note. A folder that
+    also contains other files keeps its mode: only the home's own files are made private.
     """
     private_folder(home)
     with os.scandir(home) as entries:
         names = list(entries)
-    strange = False
-    for entry in names:
-        if entry.name in _FOLDERS or entry.name.startswith(_FILES):
-            _close(entry)
-        else:
-            strange = True
-    if not strange:
-        _close(home)
+    own = [entry for entry in names if entry.name in _FOLDERS or entry.name.startswith(_FILES)]
+    closed = [entry.path for entry in own if _close(entry)]
+    if len(own) == len(names) and _close(home) and own:
+        closed = [str(home)]
+    if closed:
+        notices.note(f"other users could access {', '.join(sorted(closed))}; now only its owner can")
 
 
-def _close(path: os.DirEntry[str] | Path) -> None:
-    """Remove the permissions of others, if this process may change them."""
+def _close(path: os.DirEntry[str] | Path) -> bool:
+    """Remove the permissions of others, if this process may change them; returns whether it did."""
     status = path.stat(follow_symlinks=False)
-    if status.st_mode & 0o077 and not stat.S_ISLNK(status.st_mode) and status.st_uid == os.getuid():
-        Path(path).chmod(stat.S_IMODE(status.st_mode) & 0o700)
+    if not status.st_mode & 0o077 or stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid():
+        return False
+    Path(path).chmod(stat.S_IMODE(status.st_mode) & 0o700)
+    return True

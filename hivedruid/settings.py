@@ -142,6 +142,9 @@ SETTINGS: dict[str, Setting] = {
             "Whether logs/queries.jsonl contains the texts of statements and messages."),
         Setting("hivedruid.staging.root", "text", "",
             "Staging folder or URI, which must be readable by Druid tasks; empty: `staging` in the home folder."),
+        Setting("hivedruid.staging.shared", "bool", "false",
+            "Whether every user of this machine may read the staging folders of jobs, for Druid tasks or Spark "
+            "executors of another user."),
         Setting("hivedruid.staging.keep", "bool", "false",
             "Whether staged files are kept after the job has finished, for debugging."),
         Setting("hivedruid.overwrite.mode", "enum", "static",

@@ -172,8 +172,9 @@ class Ingestion:
         sampled = self._cluster.client.post("overlord", SAMPLER, wire.Sampled, sampler)
         if not sampled.num_rows_read:
             raise DruidError(
-                f"Druid cannot read the staged rows: {self._load.staged.folder} does not exist on its machines",
-                hint="choose a --home, or set hivedruid.staging.root, on a file system that Druid's machines share",
+                f"Druid cannot read the staged rows in {self._load.staged.folder}",
+                hint="choose a --home, or set hivedruid.staging.root, on a file system that Druid's machines share; if"
+                " Druid runs as another user, also SET hivedruid.staging.shared=true",
             )
 
     def _watch(self) -> None:

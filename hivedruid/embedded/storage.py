@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hivedruid import locks
 from hivedruid.embedded.manifest import Manifest
+from hivedruid.private import private_folder
 
 FLUSHES = 16
 """Files that are flushed to disk at the same time."""
@@ -45,7 +46,8 @@ class Storage:
 
         with locks.shared(self._segments / "writers.lock"):
             folder = self._segments / encoded(data_source) / secrets.token_hex(8)
-            folder.mkdir(parents=True)
+            private_folder(folder.parent)
+            private_folder(folder)
             try:
                 yield folder
             except BaseException:

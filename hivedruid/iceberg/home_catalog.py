@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg.metadata import TableState, local_path, read
-from hivedruid.private import private_file, private_home
+from hivedruid.private import private_file, private_folder, private_home
 
 FILE_NAME = "iceberg.sqlite"
 CATALOG = "hivedruid"
@@ -70,6 +70,7 @@ def prepare(home: Path) -> None:
     path = catalog_file(home)
     with _errors(path):
         private_home(home)
+        private_folder(home / "warehouse")
         private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY, isolation_level=None)) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] >= _SCHEMA_VERSION:

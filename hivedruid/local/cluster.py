@@ -37,7 +37,7 @@ from hivedruid.local.state import (
     write_state,
 )
 from hivedruid.locks import Lock
-from hivedruid.private import private_home
+from hivedruid.private import private_folder, private_home
 
 START_SECONDS = 300.0
 """Seconds to wait for a start, which takes 20 s on an idle machine with two cores, and minutes on a busy one."""
@@ -152,11 +152,12 @@ class LocalCluster:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """One `up` or `down` of this home at a time; the folder is locked until the process ends."""
+        """One `up` or `down` of this home at a time."""
         try:
             private_home(self.home)
+            private_folder(self.home / "locks")
             try:
-                with Lock(self.home) as lock:
+                with Lock(self.home / "locks" / "cluster") as lock:
                     lock.wait(
                         on_wait=lambda: self._progress("Waiting for another hivedruid local command in this home")
                     )
@@ -173,6 +174,7 @@ class LocalCluster:
         """Reconcile the recorded state with the running processes: stop unrecorded ones, remove dead ones from the
         state."""
         self._stop_strays()
+        private_folder(folder(self.home))
         for name in ("conf", "data/tmp", "data/extensions", "logs"):
             (folder(self.home) / name).mkdir(parents=True, exist_ok=True)
         alive = self._alive()

@@ -80,7 +80,8 @@ class SparkRunner:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
 
         with self._running(job, details=staged) as spark:
-            return staging.stage(spark.sql(job.sql), table, spec, folder, skip_timeless=skip_timeless)
+            frame, shared = spark.sql(job.sql), self._settings.get("hivedruid.staging.shared") == "true"
+            return staging.stage(frame, table, spec, folder, skip_timeless=skip_timeless, shared=shared)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:
         """Append the job's rows to a Hive-side table, or replace its rows; returns their number.

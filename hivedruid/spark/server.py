@@ -30,7 +30,7 @@ from time import monotonic, sleep, time
 
 from hivedruid.errors import SparkError
 from hivedruid.locks import Lock, is_held
-from hivedruid.private import private_folder
+from hivedruid.private import private_file, private_folder
 
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
 """Environment variable: the folder whose server is used instead of the home's own (for tests with many homes)."""
@@ -138,6 +138,7 @@ class ClientMark:
         self._lock.take()
         fresh.write_text(f"{user}\n{owner}", encoding="utf-8")
         self._path = fresh.rename(files.clients / session)
+        private_file(files.opened)
         with files.opened.open("ab") as opened:
             opened.write(b".")
 
@@ -334,7 +335,8 @@ def _environment(token: str, *, local: bool) -> dict[str, str]:
 def _make_folder(files: Files) -> None:
     try:
         files.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        Lock(files.jobs).close()
+        for path in (files.starting, files.jobs):
+            Lock(path).close()
     except OSError as error:
         raise SparkError(
             f"cannot write {files.folder}: {error.strerror}", hint="check the permissions of the home folder"
@@ -376,11 +378,12 @@ def _replaced(files: Files, server: Server, lease: Lock, progress: Progress) -> 
     """Stop an unsuitable server after its last job; keep it if this process itself is running a job on it."""
     if held.get(files.home):
         return server
-    while not lease.take():
-        if not _is_alive(files):
-            return None
-        progress("Spark: waiting for the last job of the server with other settings")
-        sleep(POLL)
+    taken = lease.wait(
+        on_wait=lambda: progress("Spark: waiting for the last job of the server with other settings"),
+        give_up=lambda: not _is_alive(files),
+    )
+    if not taken:
+        return None
     _end(files)
     return None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
+from hivedruid.private import private_folder
 from hivedruid.spark import failures, paths, writing
 from hivedruid.spark.calls import remove_output
 from hivedruid.spark.measures import TIME, Measures, number_of
@@ -24,14 +25,20 @@ MOST_INTERVALS = 100_000
 
 
 def stage(
-    frame: DataFrame, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool = False
+    frame: DataFrame,
+    table: Table,
+    spec: Mapping[str, Any],
+    folder: str,
+    *,
+    skip_timeless: bool = False,
+    shared: bool = False,
 ) -> StagedRows:
     """Write the rows as newline-delimited `*.json.gz` for the index_parallel task of `spec`; returns their measures.
 
     Fields are named like the table's columns, by position; `__time` is in milliseconds. Nulls are omitted, "" is
     written; NaN and the infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for rows
     without a `__time`, which Druid cannot store, unless they are skipped; for a folder that is not empty or cannot be
-    created, and for a full disk. A local folder is removed on error.
+    created, and for a full disk. A local folder is removed on error; only its owner can access it unless `shared`.
     """
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
@@ -39,7 +46,7 @@ def stage(
     measures = Measures.of(spec["spec"]["dataSchema"], frame.schema)
     local = paths.local_path(folder)
     if local is not None:
-        _prepare(local)
+        _prepare(local, shared=shared)
     try:
         values = _write(frame, measures, layout(spec), folder, skip_timeless=skip_timeless)
         rows, timeless = int(values["rows"]), int(values["timeless"])
@@ -85,10 +92,13 @@ def _no_room(folder: str, table: Table) -> SparkError:
     )
 
 
-def _prepare(folder: Path) -> None:
+def _prepare(folder: Path, *, shared: bool) -> None:
     """Create the folder. It must be empty, so that files of another job are not ingested."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder.parent)
+        private_folder(folder)
+        if shared:
+            folder.chmod(0o755)
         taken = any(folder.iterdir())
     except OSError as error:
         raise ExecutionError(

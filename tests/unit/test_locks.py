@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hivedruid import locks
+from hivedruid import locks, notices
 from hivedruid.errors import ExecutionError
 from hivedruid.locks import Lock
 
@@ -56,6 +57,29 @@ def test_a_killed_process_holds_no_lock(held: tuple[Path, subprocess.Popen[bytes
         assert waits == [True]
 
 
+def test_a_long_wait_names_the_lock_and_its_holder(
+    held: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, holder = held
+    command = Path(f"/proc/{holder.pid}/comm").read_text().strip()
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        holder.kill()
+
+    monkeypatch.setattr(locks, "LONG", 0.0)
+    with notices.received_by(note), locks.shared(path):
+        user = pwd.getpwuid(os.getuid()).pw_name
+        assert notes == [f"waiting for the lock {path}, held by process {holder.pid} ({command}) of user {user}"]
+
+
+def test_a_wait_can_be_given_up(held: tuple[Path, subprocess.Popen[bytes]]) -> None:
+    path, _ = held
+    with Lock(path) as lock:
+        assert not lock.wait(give_up=lambda: True)
+
+
 def test_a_process_that_inherits_a_lock_holds_it(tmp_path: Path) -> None:
     path = tmp_path / "x"
     with Lock(path) as lock:
@@ -78,18 +102,14 @@ def test_a_shared_lock_is_held_together(tmp_path: Path) -> None:
         assert alone.take()
 
 
-def test_a_folder_can_be_locked(tmp_path: Path) -> None:
-    with Lock(tmp_path) as lock, Lock(tmp_path) as other:
-        assert lock.take()
-        assert not other.take()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_lock_file_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "x"
     with pytest.raises(FileNotFoundError):
         Lock(path, create=False)
     Lock(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    Lock(path, create=False).close()
     assert path.stat().st_mode & 0o777 == 0o600
 
 
