@@ -28,10 +28,11 @@ from typing import IO, Any
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder
 from hivedruid.spark import server
+from hivedruid.spark.events import Events
 from hivedruid.spark.server import Files, Server
 
-POLL = 0.2
-"""Seconds between checks of the JVM, the locks and the files."""
+LONGEST = 30.0
+"""Seconds between two checks without an event: the log may have grown."""
 END = 20.0
 """Seconds to wait for the JVM to exit before it is killed."""
 
@@ -126,10 +127,15 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
 def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server) -> None:
     """Return when the server must stop."""
     mark = files.discovery.stat().st_ino
+    for folder in (files.clients, files.owners):
+        private_folder(folder)
+    pipe = sys.stdin.fileno() if configuration.private else None
+    events = Events(jvm.pid, [files.folder, files.clients, files.owners], pipe)
     while jvm.poll() is None:
-        if configuration.private and select.select([sys.stdin], [], [], 0)[0]:
+        if pipe is not None and select.select([pipe], [], [], 0)[0]:
             return
         try:
+            left = files.jobs.stat().st_mtime + configuration.idle - time()
             if files.discovery.stat().st_ino != mark or _has_idled(files, configuration.idle):
                 return
         except OSError:  # the home folder was removed
@@ -137,7 +143,7 @@ def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[byt
         for session, user in server.lost_clients(files):
             _give_back(files, known, session, user)
         _trim(files.log)
-        sleep(POLL)
+        events.wait(left if 0 < left < LONGEST else LONGEST)
 
 
 def _give_back(files: Files, known: Server, session: str, user: str) -> None:
@@ -154,7 +160,7 @@ def _has_idled(files: Files, timeout: float) -> bool:
         return False
     if server.has_owner(files):
         return False
-    with Lock(files.starting) as starting, Lock(files.jobs) as jobs:
+    with Lock(files.starting, create=False) as starting, Lock(files.jobs, create=False) as jobs:
         if not starting.take() or not jobs.take() or time() - files.jobs.stat().st_mtime < timeout:
             return False
         files.discovery.unlink(missing_ok=True)
@@ -273,7 +279,7 @@ def _clear(files: Files) -> None:
     begun = monotonic()
     while local in _arguments(jvm) and monotonic() - begun < END:  # its arguments contain its working folder
         os.kill(jvm, signal.SIGKILL)
-        sleep(POLL)
+        sleep(server.POLL)
     if Path(local).name.startswith("hivedruid-spark-"):
         shutil.rmtree(local, ignore_errors=True)
     return _note(files, {"keeper": os.getpid()})

@@ -87,6 +87,7 @@ def test_one_server_for_all_commands(place: Path) -> None:
         "alive.lock",
         "clients",
         "jobs.lock",
+        "owners",
         "starting.lock",
     ]
     assert list(files.clients.iterdir()) == []
