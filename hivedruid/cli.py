@@ -56,8 +56,8 @@ COMMANDS = {
 
 
 class _Group(click.Group):
-    """Options of `sql` directly after `hivedruid` imply `hivedruid sql`. The modules of COMMANDS are loaded on
-    demand."""
+    """Options of a command may also stand before it; without a command they imply `hivedruid sql`. The modules of
+    COMMANDS are loaded on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *COMMANDS])
@@ -79,8 +79,23 @@ class _Group(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help", "--version"):
-            args = ["sql", *args]
+            args = self._command_first(ctx, args)
         return super().parse_args(ctx, args)
+
+    def _command_first(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move options that stand before the command behind it; without a command they are those of `sql`."""
+        parser = sql.make_parser(ctx)
+        parser.allow_interspersed_args = False
+        parser.ignore_unknown_options = True
+        try:
+            _, rest, _ = parser.parse_args(list(args))
+        except click.UsageError:
+            rest = []
+        command = self.get_command(ctx, rest[0]) if rest else None
+        if command is None:
+            return ["sql", *args]
+        words = 2 if isinstance(command, click.Group) else 1  # local up
+        return [*rest[:words], *args[: len(args) - len(rest)], *rest[words:]]
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -90,7 +105,7 @@ def cli(ctx: click.Context) -> int | None:
     """Run Hive SQL on Apache Druid, Kafka and files, without Hive.
 
     Without a command, hivedruid opens a prompt, or runs the statements on standard input if that is not a terminal.
-    The options of `hivedruid sql` are accepted here, too.
+    The options of `hivedruid sql` are accepted here, too; those of a command also before it.
     """
     if ctx.invoked_subcommand is None:
         return int(sql.main([], "hivedruid", standalone_mode=False))

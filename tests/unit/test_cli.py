@@ -306,3 +306,31 @@ def test_verbose_shows_each_statement_and_what_it_does(tmp_path: Path, capsys: p
     assert told[6].startswith(
         "  -> one native query: timeseries over default.t each P1D: count(*), from 2015-01-01T00:00"
     )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--home", "HOME", "sql", "-e", "SHOW DATABASES", "--format", "csv"],
+        ["--home=HOME", "--format", "csv", "sql", "-e", "SHOW DATABASES"],
+        ["--format", "csv", "-e", "SHOW DATABASES", "--home", "HOME"],
+        ["-qe", "SHOW DATABASES", "--format", "csv", "sql", "--home", "HOME"],
+    ],
+)
+def test_options_before_the_command(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = tmp_path / "home"
+    assert main([argument.replace("HOME", str(home)) for argument in arguments]) == 0
+    assert capsys.readouterr() == ("database_name\ndefault\n", "")
+    assert home.is_dir()
+
+
+def test_options_before_a_command_with_subcommands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("HIVEDRUID_SPARK_HOME", raising=False)
+    assert main(["--home", str(tmp_path), "spark", "status"]) == 0
+    assert capsys.readouterr().out == f"no Spark server is running for {tmp_path}\n"
+    assert main(["--home", str(tmp_path), "nothing"]) == 2
+    assert "unexpected extra argument (nothing)" in capsys.readouterr().err
+    assert main(["--home", str(tmp_path), "--no-such", "sql"]) == 2
+    assert "No such option" in capsys.readouterr().err
