@@ -1,13 +1,17 @@
-"""Settings that name a secret instead of holding it: `env:NAME` and `file:PATH`."""
+"""Settings that name a secret instead of holding it, `env:NAME` and `file:PATH`; where secrets may be sent."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from hivedruid.errors import UsageError
 from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX
+
+OVER_HTTP = "hivedruid.secrets.over.http"
 
 
 def secret(key: str, reference: str) -> str:
@@ -32,6 +36,28 @@ def secret(key: str, reference: str) -> str:
         )
     remember([value])
     return value
+
+
+def check_transport(url: str, key: str, settings: Mapping[str, str]) -> None:
+    """Raises UsageError if the secret of the setting `key` would be sent to another machine over plain http, where
+    everyone on the way can read it, unless a setting allows that.
+    """
+    parts = urlsplit(url)
+    if parts.scheme.lower() == "http" and not _is_here(parts.hostname or "") and settings.get(OVER_HTTP) != "true":
+        raise UsageError(
+            f"the secret of {key} would be sent to {parts.hostname} over plain http",
+            hint=f"use https, or SET {OVER_HTTP}=true if the network is trusted",
+        )
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine by its name or address alone, without a name service."""
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def readable(key: str, path: str) -> Path:

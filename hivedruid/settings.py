@@ -138,6 +138,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.clear.text.secrets", "bool", "false",
             "Whether secrets of Kafka consumers may be given in plain text; they are only kept in the session's memory "
             "and sent to Druid."),
+        Setting("hivedruid.secrets.over.http", "bool", "false",
+            "Whether passwords and tokens may be sent to another machine over plain http."),
         Setting("hivedruid.log.statements", "bool", "true",
             "Whether logs/queries.jsonl contains the texts of statements and messages."),
         Setting("hivedruid.staging.root", "text", "",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, UsageError
+from hivedruid.references import check_transport
 from hivedruid.setting_types import seconds
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class DruidAddress:
 def address(settings: Mapping[str, str], local: LocalServices | None = None) -> DruidAddress:
     """The address from the settings `druid.*`; `local` are the running services of the home's own cluster.
 
-    Raises ConnectError for `druid.url=local` if none runs, UsageError for a URL that contains credentials.
+    Raises ConnectError for `druid.url=local` if none runs, UsageError for a URL that contains credentials, and
+    for a password or token that would be sent over plain http.
     """
     url = settings["druid.url"]
     if url == "local":
@@ -73,6 +75,9 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
                 "druid.url must not contain credentials",
                 hint="set druid.auth.username, and druid.auth.password=env:NAME or file:PATH",
             )
+        for key in ("druid.auth.password", "druid.auth.token"):
+            if settings[key]:
+                check_transport(service, key, settings)
     return DruidAddress(
         url,
         broker.rstrip("/"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hivedruid.iceberg import home_catalog
-from hivedruid.references import secret
+from hivedruid.references import check_transport, secret
 from hivedruid.secrets import is_secret
 from hivedruid.settings import ICEBERG_CATALOG
 
@@ -24,13 +24,16 @@ def is_own(settings: Mapping[str, str]) -> bool:
 
 
 def properties(settings: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The catalog's properties, by Iceberg's names, with secrets resolved. Raises UsageError for a missing secret."""
+    """The catalog's properties, by Iceberg's names, with secrets resolved. Raises UsageError for a missing secret,
+    and for one that would be sent over plain http."""
     given = {
         key.removeprefix(ICEBERG_CATALOG): value
         for key, value in settings.items()
         if key.startswith(ICEBERG_CATALOG) and value
     }
     kind = given.pop("type", "jdbc")
+    for name in filter(is_secret, given):
+        check_transport(given.get("uri", ""), f"{ICEBERG_CATALOG}{name}", settings)
     resolved = {name: _resolved(name, value) for name, value in given.items()}
     if is_own(settings):
         return {**home_catalog.properties(home), **resolved}

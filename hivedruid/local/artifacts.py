@@ -72,7 +72,7 @@ def locked_group(name: str) -> tuple[Artifact, ...]:
 
 
 def cached(artifact: Artifact) -> Path | None:
-    """The cached jar of the artifact, or None. Files are verified before they are cached."""
+    """The cached jar of the artifact, or None. Files are verified before they are cached, and by `check`."""
     path = cache_path(artifact)
     try:
         return path if path.stat().st_size == artifact.size else None
@@ -100,6 +100,19 @@ def resolve(artifacts: Sequence[Artifact], progress: Progress | None = None) -> 
                 hint="free some space, or set XDG_CACHE_HOME to a writable folder",
             ) from error
     return [cache_path(artifact) for artifact in artifacts]
+
+
+def check(artifacts: Sequence[Artifact]) -> None:
+    """Compare cached jars with the hashes of the lock file before they go onto a class path: others may have been able
+    to write the cache. Reads all jars. Raises ExecutionError.
+    """
+    for artifact in artifacts:
+        path = cache_path(artifact)
+        if _sha1(path) != artifact.sha1:
+            raise ExecutionError(
+                f"{path} was changed: it does not match the SHA-1 of its lock file",
+                hint="check who can write the cache folder; delete the file, and it is downloaded again",
+            )
 
 
 def pyspark_folder() -> Path:

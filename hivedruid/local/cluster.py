@@ -224,7 +224,9 @@ class LocalCluster:
         """Download the artifacts of the `missing` services, choose their ports and write their configuration."""
         state = read_state(self.home)
         groups = {part: artifacts.locked_group(part) for part in sorted({SERVICES[name].part for name in missing})}
-        artifacts.resolve([jar for group in groups.values() for jar in group], self._progress)
+        every = [jar for group in groups.values() for jar in group]
+        artifacts.resolve(every, self._progress)
+        artifacts.check(every)
         _check_memory(missing, HEAPS[state.heap])
         ports = dict(state.ports)
         for port in (port for name in missing for port in SERVICES[name].ports):

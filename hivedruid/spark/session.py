@@ -195,6 +195,8 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
         return Wanted(version(), launch.start_settings(settings), library, needs_iceberg=iceberg)
 
     def begin(required: Wanted) -> Server:
+        if required.iceberg:
+            artifacts.check(artifacts.locked_group(ICEBERG))
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         configuration = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
         return server.start(where, configuration, secrets.token_urlsafe(32), progress)

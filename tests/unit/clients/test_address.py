@@ -53,6 +53,21 @@ def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
     assert "canary" not in f"{raised.value.message}{raised.value.hint}"
 
 
+@pytest.mark.parametrize("key", ["druid.auth.password", "druid.auth.token"])
+def test_a_secret_is_not_sent_over_plain_http(key: str) -> None:
+    given = {key: "env:SECRET", "druid.url": "https://broker:8282"}
+    assert address(Settings(given)).broker == "https://broker:8282"
+    for part in ("druid.url", "druid.coordinator.url", "druid.overlord.url"):
+        with pytest.raises(UsageError, match=f"the secret of {key} would be sent to node1 over plain http") as raised:
+            address(Settings({**given, part: "http://node1:8082"}))
+        assert "SET hivedruid.secrets.over.http=true" in (raised.value.hint or "")
+        allowed = {**given, part: "http://node1:8082", "hivedruid.secrets.over.http": "true"}
+        assert address(Settings(allowed)).url
+    for here in ("http://localhost:8888", "http://127.0.0.1:8888", "http://[::1]:8888"):
+        assert address(Settings({**given, "druid.url": here})).url == here
+    assert address(Settings({"druid.url": "http://node1:8082"})).url == "http://node1:8082"
+
+
 def test_secrets_come_from_the_environment_or_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DRUID_PASSWORD", "swordfish")
     assert secret("druid.auth.password", "env:DRUID_PASSWORD") == "swordfish"

@@ -84,3 +84,17 @@ def test_secrets_in_plain_text_are_refused(name: str, value: str) -> None:
 def test_keys_that_are_none(key: str) -> None:
     with pytest.raises(SemanticError, match="unknown setting"):
         Settings({key: "x"})
+
+
+def test_a_secret_is_not_sent_over_plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_TOKEN", "sesame")
+    given = {ICEBERG_CATALOG + "type": "rest", ICEBERG_CATALOG + "token": "env:TEST_TOKEN"}
+    for uri in ("https://h", "http://127.0.0.1:8181"):
+        assert properties(Settings({**given, ICEBERG_CATALOG + "uri": uri}), Path("/h"))["token"] == "sesame"
+    remote = {**given, ICEBERG_CATALOG + "uri": "http://h:8181"}
+    with pytest.raises(
+        UsageError, match=r"the secret of hivedruid.iceberg.catalog.token would be sent to h over plain"
+    ):
+        properties(Settings(remote), Path("/h"))
+    allowed = Settings({**remote, "hivedruid.secrets.over.http": "true"})
+    assert properties(allowed, Path("/h"))["token"] == "sesame"

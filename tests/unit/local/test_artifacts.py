@@ -72,6 +72,19 @@ def test_damaged_file_is_fetched_again(fresh_cache: Path) -> None:
     assert path.stat().st_size == wanted.size
 
 
+def test_a_jar_that_was_changed_is_found(fresh_cache: Path) -> None:
+    """Its size alone does not show it."""
+    wanted = locked("wikiticker")
+    (path,) = resolve([wanted])
+    artifacts.check([wanted])
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert cached(wanted) == path
+    with pytest.raises(ExecutionError, match="was changed"):
+        artifacts.check([wanted])
+
+
 def test_another_file_is_refused(fresh_cache: Path) -> None:
     wrong = replace(locked("wikiticker"), sha1="0" * 40)
     with pytest.raises(ExecutionError, match=r"druid-processing-33.0.0-tests.jar as downloaded does not match"):
