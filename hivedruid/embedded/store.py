@@ -15,7 +15,7 @@ from hivedruid.druid.interval_sets import Cover
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
-from hivedruid.engine.capabilities import Loading, SegmentLists
+from hivedruid.engine.capabilities import Loading, Merging, SegmentLists
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hivedruid.plan.physical import DruidRead
 
 
-class EmbeddedStore(DruidEngine, Loading, SegmentLists):
+class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
     """An engine in this process. All methods raise DruidError."""
 
     url = EMBEDDED
@@ -161,6 +161,13 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists):
     def roll_back(self, load: Load, journal: Journal) -> None:  # noqa: ARG002 - no task runs, and none is half done
         """There is nothing to roll back: an uncommitted load has no effect."""
         journal.rolled_back("cancelled")
+
+    def merge(self, data_source: str) -> tuple[int, int]:
+        """Merge the segments of each interval; see `Merging.merge`."""
+        from hivedruid.embedded.merging import merge
+
+        self._reconcile()
+        return merge(data_source, self._storage, self._manifest)
 
     def drop(self, data_source: str) -> None:
         """Drop all segments of a data source, and delete their files."""

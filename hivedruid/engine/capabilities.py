@@ -67,6 +67,17 @@ class SegmentLists(Protocol):
 
 
 @runtime_checkable
+class Merging(Protocol):
+    """Merges segments itself, in one commit; others do so with tasks (`Compaction`)."""
+
+    def merge(self, data_source: str) -> tuple[int, int]:
+        """Merge the segments of each interval; returns how many segments there were, and how many there are.
+
+        No row and no value changes.
+        """
+
+
+@runtime_checkable
 class Tasks(Protocol):
     """Runs tasks that can be listed and stopped."""
 

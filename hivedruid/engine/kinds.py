@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, SegmentLists, Tasks
+from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, Merging, SegmentLists, Tasks
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.errors import Span, UnsupportedError
 from hivedruid.setting_types import EMBEDDED
 
 C = TypeVar("C")
 
-CAPABILITIES: tuple[type, ...] = (Loading, DeepStorage, SegmentLists, Tasks, KafkaIngestion, Compaction)
+CAPABILITIES: tuple[type, ...] = (Loading, DeepStorage, SegmentLists, Merging, Tasks, KafkaIngestion, Compaction)
 HINT = "a Druid cluster is required: run hivedruid local up, or set druid.url to a router"
 
 
@@ -47,12 +47,12 @@ EMBEDDED_STORE = EngineKind(
         DeepStorage: "deletes replaced segments itself",
         Tasks: "does not ingest from Kafka or run tasks",
         KafkaIngestion: "does not ingest from Kafka",
-        Compaction: "needs no compaction: it reads all segments of a table together",
+        Compaction: "does not run compaction tasks",
     },
     is_in_home=True,
     is_transactional=True,
 )
-CLUSTER = EngineKind("the Druid cluster")
+CLUSTER = EngineKind("the Druid cluster", lacks={Merging: "merges segments with tasks"})
 
 KINDS: Mapping[str, EngineKind] = {EMBEDDED: EMBEDDED_STORE}
 """The kinds by druid.url. Every other URL, and `local`, is a cluster."""

@@ -17,7 +17,7 @@ from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.compacting import CompactingStatement, CompactTable, ShowCompactions, ShowSegments
 
 KINDS = ("major", "minor", "rebalance")
-NOTHING_HERE = f"{EMBEDDED_STORE.name} {EMBEDDED_STORE.lacks[Compaction]}"
+MERGED_HERE = f"{EMBEDDED_STORE.name} merges the segments of each interval"
 NOT_HERE = f"{EMBEDDED_STORE.name} does not compact automatically: druid.compaction.auto has no effect"
 
 

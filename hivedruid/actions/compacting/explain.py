@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
+from hivedruid.actions.compacting.build import MERGED_HERE, NOT_HERE
 from hivedruid.actions.compacting.model import (
     CancelCompaction,
     CompactingAction,
@@ -43,7 +43,7 @@ def _compact_fields(action: CompactSegments) -> list[tuple[str, Any]]:
     table = action.table
     fields: list[tuple[str, Any]] = [("name", table.full_name), ("data source", table.data_source)]
     if action.task is None:
-        return [*fields, ("effect", NOTHING_HERE)]
+        return [*fields, ("effect", MERGED_HERE)]
     requests = {f"POST {specs.TASK}": "over the intervals of its segments, determined at run time"}
     if action.wait:
         requests["POST /druid/v2 timeseries"] = "rows and sums of the segments, before and after"

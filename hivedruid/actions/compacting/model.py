@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import Json
-from hivedruid.engine.capabilities import SegmentLists
+from hivedruid.engine.capabilities import Compaction, Merging, SegmentLists
 from hivedruid.operations.compactions import CompactionJob
 
 
@@ -15,12 +15,16 @@ from hivedruid.operations.compactions import CompactionJob
 class CompactSegments(Action):
     """Merge the segments of a table according to its properties. `task` is complete except for id and interval.
 
-    Without a `task` nothing is merged, and a note says so. With `wait` the rows before and after are compared.
+    Without a `task` the engine merges them itself. With `wait` the rows before and after are compared.
     """
 
     table: Table
     task: Json | None = field(hash=False)
     wait: bool = False
+
+    @property
+    def capabilities(self) -> tuple[type, ...]:
+        return (Merging,) if self.task is None else (Compaction,)
 
 
 @dataclass(frozen=True)

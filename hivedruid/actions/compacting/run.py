@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 from uuid import uuid4
 
-from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
+from hivedruid.actions.compacting.build import NOT_HERE
 from hivedruid.actions.compacting.model import (
     CancelCompaction,
     CompactingAction,
@@ -24,7 +24,7 @@ from hivedruid.actions.watching.run import table_names
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
 from hivedruid.clients.compaction import ISSUED
 from hivedruid.druid.interval_sets import iso
-from hivedruid.engine.capabilities import Compaction, SegmentLists
+from hivedruid.engine.capabilities import Compaction, Merging, SegmentLists
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
 from hivedruid.errors import ExecutionError, HiveDruidError
 from hivedruid.ingestion import overview as o
@@ -89,7 +89,9 @@ def configure(action: ConfigureCompaction, services: Services) -> None:
 def _compact(action: CompactSegments, services: Services) -> Result:
     """Returns the ids of the tasks, with or without `wait`."""
     if action.task is None:
-        services.note(NOTHING_HERE)
+        before, after = services.engine(Merging).merge(action.table.data_source)
+        merged = "nothing to compact" if before == after else f"compacted into {after}"
+        services.note(f"{action.table.full_name} had {before} segments: {merged}")
         return Result(TASK_COLUMNS)
     store, job = Operations(services.catalog), _job(action, services)
 

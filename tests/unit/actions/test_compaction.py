@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.actions.compacting.build import NOT_HERE, NOTHING_HERE
+from hivedruid.actions.compacting.build import MERGED_HERE, NOT_HERE
 from hivedruid.actions.compacting.model import ConfigureCompaction
 from hivedruid.actions.compacting.run import compaction_rows, segment_row
 from hivedruid.actions.ddl.model import AddTable, RemoveTable, ReplaceTable
@@ -79,10 +79,10 @@ def test_a_druid_out_of_reach(session: Session, text: str) -> None:
         run(session, text)
 
 
-def test_the_embedded_store_has_nothing_to_compact(embedded: Session, notes: list[str]) -> None:
+def test_the_embedded_store_merges_without_tasks(embedded: Session, notes: list[str]) -> None:
     assert run(embedded, COMPACT) == []
-    assert notes == [NOTHING_HERE]
-    assert explained(embedded, COMPACT)[-1] == f"effect: {NOTHING_HERE}"
+    assert notes == ["default.t had 0 segments: nothing to compact"]
+    assert explained(embedded, COMPACT)[-1] == f"effect: {MERGED_HERE}"
     assert run(embedded, "SHOW COMPACTIONS FOR t") == []
 
 
