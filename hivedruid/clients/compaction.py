@@ -8,6 +8,7 @@ submitted, and those that the tasks have written. If other writes came in betwee
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -162,11 +163,12 @@ class _Compaction:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.data_source)
         tasks = {f"hivedruid_compact_{name}_{uuid4().hex}": task for task in over(self.task, spans)}
         on_submit(tuple(tasks))
+        starts, ends = sorted(segment.start for segment in there), sorted(segment.end for segment in there)
         for task_id, task in tasks.items():
             self._post({**task, "id": task_id})
             self.ids.append(task_id)
             start, end = map(millis, task["ioConfig"]["inputSpec"]["interval"].split("/"))
-            self.inputs += sum(start < segment.end and segment.start < end for segment in there)
+            self.inputs += bisect_left(starts, end) - bisect_right(ends, start)
 
     def _segments(self, limits: CompactionLimits | None) -> list[Segment]:
         """The segments that a task reads, including tombstones. With `limits`, waits for segments that are being

@@ -61,8 +61,17 @@ def union(sets: list[IntervalSet]) -> IntervalSet:
 
 
 def intersection(a: IntervalSet, b: IntervalSet) -> IntervalSet:
-    result = [(max(s1, s2), min(e1, e2)) for s1, e1 in a for s2, e2 in b]
-    return union([tuple((s, e) for s, e in result if s < e)])
+    result: list[tuple[int, int]] = []
+    first = second = 0
+    while first < len(a) and second < len(b):
+        start, end = max(a[first][0], b[second][0]), min(a[first][1], b[second][1])
+        if start < end:
+            result.append((start, end))
+        if a[first][1] < b[second][1]:
+            first += 1
+        else:
+            second += 1
+    return tuple(result)
 
 
 def complement(a: IntervalSet) -> IntervalSet:

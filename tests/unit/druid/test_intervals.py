@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hivedruid.druid import intervals
 from hivedruid.druid.intervals import ALL, MAX, MIN, NONE, IntervalSet
+from tests.support.instructions import instructions
 from tests.support.planning import ETERNITY, native, where
 
 # --- algebra against brute force ---------------------------------------------------------------------------------
@@ -42,6 +43,15 @@ def test_union_holds_what_either_holds(a: IntervalSet, b: IntervalSet) -> None:
 def test_intersection_holds_what_both_hold(a: IntervalSet, b: IntervalSet) -> None:
     assert members(intervals.intersection(a, b)) == members(a) & members(b)
     assert is_canonical(intervals.intersection(a, b))
+
+
+def test_the_work_of_an_intersection_is_linear() -> None:
+    def work(size: int) -> int:
+        every_day = tuple((4 * n, 4 * n + 3) for n in range(size))
+        shifted = tuple((start + 1, end + 1) for start, end in every_day)
+        return instructions(lambda: intervals.intersection(every_day, shifted))
+
+    assert work(400) < 8.5 * work(50)
 
 
 @given(sets)
