@@ -24,6 +24,7 @@ from hivedruid.catalog.types import (
     array_of,
     decimal,
 )
+from hivedruid.results import Batch, Batches, Column, values
 
 Formatter = Callable[[Any], str]
 
@@ -35,7 +36,16 @@ def padded(columns: Sequence[HiveType], rows: Iterator[tuple[Any, ...]]) -> Iter
     fillers = [(position, filler) for position, hive in enumerate(columns) if (filler := _filler(hive))]
     if not fillers:
         return rows
+    if isinstance(rows, Batches):
+        return rows.mapped(lambda batch: Batch(batch.size, _filled_columns(batch.columns, fillers)))
     return (_filled(row, fillers) for row in rows)
+
+
+def _filled_columns(columns: tuple[Column, ...], fillers: list[tuple[int, Callable[[Any], Any]]]) -> tuple[Column, ...]:
+    filled = list(columns)
+    for position, filler in fillers:
+        filled[position] = [filler(cell) for cell in values(columns[position])]
+    return tuple(filled)
 
 
 def _filled(row: tuple[Any, ...], fillers: list[tuple[int, Callable[[Any], Any]]]) -> tuple[Any, ...]:

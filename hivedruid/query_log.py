@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.private import private_folder
+from hivedruid.results import size
 from hivedruid.secret_text import holds_key, mask_text, redact
 from hivedruid.secrets import masked
 
@@ -77,13 +78,13 @@ class LogEntry:
             "druid": masked("druid.url", druid_url),
         }
 
-    def counted(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """The rows, unchanged; the statement is done when they are exhausted or closed."""
+    def counted(self, items: Iterator[Any]) -> Iterator[Any]:
+        """The rows or batches of rows, unchanged; the statement is done when they are exhausted or closed."""
         count = 0
         try:
-            for row in rows:
-                yield row
-                count += 1
+            for item in items:
+                yield item
+                count += size(item)
         except GeneratorExit:
             self.done(count, cut=True)
             raise

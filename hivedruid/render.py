@@ -1,24 +1,29 @@
-"""Formats a result as text, line by line, while rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
+"""Formats a result as text while rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
-from hivedruid.results import Result, ResultColumn
+from hivedruid.catalog.types import HiveType
+from hivedruid.results import Batch, Batches, Result, ResultColumn, Row
 from hivedruid.terminal import display_width, json_printable, pad, printable
 
 NULL = "NULL"
 SAMPLE = 1000
 """Rows that determine the column widths of a table; wider cells in later rows overflow."""
+LARGE = 1000
+"""Rows of a batch from which on it is formatted by column."""
 
-Row = tuple[Any, ...]
 Cells = Callable[[Row], list[str]]
+ColumnLines = Callable[[Batch, Sequence[ResultColumn]], "str | None"]
+"""The lines of a batch, formatted by column; None if that is not possible."""
 
 
 def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = False) -> Iterator[str]:
-    """The lines of a result, with line ends; `layout` is a key of LAYOUTS.
+    """The lines of a result, with line ends, one or many at a time; `layout` is a key of LAYOUTS.
 
     Control characters never reach a terminal: the human-readable layouts and JSON always escape them; csv and tsv,
     which are byte-exact, escape them if stdout is a `terminal`. Lines of text (EXPLAIN) are unchanged, except in the
@@ -28,8 +33,10 @@ def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = 
         return iter(())
     if result.is_text and layout not in ("json", "jsonl"):
         return _text(result.rows)
-    layout_lines = LAYOUTS[layout](result, header)
-    return map(_spelled_out, layout_lines) if terminal and layout in ("csv", "tsv") else layout_lines
+    if terminal and layout in ("csv", "tsv"):
+        by_row = replace(result, rows=chain(result.rows)) if isinstance(result.rows, Batches) else result
+        return map(_spelled_out, LAYOUTS[layout](by_row, header))
+    return LAYOUTS[layout](result, header)
 
 
 def _text(rows: Iterable[Row]) -> Iterator[str]:
@@ -92,29 +99,26 @@ def _csv(result: Result, header: bool) -> Iterator[str]:
     cells = _cells(result.columns, _csv_escape, null="")
     if header:
         yield ",".join(_csv_escape(column.name) for column in result.columns) + "\n"
-    for row in result.rows:
-        yield ",".join(cells(row)) + "\n"
+    yield from _formatted(result, lambda row: ",".join(cells(row)) + "\n", _csv_columns)
 
 
 def _tsv(result: Result, header: bool) -> Iterator[str]:
     cells = _cells(result.columns, _tsv_escape)
     if header:
         yield "\t".join(_tsv_escape(column.name) for column in result.columns) + "\n"
-    for row in result.rows:
-        yield "\t".join(cells(row)) + "\n"
+    yield from _formatted(result, lambda row: "\t".join(cells(row)) + "\n", _tsv_columns)
 
 
 def _json(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
     opening = "[\n"
     for text in _objects(result):
-        yield opening + text
+        yield opening + text.removesuffix("\n").replace("\n", ",\n")  # the strings of JSON contain no line ends
         opening = ",\n"
     yield "[]\n" if opening == "[\n" else "\n]\n"
 
 
 def _jsonl(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
-    for text in _objects(result):
-        yield text + "\n"
+    yield from _objects(result)
 
 
 LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
@@ -130,19 +134,7 @@ LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
 
 def _cells(columns: Sequence[ResultColumn], escape: Callable[[str], str], *, null: str = NULL) -> Cells:
     """A function from a row to its cells as Hive prints them, escaped if the type requires it."""
-    from hivedruid.cells import hive_text
-
-    plain = ("boolean", "float", "double", "decimal", "date", "tinyint", "smallint", "int", "bigint")
-
-    def formatter(column: ResultColumn) -> Callable[[Any], str]:
-        text = hive_text(column.type)
-        if column.type.name in plain:
-            return text
-        if column.type.name == "string":
-            return lambda value: escape(value if isinstance(value, str) else str(value))
-        return lambda value: escape(text(value))
-
-    formatters = [formatter(column) for column in columns]
+    formatters = [_cell(column.type, escape) for column in columns]
 
     def cells(row: Row) -> list[str]:
         return [null if value is None else text(value) for value, text in zip(row, formatters, strict=True)]
@@ -150,21 +142,91 @@ def _cells(columns: Sequence[ResultColumn], escape: Callable[[str], str], *, nul
     return cells
 
 
+def _cell(hive: HiveType, escape: Callable[[str], str]) -> Callable[[Any], str]:
+    from hivedruid.cells import hive_text
+
+    text = hive_text(hive)
+    if hive.name in ("boolean", "float", "double", "decimal", "date", "tinyint", "smallint", "int", "bigint"):
+        return text
+    if hive.name == "string":
+        return lambda value: escape(value if isinstance(value, str) else str(value))
+    return lambda value: escape(text(value))
+
+
+# --- large results, by column -----------------------------------------------------------------------------------------
+
+
+def _formatted(result: Result, line: Callable[[Row], str], by_column: ColumnLines) -> Iterator[str]:
+    """The lines of the rows. Those of large batches are formatted by column, which takes the import of Arrow."""
+    if not isinstance(result.rows, Batches):
+        yield from map(line, result.rows)
+        return
+    for number, batch in enumerate(result.rows.batches):
+        is_large = batch.size >= LARGE and (number > 0 or batch.is_arrow)
+        lines = by_column(batch, result.columns) if is_large else None
+        if lines is None:
+            yield from map(line, batch.rows())
+        else:
+            yield lines
+
+
+def _csv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+    from hivedruid.column_text import ColumnFormat, csv_strings, lines
+
+    around = ["", *[","] * (len(columns) - 1), "\n"]
+    layout = ColumnFormat("", csv_strings, lambda hive: _cell(hive, _csv_escape))
+    return lines(batch, [column.type for column in columns], layout, around)
+
+
+def _tsv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+    from hivedruid.column_text import ColumnFormat, lines, tsv_strings
+
+    around = ["", *["\t"] * (len(columns) - 1), "\n"]
+    layout = ColumnFormat(NULL, tsv_strings(_tsv_escape), lambda hive: _cell(hive, _tsv_escape))
+    return lines(batch, [column.type for column in columns], layout, around)
+
+
+def _json_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+    from hivedruid.cells import json_text, quoted
+    from hivedruid.column_text import ColumnFormat, json_strings, lines
+
+    def cell(hive: HiveType) -> Callable[[Any], str]:
+        text = json_text(hive)
+        return lambda value: json_printable(text(value))
+
+    first, *others = [json_printable(quoted(name)) + ":" for name in _keys(columns)]
+    around = ["{" + first, *("," + name for name in others), "}\n"]
+    layout = ColumnFormat("null", json_strings(lambda text: json_printable(quoted(text))), cell, quote='"')
+    return lines(batch, [column.type for column in columns], layout, around)
+
+
 def _objects(result: Result) -> Iterator[str]:
-    """Each row as a JSON object; a repeated name gets a number (`a`, `a_1`), since object keys are unique."""
+    """Each row as a JSON object on a line."""
     from hivedruid.cells import json_text, quoted
 
+    members = [
+        (quoted(name), json_text(column.type))
+        for name, column in zip(_keys(result.columns), result.columns, strict=True)
+    ]
+
+    def line(row: Row) -> str:
+        members_of_row = ",".join(f"{name}:{text(value)}" for (name, text), value in zip(members, row, strict=True))
+        return json_printable("{" + members_of_row + "}") + "\n"
+
+    return _formatted(result, line, _json_columns)
+
+
+def _keys(columns: Sequence[ResultColumn]) -> list[str]:
+    """The names of the columns; a repeated name gets a number (`a`, `a_1`), since keys of JSON objects are unique."""
     names: dict[str, None] = {}
     again: dict[str, int] = {}
-    for column in result.columns:
+    for column in columns:
         name = column.name
         while name in names:
             again[column.name] = again.get(column.name, 0) + 1
             name = f"{column.name}_{again[column.name]}"
         names[name] = None
-    members = [(quoted(name), json_text(column.type)) for name, column in zip(names, result.columns, strict=True)]
-    for row in result.rows:
-        yield json_printable("{" + ",".join(f"{n}:{text(v)}" for (n, text), v in zip(members, row, strict=True)) + "}")
+    return list(names)
 
 
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0"})

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hivedruid.catalog.types import STRING, HiveType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row: TypeAlias = tuple[Any, ...]
+Column: TypeAlias = "Sequence[Any] | pa.Array"
+"""The cells of one column: Python values, or an Arrow array."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +34,70 @@ class Result:
     """
 
     columns: tuple[ResultColumn, ...] = ()
-    rows: Iterable[tuple[Any, ...]] = field(default=())
+    rows: Iterable[Row] = field(default=())
     is_text: bool = False
 
 
-def begun(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive rows, as columns."""
+
+    size: int
+    columns: tuple[Column, ...]
+
+    @property
+    def is_arrow(self) -> bool:
+        return any(not isinstance(column, Sequence) for column in self.columns)
+
+    def rows(self) -> Iterator[Row]:
+        return zip(*map(values, self.columns), strict=True) if self.columns else repeat((), self.size)
+
+
+class Batches(Iterator[Row]):
+    """Rows that arrive in batches of columns. It iterates over the rows; who can handle columns reads `batches`
+    instead. Only one of the two is consumed."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self.batches = batches
+        self._rows = chain.from_iterable(batch.rows() for batch in batches)
+
+    def __next__(self) -> Row:
+        return next(self._rows)
+
+    def close(self) -> None:
+        """End the reading early."""
+        if callable(close := getattr(self.batches, "close", None)):
+            close()
+
+    def mapped(self, change: Callable[[Batch], Batch]) -> Batches:
+        return Batches(map(change, self.batches))
+
+
+def values(column: Column) -> Sequence[Any]:
+    """The cells of a column as Python values."""
+    if isinstance(column, Sequence):
+        return column
+    cells: list[Any] = column.to_pylist()
+    return cells
+
+
+def through(rows: Iterable[Row], passing: Callable[[Iterator[Any]], Iterator[Any]]) -> Iterator[Row]:
+    """The same rows through an iterator that passes on unchanged what it gets: rows, or whole batches of them."""
+    return Batches(passing(rows.batches)) if isinstance(rows, Batches) else passing(iter(rows))
+
+
+def size(item: Row | Batch) -> int:
+    """The number of rows of what `through` passes on."""
+    return item.size if isinstance(item, Batch) else 1
+
+
+def begun(rows: Iterable[Row]) -> Iterator[Row]:
     """The same rows with the first one already computed, so that early failures are raised here."""
-    iterator = iter(rows)
+    return through(rows, _begun)
+
+
+def _begun(items: Iterable[Any]) -> Iterator[Any]:
+    iterator = iter(items)
     try:
         first = next(iterator)
     except StopIteration:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.errors import ExecutionError
-from hivedruid.results import Result, begun
+from hivedruid.results import Result, begun, size, through
 
 if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
     from hivedruid.session import Session
 
 BATCH_LINES = 500
+BATCH_CHARACTERS = 100_000
+"""A text of so many characters, of a line or of many, is written at once."""
 BATCH_SECONDS = 0.1
 """Maximum seconds that a line is buffered."""
 
@@ -95,7 +97,10 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
 
     if not result.columns:
         return None
-    rows = _Counted(begun(result.rows))  # a failure before the first row must not leave a header on stdout
+    counter = _Counter()
+    rows = through(
+        begun(result.rows), counter.passing
+    )  # a failure before the first row must not leave a header on stdout
 
     def write(text: str) -> None:
         diagnostics.progress("")
@@ -112,7 +117,7 @@ def write_result(result: Result, output: Output, diagnostics: Diagnostics) -> in
         render.lines(replace(result, rows=rows), output.layout, header=output.header, terminal=sys.stdout.isatty()),
         write,
     )
-    return rows.count
+    return counter.rows
 
 
 def discard_stdout() -> None:
@@ -134,21 +139,20 @@ def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
     try:
         for line in lines:
             batch.append(line)
-            if len(batch) >= BATCH_LINES or monotonic() >= due:
+            if len(batch) >= BATCH_LINES or len(line) >= BATCH_CHARACTERS or monotonic() >= due:
                 flush()
                 due = monotonic() + BATCH_SECONDS
     finally:
         flush()
 
 
-class _Counted:
+class _Counter:
     """Counts the rows that pass through."""
 
-    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._rows = rows
-        self.count = 0
+    def __init__(self) -> None:
+        self.rows = 0
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        for row in self._rows:
-            self.count += 1
-            yield row
+    def passing(self, items: Iterator[Any]) -> Iterator[Any]:
+        for item in items:
+            self.rows += size(item)
+            yield item

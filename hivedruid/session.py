@@ -24,7 +24,7 @@ from hivedruid.errors import (
     did_you_mean,
 )
 from hivedruid.query_log import LogEntry, QueryLog, new_id
-from hivedruid.results import Result, text_result
+from hivedruid.results import Result, text_result, through
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
@@ -185,7 +185,8 @@ class Session:
         if not result.columns:
             entry.done()
             return result
-        return replace(result, rows=entry.counted(_rows_with_position(result, statement)))
+        rows = through(result.rows, lambda items: entry.counted(_items_with_position(items, statement)))
+        return replace(result, rows=rows)
 
     def _execute(self, statement: SourceStatement, query_id: str) -> Result:
         from hivedruid.actions.gather import gather
@@ -460,6 +461,6 @@ class _with_position:  # noqa: N801 - used as a function
             error.span = self.statement.span(0, 1)
 
 
-def _rows_with_position(result: Result, statement: SourceStatement) -> Iterator[tuple[object, ...]]:
+def _items_with_position(items: Iterator[Any], statement: SourceStatement) -> Iterator[Any]:
     with _with_position(statement):
-        yield from result.rows
+        yield from items

@@ -13,9 +13,13 @@ import duckdb
 
 from hivedruid.embedded.macros import macros_for
 from hivedruid.errors import DruidError
+from hivedruid.results import Batch
 
 BATCH = 4096
 """Rows fetched at a time: enough to be fast, few enough to stream."""
+ARROW_BATCH = 16_384
+_ARROW_TYPES = frozenset(("BIGINT", "DOUBLE", "VARCHAR"))
+"""Types whose Arrow arrays have the same values as the Python objects; a HUGEINT, for example, becomes a decimal."""
 
 
 class Duck:
@@ -43,13 +47,18 @@ class Duck:
                 self._connection.execute(macro)
                 self._macros.add(macro)
 
-    def rows(self, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a SELECT in batches. Raises DruidError."""
+    def batches(self, sql: str, *, arrow: bool) -> Iterator[Batch]:
+        """The rows of a SELECT in batches, as Arrow arrays if `arrow` and all types allow it. Raises DruidError."""
         with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
+            relation = cursor.sql(sql) if arrow else None
+            if relation is not None and _ARROW_TYPES.issuperset(map(str, relation.types)):
+                for batch in relation.to_arrow_reader(ARROW_BATCH):
+                    yield Batch(batch.num_rows, tuple(batch.columns))
+                return
             cursor.execute(sql)
-            while batch := cursor.fetchmany(BATCH):
-                yield batch
+            while rows := cursor.fetchmany(BATCH):
+                yield Batch(len(rows), tuple(zip(*rows, strict=True)))
 
     def all(self, sql: str) -> list[tuple[Any, ...]]:
         with failures(sql), self._connection.cursor() as cursor:

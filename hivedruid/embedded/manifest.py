@@ -49,6 +49,12 @@ class Manifest:
             (data_source, last, first),
         )
 
+    def rows(self, data_source: str) -> int:
+        """The number of rows in the used segments."""
+        sql = "SELECT coalesce(sum(num_rows), 0) FROM segments WHERE data_source = ? AND used = 1"
+        ((rows,),) = self._query(sql, (data_source,))
+        return int(rows)
+
     def newest_schema(self, data_source: str) -> dict[str, str]:
         """Columns and types over all used segments; if they differ, the type in the newest segment."""
         rows = self._query(

@@ -19,6 +19,7 @@ from hivedruid.engine.capabilities import Loading, Merging, SegmentLists
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
+from hivedruid.results import Batch, Batches, values
 from hivedruid.setting_types import EMBEDDED
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from hivedruid.embedded.relations import Relation
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
+
+
+MANY = 50_000
+"""Rows of a scan from which on they are fetched as Arrow arrays."""
 
 
 class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
@@ -78,12 +83,15 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
         """The same of each data source: the store does not list unused segments."""
         return tuple(map(self.segments, data_sources))
 
-    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
+    def rows(self, read: DruidRead) -> Batches:
         """The rows of a native query, streamed: the values of `read.fields`, in order.
 
         LONG is int (times are milliseconds), DOUBLE float, FLOAT the float that its decimal text spells, STRING str,
         a multi-value with several values a list. Segment files stay while the iterator is not exhausted or closed.
         """
+        return Batches(self._batches(read))
+
+    def _batches(self, read: DruidRead) -> Iterator[Batch]:
         from hivedruid.embedded.answer import item, value
 
         duck = self._open()
@@ -94,16 +102,22 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
             items = [item(field.name, plan.columns[field.name]) for field in read.fields]
             multiple = [field.name in plan.multiple for field in read.fields]
             is_empty = True
-            for batch in duck.rows(plan.select(items or ["1"])):
-                is_empty = is_empty and not batch
-                if not items:
-                    yield from (() for _ in batch)
-                elif any(multiple):
-                    yield from (tuple(map(value, row, multiple)) for row in batch)
-                else:
-                    yield from batch
+            for batch in duck.batches(plan.select(items or ["1"]), arrow=bool(items) and self._is_large(read.query)):
+                is_empty = False
+                columns = [
+                    [value(cell, True) for cell in values(column)] if is_multiple else column
+                    for column, is_multiple in zip(batch.columns, multiple, strict=False)
+                ]
+                yield Batch(batch.size, tuple(columns))
         if is_empty and read.over_nothing is not None:
-            yield from self.rows(read.over_nothing)
+            yield from self._batches(read.over_nothing)
+
+    def _is_large(self, query: Mapping[str, Any]) -> bool:
+        """Whether a scan may return so many rows that the import of Arrow is worth its time."""
+        source = query["dataSource"]
+        if query["queryType"] != "scan" or not isinstance(source, str) or query.get("limit", MANY) < MANY:
+            return False
+        return self._manifest.rows(source) >= MANY
 
     def answer(self, query: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The JSON that a Druid broker sends for a native query."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import DruidError
 from hivedruid.plan.literals import EPOCH, zone_of
 from hivedruid.plan.physical import Field
+from hivedruid.results import Batch, Batches, Column, values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Decoder = Callable[[Any], Any]
 
@@ -18,6 +22,10 @@ Decoder = Callable[[Any], Any]
 def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
     """Rows of a native query, converted to the Hive types of the fields; zoned timestamps in the session's time
     zone."""
+    return Batches(_batches(rows.batches, fields, zone)) if isinstance(rows, Batches) else _rows(rows, fields, zone)
+
+
+def _rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
     decoders = [decoder(f.type, zone) for f in fields]
     if all(d is None for d in decoders):
         yield from rows
@@ -28,6 +36,47 @@ def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone
         except (ArithmeticError, TypeError, ValueError):
             raise _unreadable(row, fields, zone) from None
         yield decoded
+
+
+def _batches(batches: Iterable[Batch], fields: tuple[Field, ...], zone: str) -> Iterator[Batch]:
+    for batch in batches:
+        try:
+            columns = [_column(column, f.type, zone) for column, f in zip(batch.columns, fields, strict=True)]
+        except (ArithmeticError, TypeError, ValueError):  # the rows before the invalid one are returned
+            yield from (Batch(1, tuple([cell] for cell in row)) for row in _rows(batch.rows(), fields, zone))
+            continue
+        yield Batch(batch.size, tuple(columns))
+
+
+def _column(column: Column, type_: HiveType, zone: str) -> Column:
+    decode = decoder(type_, zone)
+    if decode is None or (not isinstance(column, Sequence) and str(column.type) == _UNCHANGED.get(type_.name)):
+        return column
+    if not isinstance(column, Sequence) and str(column.type) == "int64" and type_.name in ("boolean", *_TIMES):
+        return _arrow_column(column, type_)
+    return [None if cell is None else decode(cell) for cell in values(column)]
+
+
+def _arrow_column(column: pa.Array, type_: HiveType) -> pa.Array:
+    """Druid's 0 and 1, or milliseconds, as Arrow's boolean, timestamp or date. Raises ValueError."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if type_.name == "boolean":
+        return pc.not_equal(column, 0)
+    span = pc.min_max(column).as_py()
+    if span["min"] is not None and not (span["min"] >= _FIRST and span["max"] <= _LAST):
+        raise ValueError("a time is outside of the years 1 to 9999")
+    times = column.cast(pa.timestamp("ms"))
+    return times if type_.name == "timestamp" else pc.floor_temporal(times, unit="day").cast(pa.date32())
+
+
+_UNCHANGED = {**dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "int64"), "double": "double"}
+"""The Arrow type that is not converted, by the name of the Hive type."""
+_TIMES = ("timestamp", "date")
+_FIRST = -62_135_596_800_000
+_LAST = 253_402_300_799_999
+"""The first and the last millisecond of the years 1 to 9999."""
 
 
 def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> DruidError:

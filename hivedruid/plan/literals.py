@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
+from hivedruid.results import Batch, Batches, Column
 
 ZONE = (
     r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET"
@@ -64,8 +65,13 @@ def in_zone(value: Any, zone: tzinfo | None) -> Any:
 def rows_in_zone(rows: Iterable[tuple[Any, ...]], zone: str) -> Iterator[tuple[Any, ...]]:
     """The rows with zoned times in the session's time zone."""
     session = zone_of(zone)
-    for row in rows:
-        yield tuple(in_zone(value, session) for value in row)
+    if isinstance(rows, Batches):
+        return rows.mapped(lambda batch: Batch(batch.size, tuple(_in_zone(c, session) for c in batch.columns)))
+    return (tuple(in_zone(value, session) for value in row) for row in rows)
+
+
+def _in_zone(column: Column, zone: tzinfo | None) -> Column:
+    return [in_zone(cell, zone) for cell in column] if isinstance(column, Sequence) else column
 
 
 def parse_timestamp(text: str) -> datetime | None:

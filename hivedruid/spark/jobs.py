@@ -17,6 +17,7 @@ from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.private import private_folder
+from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder
 from hivedruid.spark import failures, iceberg, inputs, launch, malformed, paths, remote, session, staging, writing
 from hivedruid.spark.cells import identifier
@@ -65,10 +66,13 @@ class SparkRunner:
         self._iceberg = IcebergTables(self._home, settings)
         self._warned = False
 
-    def rows(self, job: SparkJob) -> Generator[tuple[Any, ...], None, None]:
+    def rows(self, job: SparkJob) -> Batches:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""
+        return Batches(self._batches(job))
+
+    def _batches(self, job: SparkJob) -> Generator[Batch, None, None]:
         with self._running(job) as spark:
-            yield from stream(spark.sql(job.sql))
+            yield from stream(spark.sql(job.sql)).batches
 
     def stage(
         self, job: SparkJob, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool

@@ -10,6 +10,7 @@ from threading import Condition
 from typing import IO, TYPE_CHECKING, Any
 
 from hivedruid.cells import DayTimeInterval, YearMonthInterval, float_text
+from hivedruid.results import Batch, Batches
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal
 
@@ -25,27 +26,28 @@ HELD = 64 * 1024 * 1024
 """Bytes of unread rows kept in memory; the rest is spilled to a file."""
 
 
-def stream(frame: DataFrame) -> Iterator[tuple[Any, ...]]:
+def stream(frame: DataFrame) -> Batches:
     """The rows in order, streamed, as the Python values documented in `results.Result`. Some values are encoded for
     transfer: TIMESTAMP as microseconds, since naive datetimes in the machine's time zone repeat hours; year-month
     intervals as months, which Arrow does not support; maps as pairs; structs by position, since field names may
     repeat.
     """
+    return Batches(_batches(frame))
+
+
+def _batches(frame: DataFrame) -> Iterator[Batch]:
     types = [field.dataType for field in frame.schema.fields]
     names = [f"_{number}" for number in range(len(types))]
     expressions = [
         f"{_wire(identifier(name), kind)} AS {identifier(name)}" for name, kind in zip(names, types, strict=True)
     ]
-    decoders = [
-        (position, decoder)
-        for position, kind in enumerate(types)
-        if kind.typeName() != "float" and (decoder := _decoder(kind))
-    ]
+    decoders = [None if kind.typeName() == "float" else _decoder(kind) for kind in types]
     for batch in _Arrivals(frame.toDF(*names).selectExpr(*expressions)):
-        columns = [column.to_pylist() for column in batch.columns]
-        for position, decoder in decoders:
-            columns[position] = [None if cell is None else decoder(cell) for cell in columns[position]]
-        yield from zip(*columns, strict=True)
+        columns = [
+            [None if cell is None else decoder(cell) for cell in column.to_pylist()] if decoder else column
+            for column, decoder in zip(batch.columns, decoders, strict=True)
+        ]
+        yield Batch(batch.num_rows, tuple(columns))
 
 
 class _Arrivals:

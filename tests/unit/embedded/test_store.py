@@ -93,6 +93,25 @@ def test_rows_stream(store: EmbeddedStore, index_task: Task, write_rows: Write) 
     assert sum(1 for _ in rows) == 19_999
 
 
+@pytest.mark.parametrize("many", [1, 10**9])
+def test_large_scans_are_read_as_arrow(filled: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    monkeypatch.setattr("hivedruid.embedded.store.MANY", many)
+    scan = {"queryType": "scan", "dataSource": "t", "columns": ["__time", "i", "s", "d", "f"]}
+    (batch,) = filled.rows(read(scan, "s", "__time", "f", "i")).batches
+    assert batch.is_arrow == (many == 1)
+    assert list(batch.rows())[:2] == [("a", START, 0.1, 0), ("b", START + 1, 0.1, 1)]
+    (with_lists,) = filled.rows(read({**scan, "columns": ["m", "i"]}, "m", "i")).batches
+    assert list(with_lists.rows())[:3] == [(None, 0), ("x", 1), (["x", "y"], 2)]
+    assert [type(n) for (n,) in filled.rows(read({**scan, "limit": 2}, "i"))] == [int, int]
+    rows = filled.rows(read({**scan, "virtualColumns": [virtual("v", "10 / (i - 4)")], "columns": ["v"]}, "v"))
+    with pytest.raises(DruidError, match=r"^/ by zero$"):
+        list(rows)
+
+
+def virtual(name: str, expression: str) -> dict[str, str]:
+    return {"type": "expression", "name": name, "expression": expression, "outputType": "LONG"}
+
+
 def test_unknown_field_and_broken_query(filled: EmbeddedStore) -> None:
     with pytest.raises(DruidError, match="no field 'zz'"):
         list(filled.rows(read({"queryType": "scan", "dataSource": "t", "columns": ["i"]}, "zz")))
