@@ -44,6 +44,11 @@ class HiveDruidError(Exception):
         self.span = span
         self.hint = hint
 
+    @property
+    def kind(self) -> str:
+        """The name of this error in golden files and in the query log."""
+        return type(self).__name__
+
     def at(self, span: Span | None) -> HiveDruidError:
         """This error, with the position if it has none yet."""
         if self.span is None:
@@ -70,6 +75,10 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
         super().__init__(message, span=span, hint="run SHOW TABLES to list the tables")
         self.database = database
         self.name = name
+
+    @property
+    def kind(self) -> str:
+        return SemanticError.__name__
 
 
 class UnsupportedError(HiveDruidError):

@@ -108,6 +108,6 @@ class LogEntry:
             message = error.message if isinstance(error, HiveDruidError) else str(error)
             if isinstance(error, ParseError | UnsupportedError) and holds_key(self._written_as):
                 self.values["statement"] = NOT_KEPT
-            kind = type(error).__name__
+            kind = error.kind if isinstance(error, HiveDruidError) else type(error).__name__
             self.values["outcome"] = f"{kind}: {redact(message)}" if self._texts else kind
         self._log.write(self.values)

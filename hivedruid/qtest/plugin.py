@@ -73,7 +73,7 @@ class ScriptItem(pytest.Item):
         if isinstance(excinfo.value, ScriptFailed):
             return report(excinfo.value.outcome, colour=self.config.get_terminal_writer().hasmarkup)
         if isinstance(excinfo.value, HiveDruidError):
-            return f"{type(excinfo.value).__name__}: {excinfo.value.message}"
+            return f"{excinfo.value.kind}: {excinfo.value.message}"
         return super().repr_failure(excinfo, *args, **kwargs)
 
     def reportinfo(self) -> tuple[Path, None, str]:

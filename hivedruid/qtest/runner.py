@@ -327,7 +327,7 @@ def _error_text(error: HiveDruidError, statement: SourceStatement | None = None)
         line = error.span.line - (statement.line - 1 if statement is not None and same else 0)
         place = f" (line {line}, column {error.span.column})"
     hint = f"hint: {one_line(error.hint)}\n" if error.hint else ""
-    return f"{type(error).__name__}: {one_line(error.message)}{place}\n{hint}"
+    return f"{error.kind}: {one_line(error.message)}{place}\n{hint}"
 
 
 def _place(statement: SourceStatement) -> str:
