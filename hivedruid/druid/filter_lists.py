@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 Filter = dict[str, Any]
@@ -16,12 +17,14 @@ def merged(op: str, fields: list[Filter]) -> list[Filter]:
 
 
 def _flattened(op: str, fields: list[Filter]) -> list[Filter]:
-    flat: list[Filter] = []
-    for field in fields:
-        for part in field["fields"] if field["type"] == op else [field]:
-            if part not in flat:
-                flat.append(part)
-    return flat
+    """The fields without nesting and repetition."""
+    parts = [part for field in fields for part in (field["fields"] if field["type"] == op else [field])]
+    if len(parts) < 2:
+        return parts
+    distinct: dict[str, Filter] = {}
+    for part in parts:
+        distinct.setdefault(json.dumps(part, sort_keys=True), part)
+    return list(distinct.values())
 
 
 def _merge_lists(fields: list[Filter], *, negated: bool) -> list[Filter]:

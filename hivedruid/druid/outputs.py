@@ -67,11 +67,13 @@ class Outputs:
     def dimensions(self) -> list[Json]:
         """The keys as dimensions."""
         dimensions: list[Json] = []
+        taken: set[str] = set()
         for column, rex in self.keys:
             source = self.inputs.key(rex)
             called = self.inputs.column(rex).name if isinstance(rex, Ref) else source.name
             own = called != TIME_COLUMN and not called.startswith("$")
-            name = _fresh(called if own else f"d{len(dimensions)}", {d["outputName"] for d in dimensions})
+            name = _fresh(called if own else f"d{len(dimensions)}", taken)
+            taken.add(name)
             self.by_id[column.id] = Output(name, source.type)
             dimensions.append(
                 {"type": "default", "dimension": source.name, "outputName": name, "outputType": source.type}

@@ -102,7 +102,8 @@ class Evaluator:
         inner = self.scope(node.input.columns)
         functions = [window(over, inner) for over in overs]
         computed: dict[Rex, int] = {over: len(node.input.columns) + i for i, over in enumerate(overs)}
-        exprs = [compiled(rex, self.scope(node.input.columns, computed)) for rex in node.exprs]
+        scope = self.scope(node.input.columns, computed)
+        exprs = [compiled(rex, scope) for rex in node.exprs]
 
         def rows() -> Rows:
             input_rows = below()

@@ -54,7 +54,8 @@ class Grouping:
     def __init__(self, block: SelectBlock, group: exp.Group | None) -> None:
         self.block = block
         self.group = group
-        self.keys: list[Rex] = []
+        self.keys: dict[Rex, int] = {}
+        """The distinct keys with their positions."""
         self.sets: tuple[tuple[int, ...], ...] | None = None
 
     def aggregate(self, every: list[Rex]) -> Lift:
@@ -135,9 +136,7 @@ class Grouping:
                 span=self.block.b.span(e),
                 hint="compute it in a subquery, as a column",
             )
-        if rex not in self.keys:
-            self.keys.append(rex)
-        return self.keys.index(rex)
+        return self.keys.setdefault(rex, len(self.keys))
 
     def _positions(self, items: Sequence[exp.Expr]) -> list[int]:
         return [p for p in (self._add_key(e) for e in items) if p is not None]
@@ -185,7 +184,7 @@ class Grouping:
             return Literal(t.BIGINT, 0)
         bits: Rex | None = None
         for arg in rex.args:
-            shift = Literal(t.INT, len(self.keys) - 1 - self.keys.index(arg))
+            shift = Literal(t.INT, len(self.keys) - 1 - self.keys[arg])
             bit = Call(t.BIGINT, "grouping_bit", (grouping_id.ref, shift))
             bits = bit if bits is None else Call(t.BIGINT, "+", (Call(t.BIGINT, "*", (bits, Literal(t.INT, 2))), bit))
         assert bits is not None

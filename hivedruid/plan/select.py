@@ -205,7 +205,8 @@ class SelectBlock:
         hidden = [self._value(rex) for rex in hidden]
         every = [rex for _, rex in items] + hidden + [rex for rex in (having_rex, self.generator) if rex]
         lift: Lift = lambda rex: rex  # noqa: E731
-        if group is not None or any(has_own_aggregate(rex, self.input_columns) for rex in every):
+        inputs = self.input_columns
+        if group is not None or any(has_own_aggregate(rex, inputs) for rex in every):
             lift = Grouping(self, group).aggregate(every)
             self._refuse_generated([*self.node.expressions(), *([having_rex] if having_rex else [])])
             if having_rex is not None:

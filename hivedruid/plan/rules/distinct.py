@@ -74,8 +74,10 @@ class _Expansion:
         self.calls = calls
         self.distinct = distinct
         self.context = context
-        self.parts = list(dict.fromkeys(p for c in calls if not c.distinct for p in _parts(c)))
-        self.keys = list(dict.fromkeys([*node.keys, *(a for args in distinct for a in args)]))
+        parts = dict.fromkeys(p for c in calls if not c.distinct for p in _parts(c))
+        self.parts = {part: position for position, part in enumerate(parts)}
+        keys = dict.fromkeys([*node.keys, *(a for args in distinct for a in args)])
+        self.keys = {key: position for position, key in enumerate(keys)}
         self.key_columns = [context.new_column(f"_k{i}", k.type) for i, k in enumerate(self.keys)]
         self.part_columns = [context.new_column(f"_p{i}", p.type) for i, p in enumerate(self.parts)]
         self.lists = list(distinct)
@@ -83,11 +85,11 @@ class _Expansion:
             self.lists.append(())
         has_sets = node.grouping_sets is not None or len({self._sets(args) for args in self.lists}) > 1
         self.grouping_id = context.new_column("_g", BIGINT) if has_sets else None
-        self.totals: list[tuple[Agg, PlanColumn]] = []
+        self.totals: dict[Agg, PlanColumn] = {}
 
     def _sets(self, arguments: Arguments) -> tuple[tuple[int, ...], ...]:
         """The inner grouping sets for a list of arguments: one for each set of keys."""
-        added = {i for i, k in enumerate(self.keys) if k in arguments}
+        added = {self.keys[a] for a in arguments}
         every = (tuple(range(len(self.aggregate.keys))),)
         return tuple(tuple(sorted({*kept, *added})) for kept in self.aggregate.grouping_sets or every)
 
@@ -108,7 +110,7 @@ class _Expansion:
         outputs = [self._distinct(c) if c.distinct else _whole(c, self._part) for c in self.calls]
         names = [self.context.new_column(c.name, c.type) for c in node.columns[:width]]
         keys = tuple(c.ref for c in self.key_columns[:width])
-        outer = Aggregate((*names, *(c for _, c in self.totals)), inner, keys, tuple(call for call, _ in self.totals))
+        outer = Aggregate((*names, *self.totals.values()), inner, keys, tuple(self.totals))
         return Project(node.columns, outer, (*(c.ref for c in names), *outputs))
 
     def _outer_sets(self, inner: DruidQuery) -> Node | None:
@@ -122,8 +124,7 @@ class _Expansion:
         id_ = self.context.new_column("_set", BIGINT)
         arguments = Literal(BIGINT, 1 << (len(self.keys) - width))
         keys = (*(c.ref for c in self.key_columns[:width]), Call(BIGINT, "div", (self.grouping_id.ref, arguments)))
-        calls = tuple(call for call, _ in self.totals)
-        outer = Aggregate((*names, id_, *(c for _, c in self.totals)), inner, keys, calls)
+        outer = Aggregate((*names, id_, *self.totals.values()), inner, keys, tuple(self.totals))
         exprs = (*(c.ref for c in names), *outputs, id_.ref)[: len(node.columns)]
 
         def push() -> DruidQuery:
@@ -135,7 +136,7 @@ class _Expansion:
 
     def _distinct(self, call: Agg) -> Rex:
         """Whether a row counts: all its arguments are not null."""
-        columns = [self.key_columns[self.keys.index(a)] for a in call.args]
+        columns = [self.key_columns[self.keys[a]] for a in call.args]
         terms = self._of_set(call.args)
         if call.op == "count" and len(columns) > 1:
             terms += [Call(BOOLEAN, "is_not_null", (c.ref,)) for c in columns]
@@ -143,7 +144,7 @@ class _Expansion:
         return self._total(Agg(call.type, call.op, (columns[0].ref,), condition=conjunction(terms)))
 
     def _part(self, part: Agg) -> Rex:
-        column = self.part_columns[self.parts.index(part)]
+        column = self.part_columns[self.parts[part]]
         op = PARTIAL.get(part.op, "max")  # of the single row of the set of the keys alone
         return self._total(Agg(part.type, op, (column.ref,), condition=conjunction(self._of_set(()))))
 
@@ -159,12 +160,9 @@ class _Expansion:
 
     def _total(self, call: Agg) -> Rex:
         """The column of a call of the outer aggregation, which contains each call once."""
-        for known, column in self.totals:
-            if known == call:
-                return column.ref
-        column = self.context.new_column(f"_t{len(self.totals)}", call.type)
-        self.totals.append((call, column))
-        return column.ref
+        if call not in self.totals:
+            self.totals[call] = self.context.new_column(f"_t{len(self.totals)}", call.type)
+        return self.totals[call].ref
 
 
 def _parts(call: Agg) -> list[Agg]:
