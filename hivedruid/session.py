@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
+MAX_FRAMES = 16_000
+"""The recursion limit of Python. 500 nested parentheses or calls take 14,000 frames of the parser; the C stack overflows
+at more than twice as many, if it has the usual 8 MB."""
 
 
 def _quiet(_text: str) -> None:
@@ -79,6 +83,7 @@ class Session:
         info: Callable[[str], None] = _quiet,
         confirm: Callable[[str], bool] = _no,
     ) -> None:
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_FRAMES))
         self.home = home.absolute()
         self._defaults = defaults.read(self.home)
         self.settings = Settings({**self._defaults, **(hiveconf or {})})

@@ -21,6 +21,13 @@ ARROW_BATCH = 16_384
 _ARROW_TYPES = frozenset(("BIGINT", "DOUBLE", "VARCHAR"))
 """Types whose Arrow arrays have the same values as the Python objects; a HUGEINT, for example, becomes a decimal."""
 
+MAX_DEPTH = 5000
+"""The maximum depth of an expression: a chain of 500 sums has 2,500 levels."""
+MANY_CALLS = 200
+"""The number of parentheses from which common subexpressions are not searched for: the search takes cubic time."""
+# DuckDB 2.0.0 fails to bind NOT (CASE WHEN x IS NOT NULL … ELSE NULL END < …) over a file whose x are all null.
+_DISABLED = "statistics_propagation"
+
 
 class Duck:
     """A DuckDB database. With one thread, sums of doubles are computed in the same order in every run."""
@@ -29,6 +36,7 @@ class Duck:
         self._connection = duckdb.connect(
             config={
                 "threads": threads,
+                "max_expression_depth": MAX_DEPTH,
                 "temp_directory": str(temporary),
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
@@ -36,12 +44,15 @@ class Duck:
         )
         # Instants are converted between zones by name; the session's own zone must not add a third.
         self._connection.execute("SET TimeZone = 'UTC'")
-        # DuckDB 2.0.0 fails to bind NOT (CASE WHEN x IS NOT NULL … ELSE NULL END < …) over a file whose x are all null.
-        self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+        self._disabled = ""
         self._macros: set[str] = set()
 
     def prepare(self, sql: str) -> None:
-        """Create the macros that a statement uses."""
+        """Create the macros that a statement uses, and choose the optimizers for it."""
+        disabled = f"{_DISABLED},common_subexpressions" if sql.count("(") > MANY_CALLS else _DISABLED
+        if disabled != self._disabled:
+            self._connection.execute(f"SET disabled_optimizers = '{disabled}'")
+            self._disabled = disabled
         for macro in macros_for(sql):
             if macro not in self._macros:
                 self._connection.execute(macro)

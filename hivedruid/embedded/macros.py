@@ -10,11 +10,10 @@ _NUMBER = r"[+-]?(NaN|Infinity|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[fF
 _HEX_NUMBER = r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?"
 
 MACROS: dict[str, str] = {
-    # BIGINT arithmetic that wraps as Java's does: computed in 128 bits, cut to 64.
+    # BIGINT arithmetic that wraps as Java's does: computed in 128 bits, cut to 64. It uses its argument once, so that
+    # the SQL of a chain of operators is as long as the chain.
     "druid_wrap(h)": """
-        CASE WHEN h BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST(h AS BIGINT)
-        ELSE CAST((((h + 9223372036854775808) % 18446744073709551616) + 18446744073709551616)
-             % 18446744073709551616 - 9223372036854775808 AS BIGINT) END""",
+        CAST(((h + 9223372036854775808) & CAST(18446744073709551615 AS HUGEINT)) - 9223372036854775808 AS BIGINT)""",
     "druid_divide(a, b)": "CASE WHEN b = -1 THEN druid_wrap(-CAST(a AS HUGEINT)) ELSE a // b END",
     "druid_modulo(a, b)": "CASE WHEN b = -1 THEN CASE WHEN a IS NOT NULL THEN 0 END ELSE a % b END",
     "druid_power(a, b)": """

@@ -13,6 +13,7 @@ from hivedruid.plan.rules import RULES, Rule, RuleContext
 
 MAX_PASSES = 20
 MAX_STEPS = 2000
+"""Of a plan without inputs; each node adds `MAX_PASSES`."""
 
 
 Around = Callable[[Node], Node]
@@ -36,7 +37,7 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
 
     Raises PlanError, naming the rule, if a rule changes the schema or the rules do not terminate.
     """
-    driver = _Driver(context, rules, trace or Trace())
+    driver = _Driver(context, rules, trace or Trace(), MAX_STEPS + MAX_PASSES * sum(1 for _ in node.walk()))
     required = {c.id for c in node.columns}
     node = prune(node, required)  # before the rules, too: a native query of a wide table is long
     seen = [node]
@@ -53,7 +54,8 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
 
 
 class _Driver:
-    def __init__(self, context: RuleContext, rules: Sequence[Rule], trace: Trace) -> None:
+    def __init__(self, context: RuleContext, rules: Sequence[Rule], trace: Trace, most: int) -> None:
+        self.most = most
         self.context = context
         self.rules = rules
         self.trace = trace
@@ -105,7 +107,7 @@ class _Driver:
             raise PlanError(f"rule {name} changed the columns of a {type(before).__name__}")
         self.trace.fired.append(name)
         self.steps += 1
-        if self.steps > MAX_STEPS:
+        if self.steps > self.most:
             raise PlanError(f"rule {name} does not terminate")
 
     def _subqueries(self, node: Node) -> Node:

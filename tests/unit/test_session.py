@@ -180,7 +180,7 @@ def test_fields_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
 def test_an_expression_nested_too_deeply_is_a_plain_error(tmp_path: Path) -> None:
     with Session(tmp_path) as session:
         run(session, "CREATE EXTERNAL TABLE t (`__time` timestamp, i bigint) STORED BY 'druid'")
-        assert "nested too deeply" in failed(session, f"SELECT {' + '.join(['i'] * 5000)} FROM t").message
+        assert "nested too deeply" in failed(session, f"SELECT {' + '.join(['i'] * 50_000)} FROM t").message
 
 
 def test_a_condition_of_thousands_of_terms_is_pushed(tmp_path: Path) -> None:

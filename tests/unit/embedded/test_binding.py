@@ -92,4 +92,5 @@ def test_a_text_is_named_only_where_it_is_used_twice() -> None:
     assert once([text], lambda texts: f"{texts[0]} * {texts[0]}") == (
         f"list_transform([{{'f0': {text}}}], lambda b0: b0.f0 * b0.f0)[1]"
     )
-    assert once([text], lambda texts: f"druid_wrap({texts[0]})").startswith("list_transform([{")
+    assert once([text], lambda texts: f"druid_divide({texts[0]}, 2)").startswith("list_transform([{")
+    assert once([text], lambda texts: f"druid_wrap({texts[0]})") == f"druid_wrap({text})"
