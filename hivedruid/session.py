@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_DEPTH = 16
 MAX_FRAMES = 16_000
-"""The recursion limit of Python. 500 nested parentheses or calls take 14,000 frames of the parser; the C stack overflows
-at more than twice as many, if it has the usual 8 MB."""
+"""The recursion limit of Python. 500 nested parentheses or calls take 14,000 frames of the parser. A C stack of the
+usual 8 MB is sufficient for more than twice as many."""
 
 
 def _quiet(_text: str) -> None:
