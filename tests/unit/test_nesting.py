@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hivedruid.errors import HiveDruidError
 from hivedruid.session import Session
 from tests.support.loads import ingest
+
+if TYPE_CHECKING:
+    from hivedruid.plan.physical import DruidRead
+    from hivedruid.results import Batches
 
 DEPTH = 500
 
@@ -86,3 +91,22 @@ def test_too_many_parts_are_an_error_with_a_position(session: Session, text: str
     with pytest.raises(HiveDruidError) as error:
         run(session, text)
     assert error.value.span is not None
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4])
+def test_the_native_query_of_a_cte_runs_once(session: Session, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries: list[object] = []
+    rows = session.store.rows
+
+    def counted(read: DruidRead) -> Batches:
+        queries.append(read.query)
+        return rows(read)
+
+    monkeypatch.setattr(session.store, "rows", counted)
+    joins = "".join(
+        f", c{n} AS (SELECT x.page, x.s + y.s AS s FROM c{n - 1} x JOIN c{n - 1} y ON x.page = y.page)"
+        for n in range(1, levels + 1)
+    )
+    text = f"WITH c0 AS (SELECT page, sum(b) AS s FROM t GROUP BY page){joins} SELECT s FROM c{levels}"
+    assert run(session, text) == [(3 * 2**levels,)]
+    assert len(queries) == 1
