@@ -54,9 +54,9 @@ class DruidClient:
     @overload
     def get(self, service: Service, path: str, shape: type[T], *, missing: M) -> T | M: ...
     def get(self, service: Service, path: str, shape: type[Any], *, missing: Any = _REFUSED) -> Any:
-        """The JSON at a path, as a type of `wire`; `missing`, if given, is returned for 404."""
+        """The JSON at a path, as a type of `wire`; `missing`, if given, is returned for 404 and 204."""
         response = self._send("GET", service, path)
-        if missing is not _REFUSED and response.status_code == 404 and not is_page(response.content):
+        if missing is not _REFUSED and response.status_code in (404, 204) and not is_page(response.content):
             return missing
         return self._value("GET", service, path, response, shape)
 

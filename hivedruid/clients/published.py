@@ -3,7 +3,7 @@ back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -173,27 +173,35 @@ class Published:
     # --- cleanup -----------------------------------------------------------------------------------------------
 
     def settle(self, segments: Sequence[Segment]) -> None:
-        """Mark the replaced segments, and the tombstones that hide them, as unused; Druid itself would do so later."""
+        """Mark the replaced segments, and the tombstones that hide them, as unused; Druid itself would do so later.
+
+        The tombstones follow when the servers have dropped what they hide: if a server dropped a tombstone first,
+        queries would read the hidden segment until it is dropped, too.
+        """
         if self._load.replaces != "all" or not self._before.used:
             return
         used = {segment.id for segment in self._segments.used(self._spans)}
-        for some in (self._before.used, [s for s in segments if s.is_tombstone]):
-            self._segments.mark_unused([s for s in some if s.id in used])
-        self._wait_until_gone()
+        self._segments.mark_unused([s for s in self._before.used if s.id in used])
+        tombstones = [s for s in segments if s.is_tombstone and s.id in used]
+        if tombstones:
+            old = {s.id for s in self._before.used}
+            self._wait_until_gone(lambda: not old & self._segments.served(self._before.used))
+            self._segments.mark_unused(tombstones)
+        self._wait_until_gone(self._is_none_read)
 
     def let_go(self) -> None:
         """Mark all earlier segments as unused, if nothing replaces them."""
         used = {segment.id for segment in self._segments.used(self._spans)}
         self._segments.mark_unused([s for s in self._before.used if s.id in used])
-        self._wait_until_gone()
+        self._wait_until_gone(self._is_none_read)
 
-    def _wait_until_gone(self) -> None:
+    def _is_none_read(self) -> bool:
+        """Whether queries read none of the old segments."""
+        parts = parts_of(self._segments.seen(self._before.used))
+        return not any(s.has_part_in(parts) for s in self._before.used)
+
+    def _wait_until_gone(self, are_gone: Callable[[], bool]) -> None:
         self._progress(f"waiting for the old segments of {self._load.data_source} to be unloaded")
-
-        def are_gone() -> bool:
-            parts = parts_of(self._segments.seen(self._before.used))
-            return not any(s.has_part_in(parts) for s in self._before.used)
-
         if not wait_until(are_gone, self._cluster.patience):
             raise DruidError(
                 f"the rows are stored, but timed out after {self._cluster.patience:g} s waiting for the old segments to"

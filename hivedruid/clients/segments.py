@@ -92,6 +92,12 @@ class Segments:
         found = self._client.get("broker", path, list[wire.Candidate])
         return [_visible(self._data_source, item) for item in found if item.locations]
 
+    def served(self, around: Sequence[Segment]) -> set[str]:
+        """The ids of the segments that servers have in the time of these segments, including hidden ones."""
+        span = interval((min(s.start for s in around), max(s.end for s in around))).replace("/", "_")
+        path = f"/druid/coordinator/v1/datasources/{self._source}/intervals/{span}"
+        return set(self._client.get("coordinator", path, list[str], missing=()))
+
     def visible(self) -> tuple[Segment, ...]:
         """The segments that queries read, or parts of them, without tombstones; ordered by time."""
         found = self._client.get("broker", CANDIDATES.format(self._source), list[wire.Candidate], missing=())

@@ -40,6 +40,20 @@ def test_intervals_alone_are_replaced(druid: DruidCluster, new_data_source: NewD
     assert values(druid, name) == [3, 4, 6, 7, 8]
 
 
+def test_what_tombstones_hide_is_dropped_before_them(
+    druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
+) -> None:
+    """A server that dropped a tombstone first would show the rows that it hid, for a moment."""
+    name = new_data_source("t")
+    segments = Segments(druid.client, name)
+    for _ in range(3):
+        druid.ingest(load_of(name, {1: 1, 2: 2, 3: 3}, "all"), NoJournal())
+        old = segments.used()
+        druid.ingest(load_of(name, {1: 4}, "all"), NoJournal())
+        assert not {segment.id for segment in old} & segments.served(old)
+        assert values(druid, name) == [4]
+
+
 def test_rows_join_segments_that_are_finer_or_wider(
     druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad
 ) -> None:
