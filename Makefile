@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
+JOBS := 2
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart test check format update-goldens equivalence conformance soak bench lock clean
@@ -48,24 +49,22 @@ quickstart: $(VENV)/.installed
 	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
 	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
-# The quick tests in two processes, then those that need Spark or the real Druid and Kafka in three, since they often wait.
-# Each process starts and stops a Spark server, a Druid and a Kafka of its own. The tests of a module stay together, and
-# the modules keep the order of tests/conftest.py, the longest first.
-PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1
-QUICK = --numprocesses 2 --dist worksteal -m "not spark and not cluster"
-SLOW = --numprocesses 3 --dist loadfile --no-loadscope-reorder -m "spark or cluster"
+# The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two processes,
+# which start and stop their own Spark server and their own Druid and Kafka. The tests of a module stay together.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --durations 30 --durations-min 1
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
-	@$(PYTEST) $(QUICK)
-	@$(PYTEST) $(SLOW)
+	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) --dist loadfile -m "spark and not cluster"
+	@$(PYTEST) --dist loadfile -m cluster
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
-	@$(PYTEST) $(QUICK)
+	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
 
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -39,23 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(sharing.close)
 
 
-LONGEST = (
-    "equivalence/test_equivalence.py",
-    "integration/test_ingestion_outages.py",
-    "equivalence/test_goldens.py",
-    "integration/test_goldens.py",
-    "integration/test_ingestion_killed.py",
-    "integration/test_spark_standalone.py",
-    "integration/test_local.py",
-    "equivalence/test_wrong_answers_of_others.py",
-)
-"""The modules that take longest, which run first: a process that begins with one of them last would be waited for."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.relative_to(here).as_posix(), len(place)))
     for item in items:
         for marker, folders in FOLDERS.items():
             if folders & set(item.path.relative_to(here).parts[:-1]):
