@@ -52,11 +52,15 @@ class DruidClient:
     @overload
     def get(self, service: Service, path: str, shape: type[T]) -> T: ...
     @overload
-    def get(self, service: Service, path: str, shape: type[T], *, missing: M) -> T | M: ...
-    def get(self, service: Service, path: str, shape: type[Any], *, missing: Any = _REFUSED) -> Any:
-        """The JSON at a path, as a type of `wire`; `missing`, if given, is returned for 404 and 204."""
+    def get(self, service: Service, path: str, shape: type[T], *, missing: M, no_content: bool = False) -> T | M: ...
+    def get(
+        self, service: Service, path: str, shape: type[Any], *, missing: Any = _REFUSED, no_content: bool = False
+    ) -> Any:
+        """The JSON at a path, as a type of `wire`; `missing`, if given, is returned for 404, and for 204 (which some
+        endpoints send instead) if `no_content`."""
         response = self._send("GET", service, path)
-        if missing is not _REFUSED and response.status_code in (404, 204) and not is_page(response.content):
+        absent = (404, 204) if no_content else (404,)
+        if missing is not _REFUSED and response.status_code in absent and not is_page(response.content):
             return missing
         return self._value("GET", service, path, response, shape)
 

@@ -96,7 +96,7 @@ class Segments:
         """The ids of the segments that servers have in the time of these segments, including hidden ones."""
         span = interval((min(s.start for s in around), max(s.end for s in around))).replace("/", "_")
         path = f"/druid/coordinator/v1/datasources/{self._source}/intervals/{span}"
-        return set(self._client.get("coordinator", path, list[str], missing=()))
+        return set(self._client.get("coordinator", path, list[str], missing=(), no_content=True))
 
     def visible(self) -> tuple[Segment, ...]:
         """The segments that queries read, or parts of them, without tombstones; ordered by time."""
