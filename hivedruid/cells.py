@@ -24,7 +24,7 @@ from hivedruid.catalog.types import (
     array_of,
     decimal,
 )
-from hivedruid.results import Batch, Batches, Column, values
+from hivedruid.results import Batches, Column, values
 
 Formatter = Callable[[Any], str]
 
@@ -37,7 +37,7 @@ def padded(columns: Sequence[HiveType], rows: Iterator[tuple[Any, ...]]) -> Iter
     if not fillers:
         return rows
     if isinstance(rows, Batches):
-        return rows.mapped(lambda batch: Batch(batch.size, _filled_columns(batch.columns, fillers)))
+        return rows.mapped(lambda columns: _filled_columns(columns, fillers))
     return (_filled(row, fillers) for row in rows)
 
 

@@ -115,6 +115,7 @@ class ConnectError(ExecutionError):
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A hint with the closest candidate, or None if nothing is close."""
+    # Like difflib.get_close_matches, which compares all candidates above 0.6 completely: slow for thousands of tables.
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(b=name)

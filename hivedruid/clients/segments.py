@@ -87,14 +87,14 @@ class Segments:
         """The segments that queries read between the first and the last of these segments, without tombstones."""
         if not around:
             return []
-        span = interval((min(s.start for s in around), max(s.end for s in around)))
+        span = interval(_hull(around))
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
         found = self._client.get("broker", path, list[wire.Candidate])
         return [_visible(self._data_source, item) for item in found if item.locations]
 
     def served(self, around: Sequence[Segment]) -> set[str]:
         """The ids of the segments that servers have in the time of these segments, including hidden ones."""
-        span = interval((min(s.start for s in around), max(s.end for s in around))).replace("/", "_")
+        span = interval(_hull(around)).replace("/", "_")
         path = f"/druid/coordinator/v1/datasources/{self._source}/intervals/{span}"
         return set(self._client.get("coordinator", path, list[str], missing=(), no_content=True))
 
@@ -226,6 +226,11 @@ def wait_until(check: Callable[[], bool], patience: float) -> bool:
 
 def _ids(segments: Sequence[Segment]) -> dict[str, list[str]]:
     return {"segmentIds": [segment.id for segment in segments]}
+
+
+def _hull(segments: Sequence[Segment]) -> tuple[int, int]:
+    """From the first to the last of these segments."""
+    return min(s.start for s in segments), max(s.end for s in segments)
 
 
 def written_by_others(used: Iterable[Segment], before: Iterable[Segment], new: Iterable[Segment]) -> list[Segment]:

@@ -309,8 +309,8 @@ class DruidExpressions:
         whole = f"timestamp_format({text},'{pattern}{'.S' if zoned else ''}','{zone}')"
         parts = [f"timestamp_format({text},'{pattern}.{'S' * digits}','{zone}')" for digits in (1, 2, 3)]
         plain = (
-            f"case_searched({text} % 1000 == 0,{whole},{text} % 100 == 0,{parts[0]},{text} % 10 =="
-            f" 0,{parts[1]},{parts[2]})"
+            f"case_searched({text} % 1000 == 0,{whole},{text} % 100 == 0,{parts[0]},"
+            f"{text} % 10 == 0,{parts[1]},{parts[2]})"
         )
         return (
             f"concat({plain},{string_literal(' ' + self.session_zone)})" if value.type.name.endswith("zone") else plain

@@ -66,8 +66,8 @@ def moments(name: str, field: str) -> Json:
     }
     return native | {
         "fold": (
-            f"array({count} + 1.0, {mean} + ({x} - {mean}) / ({count} + 1.0), {squares} + ({x} - {mean}) * ({x} -"
-            f" {moved}))"
+            f"array({count} + 1.0, {mean} + ({x} - {mean}) / ({count} + 1.0), "
+            f"{squares} + ({x} - {mean}) * ({x} - {moved}))"
         ),
         "combine": (
             f"array({count} + {count_b}, {mean} + {apart} * {share}, "

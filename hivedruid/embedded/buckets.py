@@ -45,9 +45,10 @@ def bucketed(granularity: Granularity, rows: Relation, spans: Spans) -> Buckets:
     )
     following = granularity.end("b.start")
     steps = (
-        f"WITH RECURSIVE b AS (SELECT lo, hi, {granularity.floor('lo')} AS start FROM ({' UNION ALL '.join(parts)}) AS"
-        f" p UNION ALL SELECT lo, hi, {following} FROM b WHERE {following} <= hi) SELECT lo, start,"
-        f" {granularity.floor('start')} AS rounded FROM b"
+        "WITH RECURSIVE b AS ("
+        f"SELECT lo, hi, {granularity.floor('lo')} AS start FROM ({' UNION ALL '.join(parts)}) AS p"
+        f" UNION ALL SELECT lo, hi, {following} FROM b WHERE {following} <= hi)"
+        f" SELECT lo, start, {granularity.floor('start')} AS rounded FROM b"
     )
     # the parts of a bucket in two segments are one row, with the rounded time
     stamp = "CASE WHEN count(*) OVER (PARTITION BY rounded) > 1 THEN rounded ELSE start END"

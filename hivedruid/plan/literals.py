@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
-from hivedruid.results import Batch, Batches, Column
+from hivedruid.results import Batches, Column
 
 ZONE = (
     r"Z|[+-][0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?|(?:UTC|GMT|UT)(?:[+-][0-9]{2}:[0-9]{2})?|[CEMW]ET"
@@ -66,7 +66,7 @@ def rows_in_zone(rows: Iterable[tuple[Any, ...]], zone: str) -> Iterator[tuple[A
     """The rows with zoned times in the session's time zone."""
     session = zone_of(zone)
     if isinstance(rows, Batches):
-        return rows.mapped(lambda batch: Batch(batch.size, tuple(_in_zone(c, session) for c in batch.columns)))
+        return rows.mapped(lambda columns: tuple(_in_zone(column, session) for column in columns))
     return (tuple(in_zone(value, session) for value in row) for row in rows)
 
 
