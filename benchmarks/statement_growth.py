@@ -67,6 +67,9 @@ AXES: dict[str, Axis] = {
     "subqueries": Axis(DEPTHS, lambda n: f"SELECT page FROM {'(SELECT page FROM ' * n}wiki{') x' * n}"),
     "CTEs": Axis(DEPTHS, lambda n: "WITH c0 AS (SELECT page FROM wiki)"
         + "".join(f", c{i} AS (SELECT page FROM c{i - 1})" for i in range(1, n)) + f" SELECT page FROM c{n - 1}"),
+    "CTEs with two references": Axis(DEPTHS, lambda n: "WITH c0 AS (SELECT page, sum(added) AS s FROM wiki"
+        " GROUP BY page)" + "".join(f", c{i} AS (SELECT a.page, b.s FROM c{i - 1} a JOIN c{i - 1} b"
+        " ON a.page = b.page)" for i in range(1, n)) + f" SELECT page FROM c{n - 1}"),
 }  # fmt: skip
 IN_A_LARGE_HOME = (
     "SELECT page FROM wiki", "WITH c AS (SELECT page FROM wiki) SELECT page FROM c", "CREATE TABLE free{n} (a int)",

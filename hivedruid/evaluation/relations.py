@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hivedruid.evaluation.aggregates import Fold, aggregate, key
@@ -32,6 +33,7 @@ class Evaluator:
     zone: str
     leaf: Callable[[Node], Relation | None]
     _subqueries: dict[int, Any] = field(default_factory=dict)
+    _ctes: dict[int, Relation] = field(default_factory=dict)
 
     def relation(self, node: Node) -> Relation:
         """A function that computes the node's rows. Raises NotLocal for unsupported nodes."""
@@ -90,6 +92,12 @@ class Evaluator:
         scope = self.scope(())
         rows = [[compiled(rex, scope) for rex in row] for row in node.rows]
         return lambda: [tuple([value(()) for value in row]) for row in rows]
+
+    def cte_scan(self, node: nodes.CteScan) -> Relation:
+        """The rows of a CTE, computed once for all references."""
+        if id(node.plan) not in self._ctes:
+            self._ctes[id(node.plan)] = cache(self.relation(node.plan))
+        return self._ctes[id(node.plan)]
 
     def filter(self, node: nodes.Filter) -> Relation:
         below = self.relation(node.input)
@@ -366,6 +374,7 @@ class _JoinPlan:
 
 _RELATIONS: dict[type[Node], Callable[[Evaluator, Any], Relation]] = {
     nodes.Values: Evaluator.values,
+    nodes.CteScan: Evaluator.cte_scan,
     nodes.Filter: Evaluator.filter,
     nodes.Project: Evaluator.project,
     nodes.Aggregate: Evaluator.aggregate,

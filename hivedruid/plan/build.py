@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -27,6 +29,24 @@ if TYPE_CHECKING:
 MAX_VIEW_DEPTH = 32
 MAX_ROWS = (1 << 31) - 1
 """The maximum of LIMIT and OFFSET, which are ints in Hive and Spark."""
+MAX_COPIES = 16
+"""How often a CTE may contain another one before its references share one plan."""
+
+
+@dataclass
+class Cte:
+    """A CTE in scope, and the CTEs that its query sees.
+
+    Each reference builds a plan of its own, because conditions move from the reference into the plan. CTEs that refer
+    to each other several times would make such a plan exponential, so a large one is built once (`CteScan`).
+    """
+
+    expression: exp.CTE
+    visible: dict[str, Cte]
+    copies: Counter[int] = field(default_factory=Counter)
+    """How often the plan contains the query of each CTE, by the identity of its expression; set with the first plan."""
+    plan: Node | None = None
+    """The plan that all references share."""
 
 
 class Builder:
@@ -49,7 +69,12 @@ class Builder:
         self.depth = depth
         self.views = views if views is not None else {}
         """The queries of views, parsed once in a statement."""
-        self.ctes: dict[str, tuple[exp.CTE, dict[str, object]]] = {}
+        self.ctes: dict[str, Cte] = {}
+        self.copies: Counter[int] = Counter()
+        """How often the plan of the current CTE contains the query of each CTE."""
+        self.references: Counter[str] | None = None
+        """How often the statement contains each name of a table or CTE."""
+        self.has_cte_scans = False
         self.grouping_id: PlanColumn | None = None
 
     # --- names -------------------------------------------------------------------------------------------------
@@ -95,7 +120,7 @@ class Builder:
         if with_ is not None:
             self.ctes = dict(saved)
             for cte in with_.expressions:
-                self.ctes[cte.alias.lower()] = (cte, dict(self.ctes))
+                self.ctes[cte.alias.lower()] = Cte(cte, dict(self.ctes))
         try:
             if isinstance(e, exp.Select):
                 return SelectBlock(self, e, outer).build()
@@ -248,13 +273,8 @@ class Builder:
         name, database = e.name.lower(), (e.db or "").lower() or None
         alias = (e.alias or e.name).lower()
         if database is None and name in self.ctes:
-            cte, visible = self.ctes[name]
-            saved, self.ctes = self.ctes, visible  # type: ignore[assignment]
-            try:
-                node = self.query(cte.this, None)
-            finally:
-                self.ctes = saved
-            return node, Relation(alias, self._named(node, cte).columns)
+            node = self._cte(name, self.ctes[name])
+            return node, Relation(alias, self._named(node, self.ctes[name].expression).columns)
         table = self.snapshot.table(database, name)
         if table is None:
             shown = name if database is None else f"{database}.{name}"
@@ -265,6 +285,33 @@ class Builder:
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
         )
         return node, Relation(alias, renamed.columns, None if e.alias else table.database)
+
+    def _cte(self, name: str, cte: Cte) -> Node:
+        if cte.plan is not None:
+            return self._cte_scan(name, cte.plan)
+        saved = self.ctes, self.copies
+        self.ctes, self.copies = cte.visible, Counter({id(cte.expression): 1})
+        try:
+            plan = self.query(cte.expression.this, None)
+            cte.copies = self.copies
+        finally:
+            self.ctes, self.copies = saved
+        if max(cte.copies.values()) > MAX_COPIES and self._references(cte) > 1:
+            cte.plan = plan
+            return self._cte_scan(name, plan)
+        self.copies.update(cte.copies)
+        return plan
+
+    def _cte_scan(self, name: str, plan: Node) -> Node:
+        self.has_cte_scans = True
+        return nodes.CteScan(tuple(self.new_column(c.name, c.type) for c in plan.columns), name, plan)
+
+    def _references(self, cte: Cte) -> int:
+        """How often the statement contains the name of the CTE, which may also be that of another table."""
+        if self.references is None:
+            tables = cte.expression.root().find_all(exp.Table)
+            self.references = Counter(table.name.lower() for table in tables if not table.db)
+        return self.references[cte.expression.alias.lower()]
 
     def _scan(self, table: Table, e: exp.Expr) -> Node:
         table.check("read", self.span(e))

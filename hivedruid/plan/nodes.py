@@ -7,7 +7,7 @@ subquery can refer to an outer column, without renaming.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from typing import Literal as Choice
 
@@ -80,6 +80,17 @@ class Values(Node):
 
     def expressions(self) -> Iterator[Rex]:
         return (rex for row in self.rows for rex in row)
+
+
+@dataclass(frozen=True)
+class CteScan(Node):
+    """A reference to a CTE that is planned by itself and computed once; `columns[i]` is `plan.columns[i]`.
+
+    All references to the CTE have the same `plan`. It is not an input: no rule moves a node into it.
+    """
+
+    name: str
+    plan: Node = field(hash=False)  # the columns identify the node
 
 
 @dataclass(frozen=True)

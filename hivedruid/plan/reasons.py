@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
 from hivedruid.plan import nodes
+from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidQuery, Node
 from hivedruid.plan.rex import Agg, Call, Over, Rex, Subquery, refs, walk
 from hivedruid.plan.rules.aggregate import push_aggregate
@@ -32,7 +33,8 @@ class Left:
 
 def left_outside(plan: QueryPlan) -> tuple[Left, ...]:
     """Every operator that does not run in Druid, including those of subqueries, from the top down, with the reason."""
-    return tuple(Left(type(node).__name__, _reason(node, plan.context)) for node in _outside(plan.node))
+    nodes_outside = (node for root in with_ctes(plan.node) for node in _outside(root))
+    return tuple(Left(type(node).__name__, _reason(node, plan.context)) for node in nodes_outside)
 
 
 def _outside(node: Node) -> Iterator[Node]:
@@ -54,6 +56,8 @@ def _reason(node: Node, context: RuleContext) -> str:
         return f"{node.table.full_name} is not a Druid table"
     if isinstance(node, nodes.Values):
         return "constant rows"
+    if isinstance(node, nodes.CteScan):
+        return f"the CTE {node.name} is computed once for all its references"
     if isinstance(node, nodes.LateralView):
         return _refusal(lambda: push_lateral_view(node, context)) or "Druid does not compute the LATERAL VIEW exactly"
     if isinstance(node, nodes.SetOp):

@@ -7,6 +7,7 @@ of keys.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.query import native_query
 from hivedruid.druid.sources import comparable
+from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, Sort, TableScan
 from hivedruid.plan.physical import DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.rex import Call, Over, Ref, conjuncts, has, is_deterministic
@@ -34,13 +36,14 @@ def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[K
     filters: dict[int, tuple[KeyFilter, ...]] = {}
     if most == 0:
         return filters
-    queries = [id(n) for n in node.walk() if isinstance(n, DruidQuery)]
-    for join in node.walk():
+    every = [n for plan in with_ctes(node) for n in plan.walk()]
+    queries = Counter(id(n) for n in every if isinstance(n, DruidQuery))
+    for join in every:
         if not isinstance(join, Join) or join.condition is None:
             continue
         for big, small, column, key in _sides(join):
             target = _target(big, column) if _is_stable(small) else None
-            if target is None or queries.count(id(target[0])) > 1 or not _is_worth(target[0], small, most, context):
+            if target is None or queries[id(target[0])] > 1 or not _is_worth(target[0], small, most, context):
                 continue
             made = _key_filter(*target, small, key, most, context, job)
             if made is not None:

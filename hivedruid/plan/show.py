@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from hivedruid.plan import nodes
+from hivedruid.plan.ctes import cte_scans
 from hivedruid.plan.nodes import DruidQuery, Node
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
 
@@ -14,15 +15,25 @@ Attribute = str | int | list[str] | None
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "and", "or", "&", "|", "^"})
 
 
-def tree(node: Node, depth: int = 0, names: Mapping[int, str] | None = None) -> list[str]:
-    """One line per node, inputs indented below; a node that has a name, by its id(), is shown by its name only."""
+def tree(node: Node, names: Mapping[int, str] | None = None) -> list[str]:
+    """One line per node, inputs indented below; a node that has a name, by its id(), is shown by its name only.
+
+    The plans of shared CTEs follow, each with a line of its own above.
+    """
+    lines = _tree(node, 0, names)
+    for scan in cte_scans(node):
+        lines += [f"Cte(name=[{scan.name}])", *_tree(scan.plan, 1, names)]
+    return lines
+
+
+def _tree(node: Node, depth: int, names: Mapping[int, str] | None) -> list[str]:
     if names and id(node) in names:
         return ["  " * depth + names[id(node)]]
     lines = ["  " * depth + _label(node)]
     for child in node.inputs:
-        lines += tree(child, depth + 1, names)
+        lines += _tree(child, depth + 1, names)
     if isinstance(node, DruidQuery) and not isinstance(node.source, nodes.TableScan):
-        lines += tree(node.source, depth + 1)
+        lines += _tree(node.source, depth + 1, None)
     return lines
 
 
@@ -53,6 +64,8 @@ def _attributes(node: Node) -> dict[str, Attribute]:
         }
     if isinstance(node, nodes.TableScan):
         return {"table": node.table.full_name, "columns": [c.id for c in node.columns]}
+    if isinstance(node, nodes.CteScan):
+        return {"name": node.name, "columns": [c.id for c in node.columns]}
     if isinstance(node, nodes.Filter):
         return {"condition": show(node.condition)}
     if isinstance(node, nodes.Project):

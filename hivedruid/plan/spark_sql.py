@@ -20,7 +20,10 @@ Leaf = Callable[[Node], str | None]
 
 def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
     """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`."""
-    text = _Writer(zone, leaf).query(node)
+    writer = _Writer(zone, leaf)
+    text = writer.query(node)
+    if writer.ctes:
+        text = f"WITH {', '.join(writer.ctes.values())} {text}"
     if names is None or names == tuple(c.id for c in node.columns):
         return text
     renamed = ", ".join(
@@ -74,6 +77,9 @@ class _Writer:
         self.rex = SparkRex(zone, self._subquery)
         self.outside: list[set[str]] = []
         """The columns of the outer queries that the current subqueries read."""
+        self.ctes: dict[str, str] = {}
+        """The definitions of shared CTEs, in the order of WITH, by name."""
+        self._names: dict[int, str] = {}
 
     def query(self, node: Node) -> str:
         return self._block(node).text(self.rex)
@@ -249,6 +255,15 @@ class _Writer:
         outer = "OUTER " if node.outer else ""
         return _Block(f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {names}", node.columns)
 
+    def _cte_scan(self, node: nodes.CteScan) -> _Block:
+        if id(node.plan) not in self._names:
+            text = self.query(node.plan)
+            name = self._names[id(node.plan)] = quote_identifier(f"cte_{len(self.ctes)}")
+            self.ctes[name] = f"{name} AS ({text})"
+        pairs = zip(node.plan.columns, node.columns, strict=True)
+        exprs = ", ".join(f"{quote_identifier(a.id)} AS {quote_identifier(b.id)}" for a, b in pairs)
+        return _Block(f"(SELECT {exprs} FROM {self._names[id(node.plan)]})", node.columns)
+
     def _scan(self, node: nodes.TableScan) -> _Block:
         raise PlanError(f"table {node.table.full_name} has no view")
 
@@ -271,5 +286,6 @@ _WRITERS: dict[type[Node], Callable[[_Writer, object], _Block]] = {
     nodes.SetOp: _Writer._set_op,  # type: ignore[dict-item]
     nodes.Values: _Writer._values,  # type: ignore[dict-item]
     nodes.LateralView: _Writer._lateral_view,  # type: ignore[dict-item]
+    nodes.CteScan: _Writer._cte_scan,  # type: ignore[dict-item]
     nodes.TableScan: _Writer._scan,  # type: ignore[dict-item]
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.limits import DruidLimits
@@ -11,8 +11,9 @@ from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
+from hivedruid.plan.ctes import map_ctes, with_ctes
 from hivedruid.plan.literals import in_zone, zone_of
-from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
+from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
@@ -71,15 +72,9 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
     facts = builder.snapshot
     context = RuleContext(builder.zone, builder.new_column, facts.limits, facts.statistics, facts.settings)
-    views: list[str] = []
-    if facts.materialized_views:
-        from hivedruid.plan.materialize import answered_from_views
-
-        node = answered_from_views(node, builder, context, views)
-    if _has_parts(node):
-        node = _narrowed(node, context, tuple(r for r in rules if r in LOGICAL), trace)
-    node, asks = _with_answers(node, facts, context, rules)
-    node = optimize(node, context, rules, trace)
+    passes = _Passes(builder, context, rules, trace)
+    node = map_ctes(node, passes.run) if builder.has_cte_scans else node
+    node = passes.run(node)
     return QueryPlan(
         node,
         columns,
@@ -87,22 +82,43 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         tuple(trace.fired),
         builder.new_column,
         context,
-        tuple(views),
-        asks,
+        tuple(dict.fromkeys(passes.views)),
+        tuple(passes.asks),
         tuple(trace.plans),
     )
 
 
-def _with_answers(
-    node: Node, facts: PlannerFacts, context: RuleContext, rules: tuple[Rule, ...]
-) -> tuple[Node, tuple[Ask, ...]]:
-    """The plan with constants for the totals that are queried first."""
-    if facts.answers is None or rules == SCANS or not any(isinstance(n, nodes.Join) for n in node.walk()):
-        return node, ()
-    from hivedruid.plan.ask_first import AskFirst
+@dataclass
+class _Passes:
+    """The passes over a plan, in order; `views` and `asks` as in QueryPlan."""
 
-    first = AskFirst(context, rules, facts.now, facts.answers)
-    return first.plan(node), tuple(first.asks)
+    builder: Builder
+    context: RuleContext
+    rules: tuple[Rule, ...]
+    trace: Trace
+    views: list[str] = field(default_factory=list)
+    asks: list[Ask] = field(default_factory=list)
+
+    def run(self, node: Node) -> Node:
+        if self.builder.snapshot.materialized_views:
+            from hivedruid.plan.materialize import answered_from_views
+
+            node = answered_from_views(node, self.builder, self.context, self.views)
+        if _has_parts(node):
+            node = _narrowed(node, self.context, tuple(r for r in self.rules if r in LOGICAL), self.trace)
+        return optimize(self._with_answers(node), self.context, self.rules, self.trace)
+
+    def _with_answers(self, node: Node) -> Node:
+        """The plan with constants for the totals that are queried first."""
+        facts = self.builder.snapshot
+        if facts.answers is None or self.rules == SCANS or not any(isinstance(n, nodes.Join) for n in node.walk()):
+            return node
+        from hivedruid.plan.ask_first import AskFirst
+
+        first = AskFirst(self.context, self.rules, facts.now, facts.answers)
+        node = first.plan(node)
+        self.asks += first.asks
+        return node
 
 
 def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace: Trace) -> Node:
@@ -165,7 +181,7 @@ def shared(node: Node, zone: str) -> Node:
     """The plan with every native query run once, even if it is read twice, such as that of a CTE; the second time under
     other names.
     """
-    queries = [n for n in node.walk() if isinstance(n, DruidQuery)]
+    queries = [n for plan in with_ctes(node) for n in plan.walk() if isinstance(n, DruidQuery)]
     if len(queries) < 2:
         return node
     first: dict[str, DruidQuery] = {}
@@ -180,21 +196,29 @@ def shared(node: Node, zone: str) -> Node:
 
 def native_queries(node: Node) -> Iterator[DruidQuery]:
     """The native queries of a plan as they are sent: only the outermost of nested ones; including those of
-    subqueries."""
+    subqueries and of shared CTEs."""
+    for plan in with_ctes(node):
+        yield from _native_queries(plan)
+
+
+def _native_queries(node: Node) -> Iterator[DruidQuery]:
     if isinstance(node, DruidQuery):
         yield node
         return
     for rex in node.expressions():
         for part in walk(rex):
             if isinstance(part, Subquery):
-                yield from native_queries(part.plan)
+                yield from _native_queries(part.plan)
     for child in node.inputs:
-        yield from native_queries(child)
+        yield from _native_queries(child)
 
 
-def _replaced(node: Node, replacements: Mapping[int, Node]) -> Node:
+def _replaced(node: Node, replacements: dict[int, Node]) -> Node:
     if id(node) in replacements:
         return replacements[id(node)]
+    if isinstance(node, CteScan):
+        replacements[id(node.plan)] = plan = _replaced(node.plan, replacements)
+        return node if plan is node.plan else replace(node, plan=plan)
     inputs = tuple(_replaced(i, replacements) for i in node.inputs)
     return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
 

@@ -34,9 +34,15 @@ GROUPS = 0.1
 """The ratio of groups to rows for an unknown key."""
 
 
-def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
-    """The estimated rows of the node; None without statistics of a table below. `zone` is the session's time zone."""
-    return Estimator(statistics, zone).rows(node)
+CteRows = dict[int, tuple[Node, float | None]]
+"""The plans of shared CTEs and their estimated rows, by the identity of the plan, which is kept so that it is not
+reused."""
+
+
+def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC", ctes: CteRows | None = None) -> int | None:
+    """The estimated rows of the node; None without statistics of a table below. `zone` is the session's time zone.
+    `ctes` keeps the estimates of shared CTEs from one call to the next."""
+    return Estimator(statistics, zone, {} if ctes is None else ctes).rows(node)
 
 
 def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
@@ -50,6 +56,7 @@ class Estimator:
 
     statistics: Statistics
     zone: str = "UTC"
+    ctes: CteRows = field(default_factory=dict)
     _columns: dict[str, ColumnStatistics] = field(default_factory=dict)
     _meanings: dict[str, Rex] = field(default_factory=dict)
     _times: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -82,6 +89,10 @@ class Estimator:
             return float(len(node.rows))
         if isinstance(node, nodes.SetOp):
             return self._set_op(node)
+        if isinstance(node, nodes.CteScan):
+            if id(node.plan) not in self.ctes:
+                self.ctes[id(node.plan)] = (node.plan, self._rows(node.plan))
+            return self.ctes[id(node.plan)][1]
         if isinstance(node, nodes.Join | nodes.DruidJoin):
             return self._join(node)
         if isinstance(node, nodes.DruidUnion):

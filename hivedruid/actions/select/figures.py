@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.druid.query import native_query, top_n_values
+from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, TableScan
 from hivedruid.plan.rex import Subquery, walk
 from hivedruid.plan.show import show
@@ -98,15 +99,20 @@ def _tables(query: DruidQuery) -> str:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
-    """The node and its descendants, including subqueries and the inside of native queries."""
+    """The node and its descendants, including subqueries, shared CTEs and the inside of native queries."""
+    for plan in with_ctes(node):
+        yield from _below(plan)
+
+
+def _below(node: Node) -> Iterator[Node]:
     yield node
     for rex in node.expressions():
         for part in walk(rex):
             if isinstance(part, Subquery):
-                yield from _nodes(part.plan)
+                yield from _below(part.plan)
     source = getattr(node, "source", None)
     for child in (*node.inputs, *((source,) if isinstance(source, Node) else ())):
-        yield from _nodes(child)
+        yield from _below(child)
 
 
 def _scans(node: Node) -> Iterator[TableScan]:

@@ -15,6 +15,7 @@ from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import Statistics
+    from hivedruid.plan.statistics import CteRows
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,13 @@ class RuleContext:
     limits: DruidLimits = NO_LIMITS
     statistics: Statistics = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    cte_rows: CteRows = field(default_factory=dict, compare=False)
 
     def rows(self, node: Node) -> int | None:
         """The estimated number of rows of a node; None if unknown."""
         from hivedruid.plan.statistics import estimate_rows
 
-        return estimate_rows(node, self.statistics, self.zone)
+        return estimate_rows(node, self.statistics, self.zone, self.cte_rows)
 
     def most(self, key: str) -> int:
         """A numeric setting, of the session or its default."""
