@@ -46,11 +46,14 @@ class OperationRecords:
         return next(iter(self._select("WHERE id = ?", operation_id)), None)
 
     def all(self) -> list[OperationRecord]:
-        """Newest first, as in the next two."""
+        """Newest first, as in the next three."""
         return self._select("")
 
     def unfinished(self) -> list[OperationRecord]:
         return self._select("WHERE ended = 0")
+
+    def of_unfinished_statements(self) -> list[OperationRecord]:
+        return self._select("WHERE statement_id IN (SELECT statement_id FROM operations WHERE ended = 0)")
 
     def of_statement(self, statement_id: str) -> list[OperationRecord]:
         return self._select("WHERE statement_id = ?", statement_id)

@@ -44,6 +44,10 @@ class Operations:
         """Those that have not ended, newest first, running or not."""
         return tuple(map(_from_record, self._records.unfinished()))
 
+    def of_unfinished_statements(self) -> tuple[Operation, ...]:
+        """Those of the statements with an operation that has not ended, newest first."""
+        return tuple(map(_from_record, self._records.of_unfinished_statements()))
+
     def of_statement(self, statement_id: str) -> tuple[Operation, ...]:
         return tuple(map(_from_record, self._records.of_statement(statement_id)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,30 +18,25 @@ def gather_jobs(
 ) -> tuple[KnownOperation[Operation], ...]:
     """Newest first: `every` job, or the unfinished ones and the other jobs of their statements."""
     store = Operations(catalog)
-    if every:
-        jobs: tuple[Operation, ...] = store.all()
-    else:
-        statements = dict.fromkeys(job.statement_id for job in store.unfinished())
-        jobs = tuple(job for statement in statements for job in store.of_statement(statement))
+    jobs = store.all() if every else store.of_unfinished_statements()
+    latest: dict[str, float] = {}
+    for job in jobs:
+        changed = datetime.fromisoformat(job.changed).timestamp()
+        latest[job.statement_id] = max(changed, latest.get(job.statement_id, changed))
     unfinished = {job.statement_id for job in jobs if not job.has_ended}
-    running = {statement: is_running(home, statement) for statement in unfinished}
+    running = {statement for statement in unfinished if is_running(home, statement)}
     window = seconds(settings["hivedruid.job.repeat.within"])
-    latest = {statement: _latest(home, statement, jobs) for statement in unfinished}
     now = datetime.now(UTC).timestamp()
+    recent = {one for one in unfinished if now - max(latest[one], _touched(home, one)) <= window}
     return tuple(
-        KnownOperation(
-            job,
-            is_running=running.get(job.statement_id, False),
-            is_recent=now - latest.get(job.statement_id, 0.0) <= window,
-        )
+        KnownOperation(job, is_running=job.statement_id in running, is_recent=job.statement_id in recent)
         for job in jobs
     )
 
 
-def _latest(home: Path, statement: str, jobs: Iterable[Operation]) -> float:
-    """When a process last worked on the jobs of a statement, in seconds since the epoch."""
-    changed = max(datetime.fromisoformat(job.changed).timestamp() for job in jobs if job.statement_id == statement)
+def _touched(home: Path, statement: str) -> float:
+    """When a process last touched the lock file of a statement, in seconds since the epoch; 0 without one."""
     try:
-        return max(changed, lock_path(home, statement).stat().st_mtime)
+        return lock_path(home, statement).stat().st_mtime
     except OSError:
-        return changed
+        return 0.0
