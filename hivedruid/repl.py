@@ -103,7 +103,7 @@ def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
     return PromptSession(
         multiline=True,
         key_bindings=keys,
-        history=_History(history),
+        history=History(history),
         lexer=PygmentsLexer(SqlLexer),
         completer=SqlCompleter(session),
         complete_while_typing=False,
@@ -127,7 +127,7 @@ def _command(text: str) -> str:
     return text.strip().rstrip(";").rstrip().lower()
 
 
-class _History(FileHistory):
+class History(FileHistory):
     """The input history, in a private file, without statements that contain secrets."""
 
     def __init__(self, path: Path) -> None:

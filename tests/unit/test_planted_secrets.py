@@ -12,7 +12,7 @@ import pytest
 from hivedruid.cli import main
 from hivedruid.diagnostics import Diagnostics
 from hivedruid.qtest.runner import transcribe
-from hivedruid.repl import _History
+from hivedruid.repl import History
 from hivedruid.run import Output, run_text
 from hivedruid.session import Session
 
@@ -133,7 +133,7 @@ def test_no_secret_comes_out_of_a_session(tmp_path: Path, capsys: pytest.Capture
     with Session(tmp_path) as session:
         known(session)
     session = Session(tmp_path, dry_run=dry_run, note=diagnostics.note, info=diagnostics.info)
-    history = _History(tmp_path / "history")
+    history = History(tmp_path / "history")
     with session:
         for _, script in PLANTED:
             run_text(session, script, Output(), diagnostics, fail_at_end=True)
