@@ -1,0 +1,95 @@
+"""Byte strings of any length in blocks (org.apache.druid.segment.data.CompressedVariableSizedBlobColumnSupplier)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hivedruid.segments.bitmaps import Rows
+from hivedruid.segments.codecs import decompressor
+from hivedruid.segments.cursor import Cursor
+from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
+from hivedruid.segments.generic import Bytes, Find, Int64s
+
+_VERSION = 1
+_MOST_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Container:
+    """Compressed blocks of `size` bytes each, of which the last one may have fewer
+    (org.apache.druid.segment.data.CompressedBlockReader)."""
+
+    codec: int
+    size: int
+    ends: Int64s
+    data: memoryview
+
+    def bytes(self, length: int) -> Bytes:
+        """The first `length` bytes. Raises DamagedSegmentError if there are fewer."""
+        if length > len(self.ends) * self.size:
+            raise DamagedSegmentError(f"{length} bytes expected in {len(self.ends)} blocks of {self.size}")
+        decompress = decompressor(self.codec)
+        parts, start = [], 0
+        for number, end in enumerate(self.ends.tolist()):
+            size = min(self.size, length - number * self.size)
+            if size <= 0:
+                break
+            if not start <= end <= len(self.data):
+                raise DamagedSegmentError("the blocks of a container are not within it")
+            parts.append(np.frombuffer(decompress(self.data[start:end], size), dtype=np.uint8))
+            start = end
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint8)
+
+
+def read_container(cursor: Cursor, order: str) -> Container:
+    if (version := cursor.u8()) != _VERSION:
+        raise UnsupportedSegmentError(f"unknown version {version} of compressed blocks")
+    codec, size = cursor.i8(), cursor.count()
+    if not 0 < size <= _MOST_BLOCK:
+        raise DamagedSegmentError(f"blocks of {size} bytes")
+    count = cursor.count()
+    ends = np.frombuffer(cursor.take(4 * count), dtype=f"{order}i4").astype(np.int64)
+    return Container(codec, size, ends, cursor.rest())
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """`total` byte strings."""
+
+    total: int
+    offsets: Container
+    data: Container
+    order: str
+
+    def __len__(self) -> int:
+        return self.total
+
+    def joined(self) -> tuple[Bytes, Int64s]:
+        """The bytes of all values without gaps, and total + 1 offsets."""
+        stored = self.offsets.bytes(8 * self.total).view(f"{self.order}i8")
+        offsets = np.zeros(self.total + 1, dtype=np.int64)
+        offsets[1:] = stored
+        if np.any(np.diff(offsets) < 0):
+            raise DamagedSegmentError("the offsets of a column are not sorted")
+        return self.data.bytes(int(offsets[-1])), offsets
+
+
+def read_blobs(name: str, order: str, find: Find) -> Blobs:
+    """The column in the files `name`, `name`_offsets and `name`_compressed. Raises SegmentError."""
+    cursor = Cursor(find(name))
+    if (version := cursor.u8()) != _VERSION:
+        raise UnsupportedSegmentError(f"unknown version {version} of {name!r}")
+    total = cursor.count()
+    offsets = read_container(Cursor(find(f"{name}_offsets")), order)
+    return Blobs(total, offsets, read_container(Cursor(find(f"{name}_compressed")), order), order)
+
+
+def chosen(data: Bytes, offsets: Int64s, rows: Rows) -> tuple[Bytes, Int64s]:
+    """The values of some rows, joined."""
+    sizes = offsets[rows + 1] - offsets[rows]
+    found = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=found[1:])
+    positions = np.arange(int(found[-1]), dtype=np.int64) + np.repeat(offsets[rows] - found[:-1], sizes)
+    return data[positions], found

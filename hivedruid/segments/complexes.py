@@ -1,0 +1,54 @@
+"""Columns of complex types, such as sketches: the bytes of each value
+(org.apache.druid.segment.serde.ComplexColumnPartSerde)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from hivedruid.segments.bitmaps import Rows
+from hivedruid.segments.blobs import Blobs, chosen, read_blobs
+from hivedruid.segments.cursor import Cursor
+from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
+from hivedruid.segments.generic import Find, Indexed, read_indexed
+from hivedruid.segments.numbers import byte_order
+
+_COMPRESSED = 127
+
+
+@dataclass(frozen=True)
+class Complex:
+    """Byte strings; null where a value has no bytes."""
+
+    values: Indexed | Blobs
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def array(self, rows: Rows | None) -> pa.Array:
+        data, offsets = self.values.joined()
+        if rows is not None:
+            data, offsets = chosen(data, offsets, rows)
+        is_null = offsets[1:] == offsets[:-1]
+        validity = pa.py_buffer(np.packbits(~is_null, bitorder="little")) if is_null.any() else None
+        buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
+        return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def read_complex(name: str, cursor: Cursor, find: Find) -> Complex:
+    """The column `name` at the cursor. Raises SegmentError."""
+    if cursor.peek() != _COMPRESSED:
+        return Complex(read_indexed(cursor, find))
+    cursor.u8()
+    if (version := cursor.u8()) != 0:
+        raise UnsupportedSegmentError(f"unknown version {version} of a complex column")
+    try:
+        metadata = json.loads(cursor.string())
+        order = byte_order(metadata.get("byteOrder"))
+        file = str(metadata.get("fileNameBase") or name)
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise DamagedSegmentError(f"the metadata of column {name!r} is not valid JSON") from error
+    return Complex(read_blobs(f"{file}.__complexColumn", order, find))

@@ -1,0 +1,146 @@
+"""A segment: its columns, rows and time range, and reads of its rows as Arrow record batches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hivedruid.segments.bitmaps import Rows
+from hivedruid.segments.columns import Column, Nulls, read_column
+from hivedruid.segments.cursor import Cursor, text
+from hivedruid.segments.errors import DamagedSegmentError
+from hivedruid.segments.files import INDEX, METADATA, SegmentFiles, open_files
+from hivedruid.segments.filters import Filter, matching
+from hivedruid.segments.generic import read_indexed
+
+TIME = "__time"
+Interval = tuple[int, int]
+"""Milliseconds since 1970: the first one, and the one after the last."""
+BATCH_ROWS = 1 << 16
+
+
+@dataclass
+class Segment:
+    """The segment in `files`. Columns are read when they are used."""
+
+    files: SegmentFiles
+    column_names: tuple[str, ...]
+    """Without __time, in the order of the segment."""
+    dimensions: tuple[str, ...]
+    interval: Interval
+    bitmap_kind: str
+    _columns: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        return len(self.column(TIME).data)
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What Druid stores about the ingestion: aggregators, queryGranularity, rollup; empty if it is missing."""
+        data = self.files.entries.get(METADATA)
+        try:
+            found = json.loads(bytes(data)) if data is not None else {}
+        except (ValueError, RecursionError) as error:
+            raise DamagedSegmentError(f"{METADATA} is not valid JSON") from error
+        return found if isinstance(found, dict) else {}
+
+    def column(self, name: str) -> Column:
+        """A column; one that the segment does not have is null in every row. Raises SegmentError."""
+        if name not in self._columns:
+            data = self.files.entries.get(name) if name == TIME or name in self.column_names else None
+            if data is None:
+                if name == TIME:
+                    raise DamagedSegmentError(f"column {TIME} does not exist")
+                return Column(name, "STRING", False, Nulls(self.rows))
+            column = read_column(name, data, self.files.get)
+            if name != TIME and len(column.data) != self.rows:
+                raise DamagedSegmentError(f"column {name!r} has {len(column.data)} of {self.rows} rows")
+            self._columns[name] = column
+        return self._columns[name]
+
+    def read(
+        self, columns: Sequence[str], intervals: Sequence[Interval] | None = None, where: Filter | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows within the intervals that match the filter, in the order of the segment. Raises SegmentError.
+
+        Columns keep their dictionaries. A column that the segment does not have is null.
+        """
+        wanted = self.wanted(intervals, where)
+        arrays = [self.column(name).data.array(wanted) for name in columns]
+        total = self.rows if wanted is None else len(wanted)
+        schema = pa.schema([pa.field(name, array.type) for name, array in zip(columns, arrays, strict=True)])
+        if not columns:
+            yield pa.RecordBatch.from_struct_array(pa.nulls(total, pa.struct([])).fill_null({}))
+            return
+        whole = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        for start in range(0, total, BATCH_ROWS):
+            yield whole.slice(start, BATCH_ROWS)
+
+    def wanted(self, intervals: Sequence[Interval] | None, where: Filter | None) -> Rows | None:
+        """The rows within the intervals that match the filter; None for all rows."""
+        rows = None if where is None else matching(where, self)
+        if intervals is None or any(start <= self.interval[0] and self.interval[1] <= end for start, end in intervals):
+            return rows
+        times = self.column(TIME).data.array(rows).to_numpy(zero_copy_only=False)
+        is_within = _within(times, intervals)
+        return np.flatnonzero(is_within) if rows is None else rows[is_within]
+
+
+def _within(times: npt.NDArray[np.int64], intervals: Sequence[Interval]) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(times), dtype=np.bool_)
+    for start, end in intervals:
+        found |= (times >= start) & (times < end)
+    return found
+
+
+@contextmanager
+def open_segment(path: Path) -> Iterator[Segment]:
+    """The segment at `path`: a folder, or a zip. Raises SegmentError, OSError.
+
+    Nothing that was read may be used after the context has ended.
+    """
+    with open_files(path) as files:
+        yield segment_of(files)
+
+
+def segment_of(files: SegmentFiles) -> Segment:
+    """The segment in these files. Raises SegmentError."""
+    cursor = Cursor(files.get(INDEX))
+    columns = _names(cursor, files)
+    dimensions = _names(cursor, files)
+    interval = cursor.i64(), cursor.i64()
+    kind = "concise"
+    if cursor.remaining:
+        kind = _bitmap_kind(cursor.string())
+    if cursor.remaining:  # the names of columns that are null in every row, in their places
+        columns = _merged(columns, _names(cursor, files))
+        dimensions = _merged(dimensions, _names(cursor, files))
+    return Segment(files, tuple(filter(None, columns)), tuple(filter(None, dimensions)), interval, kind)
+
+
+def _names(cursor: Cursor, files: SegmentFiles) -> list[str | None]:
+    indexed = read_indexed(cursor, files.get)
+    nulls = indexed.nulls()
+    return [None if nulls[index] else text(indexed[index]) for index in range(len(indexed))]
+
+
+def _merged(names: list[str | None], missing: list[str | None]) -> list[str | None]:
+    """`missing` has a name where `names` has none."""
+    present = iter(names)
+    return [name if name is not None else next(present, None) for name in missing]
+
+
+def _bitmap_kind(description: str) -> str:
+    try:
+        return str(json.loads(description)["type"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DamagedSegmentError(f"{INDEX} contains an invalid description of bitmaps") from error
