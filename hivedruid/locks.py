@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
+from typing import Literal
 
 from hivedruid import notices
 from hivedruid.errors import ExecutionError
@@ -27,6 +28,8 @@ POLL = 0.05
 """Seconds between two attempts to take a lock."""
 LONG = 2.0
 """Seconds of waiting after which a note names the lock and its holder."""
+UNKNOWN = "another process"
+"""The holder of a lock that the operating system does not list."""
 
 
 class Lock:
@@ -74,26 +77,9 @@ class Lock:
                 on_wait = None
             if waited >= LONG and not noted:
                 noted = True
-                notices.note(f"waiting for the lock {self._path}, held by {self._holder()}")
+                notices.note(f"waiting for the lock {self._path}, held by {holder(os.fstat(self._descriptor))}")
             sleep(POLL)
         return True
-
-    def _holder(self) -> str:
-        """The first process in Linux's list of locks that holds this one."""
-        status = os.fstat(self._descriptor)
-        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-        try:
-            listed = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
-            process = next(words[4] for words in listed if words[1] == "FLOCK" and words[5] == place)
-            command = Path(f"/proc/{process}/comm").read_text(encoding="utf-8", errors="replace").strip()
-            user = Path(f"/proc/{process}").stat().st_uid
-        except (OSError, StopIteration, IndexError):
-            return "another process"
-        try:
-            name = pwd.getpwuid(user).pw_name
-        except KeyError:
-            name = str(user)
-        return f"process {process} ({command}) of user {name}"
 
     def fileno(self) -> int:
         """The descriptor: a process that inherits it holds the lock, too."""
@@ -109,6 +95,23 @@ class Lock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def holder(status: os.stat_result, kind: Literal["FLOCK", "POSIX"] = "FLOCK", byte: int = 0) -> str:
+    """The first process in Linux's list of locks that holds a lock of this file from that byte on."""
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    try:
+        listed = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+        process = next(words[4] for words in listed if (words[1], *words[5:7]) == (kind, place, str(byte)))
+        command = Path(f"/proc/{process}/comm").read_text(encoding="utf-8", errors="replace").strip()
+        user = Path(f"/proc/{process}").stat().st_uid
+    except (OSError, StopIteration, IndexError):
+        return UNKNOWN
+    try:
+        name = pwd.getpwuid(user).pw_name
+    except KeyError:
+        name = str(user)
+    return f"process {process} ({command}) of user {name}"
 
 
 @contextmanager

@@ -12,8 +12,11 @@ from pathlib import Path
 from hivedruid.catalog.carried_over import add_functions
 from hivedruid.errors import ExecutionError
 from hivedruid.private import private_file, private_home
+from hivedruid.sqlite_waits import connect
 
 FILE_NAME = "catalog.sqlite"
+BUSY = 30.0
+"""Seconds to wait while another process writes."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -182,7 +185,7 @@ def open_database(home: Path) -> sqlite3.Connection:
     try:
         private_home(home)
         private_file(path)  # SQLite gives its log the permissions of the file
-        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection = connect(path, mode="rwc", patience=BUSY, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         if _version(connection, path) < len(MIGRATIONS):
@@ -204,7 +207,7 @@ def copy_database(home: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         if path.exists():
-            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=30, uri=True)) as source:
+            with closing(connect(path, mode="ro", patience=BUSY)) as source:
                 source.backup(connection)
         connection.execute("PRAGMA foreign_keys = ON")
         _version(connection, path)

@@ -19,6 +19,7 @@ from pathlib import Path
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg.metadata import TableState, local_path, read
 from hivedruid.private import private_file, private_folder, private_home
+from hivedruid.sqlite_waits import connect
 
 FILE_NAME = "iceberg.sqlite"
 CATALOG = "hivedruid"
@@ -72,7 +73,7 @@ def prepare(home: Path) -> None:
         private_home(home)
         private_folder(home / "warehouse")
         private_file(path)
-        with closing(sqlite3.connect(path, timeout=BUSY, isolation_level=None)) as connection:
+        with closing(connect(path, mode="rwc", patience=BUSY)) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] >= _SCHEMA_VERSION:
                 return
             connection.execute("PRAGMA journal_mode = WAL")
@@ -88,7 +89,7 @@ def registered(home: Path, table_id: str) -> str | None:
     path = catalog_file(home)
     if not path.exists():
         return None
-    with _errors(path), closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", timeout=BUSY, uri=True)) as connection:
+    with _errors(path), closing(connect(path, mode="rw", patience=BUSY)) as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'iceberg_tables'").fetchone():
             return None
         query = f"SELECT metadata_location FROM iceberg_tables WHERE {_KEY}"
@@ -101,7 +102,7 @@ def remove(home: Path, table_id: str) -> None:
     path = catalog_file(home)
     if not path.exists() or registered(home, table_id) is None:
         return
-    with _errors(path), closing(sqlite3.connect(path, timeout=BUSY, isolation_level=None)) as connection:
+    with _errors(path), closing(connect(path, mode="rwc", patience=BUSY)) as connection:
         connection.execute(f"DELETE FROM iceberg_tables WHERE {_KEY}", (table_id,))
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hivedruid.catalog import database
 from hivedruid.catalog import types as t
 from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, copy_database, open_database
 from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
@@ -184,9 +185,9 @@ def test_a_killed_writer_leaves_nothing_half_done(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_second_writer_is_told_who_is_in_the_way(tmp_path: Path) -> None:
+def test_a_second_writer_is_told_who_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY", 0.02)
     first, second = open_database(tmp_path), open_database(tmp_path)
-    second.execute("PRAGMA busy_timeout = 20")
     first.execute("BEGIN IMMEDIATE")
     with pytest.raises(ExecutionError, match="locked") as error:
         Catalog(second).add(WIKI)

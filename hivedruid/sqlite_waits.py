@@ -1,0 +1,56 @@
+"""Connections to SQLite files that note a long wait for the transaction of another process.
+
+SQLite's own wait is silent, and Ctrl-C does not interrupt it. So it is short here, and repeated.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+from hivedruid import locks, notices
+
+POLL = 0.2
+"""Seconds of one wait of SQLite, in which it tries several times, at first after a millisecond."""
+WRITE_LOCK = 120
+"""The byte of the `-shm` file that a writer locks: https://sqlite.org/walformat.html#locks"""
+
+
+class WaitingConnection(sqlite3.Connection):
+    """Every `execute` waits up to `patience` seconds for the locks of other processes. Made by `connect`."""
+
+    path: Path
+    patience: float
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        begun, noted = monotonic(), False
+        while True:
+            try:
+                return super().execute(sql, parameters)
+            except sqlite3.OperationalError as error:
+                waited = monotonic() - begun
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or waited >= self.patience:
+                    raise
+            if waited >= locks.LONG and not noted:
+                noted = True
+                notices.note(f"waiting for a transaction on {self.path}, held by {self._writer()}")
+
+    def _writer(self) -> str:
+        try:
+            return locks.holder(self.path.with_name(f"{self.path.name}-shm").stat(), "POSIX", WRITE_LOCK)
+        except OSError:
+            return locks.UNKNOWN
+
+
+def connect(
+    path: Path, *, mode: Literal["ro", "rw", "rwc"], patience: float, check_same_thread: bool = True
+) -> sqlite3.Connection:
+    """A connection in autocommit mode; `mode` is SQLite's: `rwc` creates the file. Raises sqlite3.Error."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=min(POLL, patience),
+        check_same_thread=check_same_thread, factory=WaitingConnection,
+    )  # fmt: skip
+    connection.path, connection.patience = path, patience
+    return connection
