@@ -1,8 +1,9 @@
-"""Druid's segment files (version 9), read as Arrow record batches.
+"""Druid's segment files (version 9): read as Arrow record batches, and written from Arrow tables.
 
     with open_segment(path) as segment:
         for batch in segment.read(["__time", "page"], intervals=[(start, end)], where=In("page", ("a", "b"))):
             ...
+    write_segment(table, SegmentSpec(interval, dimensions, metrics), folder)
 
 This package depends on numpy and pyarrow alone, and on no other part of hivedruid. All errors are SegmentError:
 UnsupportedSegmentError for formats that it does not know, DamagedSegmentError for bytes that contradict each other.

@@ -130,28 +130,3 @@ def _concise(data: memoryview, limit: int) -> Rows:
     lowest_first = np.unpackbits(bits, axis=1)[:, :0:-1]  # without the highest bit
     every = np.repeat(lowest_first, [count for _, count in words], axis=0)
     return np.flatnonzero(every.reshape(-1))
-
-
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
-def roaring(rows: Rows) -> bytes:
-    """Sorted, unique row numbers as a Roaring bitmap without runs."""
-    highs, starts = np.unique(rows >> 16, return_index=True)
-    ends = np.append(starts[1:], len(rows))
-    head = np.empty((len(highs), 2), dtype="<u2")
-    head[:, 0], head[:, 1] = highs, ends - starts - 1
-    bodies = [_body(rows[start:end] & 0xFFFF) for start, end in zip(starts, ends, strict=True)]
-    first = 8 + 8 * len(highs)
-    offsets = first + np.cumsum([0, *map(len, bodies[:-1])]) if bodies else np.zeros(0)
-    return b"".join([
-        struct.pack("<II", _NO_RUNS, len(highs)), head.tobytes(), offsets.astype("<u4").tobytes(), *bodies,
-    ])  # fmt: skip
-
-
-def _body(values: Rows) -> bytes:
-    if len(values) <= _ARRAY_LIMIT:
-        return values.astype("<u2").tobytes()
-    bits = np.zeros(65_536, dtype=np.uint8)
-    bits[values] = 1
-    return np.packbits(bits, bitorder="little").tobytes()

@@ -1,0 +1,1 @@
+"""Segment files from Arrow tables: `write_segment`."""
