@@ -20,6 +20,11 @@ from hivedruid.spark.inputs import iceberg_name
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
+FORMER_METADATA = 100
+"""The number of metadata files before the current one that are kept in the home's own catalog. Each contains all
+snapshots, so that keeping every file would take the square of the number of commits.
+"""
+
 
 @dataclass(frozen=True)
 class IcebergTables:
@@ -114,9 +119,15 @@ class IcebergTables:
             spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
         elif not home_catalog.exists(self.home, table.table_id):
             home_catalog.remove(self.home, table.table_id)  # its folder is missing: no columns can be added
+        properties = {"format-version": "2", "write.format.default": data_format}
+        if self.in_home:
+            properties |= {
+                "write.metadata.delete-after-commit.enabled": "true",
+                "write.metadata.previous-versions-max": f"{FORMER_METADATA}",
+            }
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg "
-            f"TBLPROPERTIES ('format-version' = '2', 'write.format.default' = '{data_format}')"
+            f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg TBLPROPERTIES ({pairs})"
         )
         present = {column.lower() for column in spark.table(name).columns}
         missing = [column for key, column in columns.items() if key not in present]

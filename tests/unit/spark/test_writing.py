@@ -26,7 +26,7 @@ from hivedruid.catalog.types import (
     decimal,
 )
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
-from hivedruid.spark import writing
+from hivedruid.spark import iceberg, writing
 from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table
 
 pytestmark = pytest.mark.spark
@@ -164,6 +164,20 @@ def test_iceberg_data_are_orc_files(home: Home) -> None:
     table = iceberg_table(columns(a=INT))
     home.write("SELECT 1", table)
     assert list((home.path / "warehouse" / "tables" / table.table_id / "data").glob("*.orc"))
+
+
+def test_the_metadata_files_of_an_iceberg_table_do_not_grow_with_its_commits(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iceberg, "FORMER_METADATA", 2)
+    table = iceberg_table(columns(a=INT))
+    metadata = home.path / "warehouse" / "tables" / table.table_id / "metadata"
+    counts = []
+    for value in range(5):
+        home.write(f"SELECT {value}", table)
+        counts.append(len(list(metadata.glob("*.metadata.json"))))
+    assert counts[2:] == [3, 3, 3]
+    assert sorted(home.query("SELECT a FROM t", table)) == [(0,), (1,), (2,), (3,), (4,)]
 
 
 def test_iceberg_types_survive(home: Home) -> None:
