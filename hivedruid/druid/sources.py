@@ -137,7 +137,7 @@ def with_unnest_filters(source: Below, terms: list[Rex]) -> tuple[Below, list[Re
     """The source with conditions on elements moved to their `unnest`, and the remaining conditions."""
     if isinstance(source, DruidJoin):
         left, terms = with_unnest_filters(source.left, terms)
-        return replace(source, left=left), terms
+        return source if left is source.left else replace(source, left=left), terms
     if not isinstance(source, DruidUnnest):
         return source, terms
     mine = [t for t in terms if refs(t) == {source.element.id}]
@@ -158,10 +158,20 @@ def elements_of(source: Below) -> set[str]:
 
 
 def _join(join: DruidJoin, render: Render, zone: str) -> Source:
+    """The data source of a join. Rules add one join after the other, and each of them renders the whole chain, so the
+    result is kept with the node.
+    """
+    source: Source | None = join.rendered.get(zone)
+    if source is None:
+        source = join.rendered[zone] = _join_source(join, render, zone)
+    return source
+
+
+def _join_source(join: DruidJoin, render: Render, zone: str) -> Source:
     left = source_of(join.left, render, zone)
     right = _inline(join.right) if isinstance(join.right, Values) else _query(join.right, render)
-    taken = [c.name for c in left.columns.values()]
-    prefix = next(p for p in (f"j{i}." for i in count()) if not any(name.startswith(p) for name in taken))
+    taken = {c.name.partition(".")[0] + "." for c in left.columns.values() if "." in c.name}
+    prefix = next(p for p in (f"j{i}." for i in count()) if p not in taken)
     prefixed = {i: DruidColumn(prefix + c.name, c.type) for i, c in right.columns.items()}
     data_source = {
         "type": "join",
@@ -189,8 +199,10 @@ def narrowed(source: Below, used: set[str]) -> Below:
     if isinstance(right, DruidQuery):
         kept = [(c, e) for c, e in zip(right.columns, right.exprs, strict=True) if c.id in used]
         kept = kept or [(right.columns[0], right.exprs[0])]
-        right = replace(right, columns=tuple(c for c, _ in kept), exprs=tuple(e for _, e in kept))
-    return replace(source, left=narrowed(source.left, used), right=right)
+        if len(kept) < len(right.columns):
+            right = replace(right, columns=tuple(c for c, _ in kept), exprs=tuple(e for _, e in kept))
+    left = narrowed(source.left, used)
+    return source if left is source.left and right is source.right else replace(source, left=left, right=right)
 
 
 def _condition(

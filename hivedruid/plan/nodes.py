@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from typing import Literal as Choice
 
@@ -258,6 +259,11 @@ class DruidJoin(Node):
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (self.left, self.right)
+
+    @cached_property
+    def rendered(self) -> dict[str, Any]:
+        """The native data source for each time zone."""
+        return {}
 
     def expressions(self) -> Iterator[Rex]:
         return iter((self.condition,) if self.condition else ())

@@ -43,6 +43,7 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
     seen = [node]
     for _ in range(MAX_PASSES):
         driver.settled.clear()
+        driver.subqueries.clear()
         changed = prune(driver.bottom_up(node), required)
         if changed is node or changed == node:
             return changed
@@ -63,6 +64,8 @@ class _Driver:
         self.settled: dict[int, Node] = {}
         """Nodes that no rule changes in this pass, by identity: each rule that fires above them makes the driver visit
         them again."""
+        self.subqueries: dict[int, tuple[Node, Node]] = {}
+        """The plans of subqueries in this pass, before and after, by the identity of both."""
 
     def bottom_up(self, node: Node, around: Around | None = None) -> Node:
         """Inputs first, then the rules on the node itself until none applies."""
@@ -115,18 +118,21 @@ class _Driver:
         if not any(has(e, Subquery) for e in node.expressions()):
             return node
 
-        plans: dict[int, Node] = {}  # a plan that is read twice stays one
-
         def change(rex: Rex) -> Rex | None:
             if not isinstance(rex, Subquery):
                 return None
-            plan = plans.get(id(rex.plan))
-            if plan is None:
-                required = {c.id for c in rex.plan.columns}
-                plan = plans[id(rex.plan)] = prune(self.bottom_up(prune(rex.plan, required)), required)
+            plan = self._subquery_plan(rex.plan)
             return rex if plan is rex.plan else Subquery(rex.type, rex.kind, plan, rex.args)
 
         return map_expressions(node, lambda rex: transform(rex, change))
+
+    def _subquery_plan(self, given: Node) -> Node:
+        """The plan of a subquery, optimized once in this pass: a plan that is read twice stays one."""
+        if id(given) not in self.subqueries:
+            required = {c.id for c in given.columns}
+            plan = prune(self.bottom_up(prune(given, required)), required)
+            self.subqueries[id(given)] = self.subqueries[id(plan)] = (given, plan)
+        return self.subqueries[id(given)][1]
 
 
 def prune(node: Node, required: set[str]) -> Node:
