@@ -152,10 +152,14 @@ class Builder:
                     span=self.span(e.right),
                     hint="CAST one of them to the type of the other",
                 )
-        branches = (self._aligned(left, types), self._aligned(right, types))
+        branches: tuple[Node, ...] = (self._aligned(left, types), self._aligned(right, types))
         columns = tuple(self.new_column(c.name, type_) for c, type_ in zip(left.columns, types, strict=True))
         kind = "union" if isinstance(e, exp.Union) else "intersect" if isinstance(e, exp.Intersect) else "except"
-        node: Node = nodes.SetOp(columns, kind, not e.args.get("distinct"), branches)  # type: ignore[arg-type]
+        every = not e.args.get("distinct")
+        first = branches[0]
+        if kind == "union" and every and isinstance(first, nodes.SetOp) and (first.kind, first.all) == ("union", True):
+            branches = (*first.branches, branches[1])  # a long chain is one node, not one for each UNION ALL
+        node: Node = nodes.SetOp(columns, kind, every, branches)  # type: ignore[arg-type]
         return self._order_limit_only(node, e, outer)
 
     def _aligned(self, node: Node, types: list[HiveType]) -> Node:

@@ -156,7 +156,7 @@ class _Expansion:
         return [Call(BOOLEAN, "=" if len(ids) == 1 else "in", (self.grouping_id.ref, *ids))]
 
     def _id(self, kept: tuple[int, ...]) -> int:
-        return sum(1 << (len(self.keys) - 1 - i) for i in range(len(self.keys)) if i not in kept)
+        return (1 << len(self.keys)) - 1 - sum(1 << (len(self.keys) - 1 - i) for i in set(kept))
 
     def _total(self, call: Agg) -> Rex:
         """The column of a call of the outer aggregation, which contains each call once."""

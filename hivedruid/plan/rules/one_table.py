@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE
 from hivedruid.druid.exactness import NotExact
@@ -36,7 +35,7 @@ class _Parts:
 
     @property
     def are_disjoint(self) -> bool:
-        return all(are_disjoint(a, b) for a, b in combinations(self.own, 2))
+        return are_disjoint(self.own)
 
     @property
     def have_same_exprs(self) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
@@ -54,27 +56,53 @@ def _is_time(scan: TableScan, name: str) -> bool:
     return (stored.field_name if stored else name) == TIME_COLUMN
 
 
-def are_disjoint(a: Rex | None, b: Rex | None) -> bool:
-    """Whether it is certain that no row satisfies both."""
-    if a is None or b is None:
-        return False
-    mine, theirs = conjuncts(a), conjuncts(b)
-    if not all(is_deterministic(t) for t in (*mine, *theirs)):
-        return False
-    return any(_contradict(p, q) for p in mine for q in theirs)
+def are_disjoint(conditions: Sequence[Rex | None]) -> bool:
+    """Whether it is certain that no row satisfies two of the conditions; None is true for all rows."""
+    known = [_Terms.of(c) for c in conditions if c is not None]
+    if len(known) < len(conditions) or not all(c.is_deterministic for c in known):
+        return len(conditions) < 2
+    return _differ_in_one(known) or all(_contradict(a, b) for a, b in combinations(known, 2))
 
 
-def _contradict(p: Rex, q: Rex) -> bool:
-    if _negates(p, q) or _negates(q, p):
+@dataclass(frozen=True)
+class _Terms:
+    """The terms of a condition, and the values that each comparison with constants allows."""
+
+    terms: tuple[Rex, ...]
+    ranges: tuple[tuple[Rex, _Range], ...]
+
+    @staticmethod
+    def of(condition: Rex) -> _Terms:
+        terms = tuple(conjuncts(condition))
+        return _Terms(terms, tuple(r for r in map(_range, terms) if r is not None))
+
+    @property
+    def is_deterministic(self) -> bool:
+        return all(is_deterministic(t) for t in self.terms)
+
+    def values(self, subject: Rex) -> frozenset[Any] | None:
+        """The values of an expression, if a term lists them."""
+        return next((r.values for s, r in self.ranges if s == subject and r.values is not None), None)
+
+
+def _differ_in_one(conditions: Sequence[_Terms]) -> bool:
+    """Whether all conditions list the values of one expression, and no value occurs twice: in linear time."""
+    for subject, _ in conditions[0].ranges if conditions else ():
+        listed = [c.values(subject) for c in conditions]
+        known = [values for values in listed if values is not None]
+        if len(known) == len(listed) and len(frozenset().union(*known)) == sum(map(len, known)):
+            return True
+    return False
+
+
+def _contradict(a: _Terms, b: _Terms) -> bool:
+    if any(_negates(p, q) or _negates(q, p) for p in a.terms for q in b.terms):
         return True
-    left, right = _range(p), _range(q)
-    if left is None or right is None or left[0] != right[0]:
-        return False
-    return not _meet(left[1], right[1]) if isinstance(left[1], _Range) and isinstance(right[1], _Range) else False
+    return any(p == q and not _meet(mine, theirs) for p, mine in a.ranges for q, theirs in b.ranges)
 
 
 def _negates(p: Rex, q: Rex) -> bool:
-    """NOT p and p; IS NULL and any condition that is false for null."""
+    """Whether they are NOT p and p, or IS NULL and a condition that is false for null."""
     if isinstance(p, Call) and p.op == "not" and p.args[0] == q:
         return True
     if not isinstance(p, Call) or not isinstance(q, Call) or not p.args or not q.args:

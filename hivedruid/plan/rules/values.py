@@ -78,7 +78,7 @@ def _rows(node: Node, zone: str) -> list[Row] | None:
     elif isinstance(node, Project) and all(is_deterministic(e) for e in node.exprs):
         result = _projected(node, zone)
     elif isinstance(node, SetOp) and is_union_all(node):
-        result = _all_of([_rows(b, zone) for b in node.branches])
+        result = _all_of(node.branches, zone)
     elif isinstance(node, LateralView):
         result = _generated(node, zone)
     if result is None or len(result) > MAX_ROWS:
@@ -96,9 +96,14 @@ def _typed(value: Rex, type_: object, zone: str) -> Rex:
     return value if value.type == type_ else cast(value, type_, zone)  # type: ignore[arg-type]
 
 
-def _all_of(parts: list[list[Row] | None]) -> list[Row] | None:
-    known = [p for p in parts if p is not None]
-    return [row for part in known for row in part] if len(known) == len(parts) else None
+def _all_of(branches: tuple[Node, ...], zone: str) -> list[Row] | None:
+    rows: list[Row] = []
+    for branch in branches:
+        part = _rows(branch, zone)
+        if part is None:
+            return None
+        rows += part
+    return rows
 
 
 def _projected(node: Project, zone: str) -> list[Row] | None:

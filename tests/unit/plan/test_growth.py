@@ -1,0 +1,40 @@
+"""The work of planning, in instructions, for statements with many equal parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.instructions import instructions
+from tests.support.planning import plan
+
+
+def parts(part: str, number: int, between: str) -> str:
+    return between.join(part.format(n=n) for n in range(number))
+
+
+STATEMENTS = {
+    "UNION ALL of one table": ("{}", "SELECT city FROM ev WHERE clicks = {n}", " UNION ALL ", 2.3, 40),
+    "UNION of one table": ("{}", "SELECT city FROM ev WHERE city = 'c{n}'", " UNION ", 2.3, 40),
+    "UNION ALL of constants": ("{}", "SELECT {n} AS a, 'x' AS b", " UNION ALL ", 2.2, 40),
+    "GROUP BY over UNION ALL": (
+        "SELECT city, count(*) FROM ({}) u GROUP BY city", "SELECT city FROM ev WHERE clicks = {n}", " UNION ALL ", 2.3, 40
+    ),
+    "count(DISTINCT)": ("SELECT {} FROM ev", "count(DISTINCT clicks + {n})", ", ", 2.15, 160),
+    "EXISTS": (
+        "SELECT city FROM ev WHERE {}",
+        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.8, 40,
+    ),
+    "scalar subqueries": (
+        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 3.2, 40
+    ),
+}  # fmt: skip
+"""A statement with many parts: around them, the part, between two of them, the limit of the work for twice as many,
+and how many."""
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_work_grows_with_the_number_of_parts(name: str) -> None:
+    around, part, between, most, number = STATEMENTS[name]
+    few, many = (around.format(parts(part, n, between)) for n in (number, 2 * number))
+    plan(few)  # loads the modules
+    assert instructions(lambda: plan(many)) < most * instructions(lambda: plan(few))
