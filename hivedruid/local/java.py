@@ -48,15 +48,22 @@ def _find() -> Path:
 
 def java_version(java: Path) -> int:
     """The feature version (17 of `17.0.15`, 8 of `1.8.0_402`) that `java -version` prints."""
+    text = version_text(java)
+    match = re.search(r'version "(?:1\.)?(\d+)', text)
+    if match is None:
+        words = text.strip().splitlines() or ["no output"]
+        raise ConnectError(f"{java} does not work: {words[0]}", hint="install a Java 17 runtime and set JAVA_HOME")
+    return int(match[1])
+
+
+@cache
+def version_text(java: Path) -> str:
+    """What `java -version` prints: the version and build of Java and of its JVM."""
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ConnectError(f"cannot run {java}: {error}", hint="install a Java 17 runtime") from error
-    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    if match is None:
-        words = (answer.stderr or answer.stdout).strip().splitlines() or ["no output"]
-        raise ConnectError(f"{java} does not work: {words[0]}", hint="install a Java 17 runtime and set JAVA_HOME")
-    return int(match[1])
+    return answer.stderr + answer.stdout
 
 
 def main() -> int:

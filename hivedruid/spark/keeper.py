@@ -23,8 +23,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep, time
-from typing import IO, Any
+from typing import Any
 
+from hivedruid.local.archives import Archive
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder
 from hivedruid.spark import server
@@ -35,6 +36,8 @@ LONGEST = 30.0
 """Seconds between two checks without an event: the log may have grown."""
 END = 20.0
 """Seconds to wait for the JVM to exit before it is killed."""
+WRITING = 100.0
+"""The same for a JVM that writes its class-data archive: less than `server.GIVE_UP`."""
 
 _SERVES = re.compile(rb"Spark Connect server started at: \S*?:(\d+)\s")
 _REASON = re.compile(r"^(?:Improperly|Error|Exception in thread|Caused by|.*ERROR).*$", re.MULTILINE)
@@ -61,9 +64,14 @@ POOLS = """<?xml version="1.0"?>
 
 @dataclass(frozen=True)
 class Configuration:
-    """The configuration of a keeper. `command` starts the JVM, without its working files; `idle` is in seconds."""
+    """The configuration of a keeper. `options` are those of the JVM without its working files, `archive` is the path of
+    its class-data archive, or empty; `idle` is in seconds.
+    """
 
-    command: list[str]
+    java: str
+    options: list[str]
+    class_path: str
+    archive: str
     properties: Mapping[str, str]
     version: str
     settings: Mapping[str, str]
@@ -104,11 +112,15 @@ def _end(*_: object) -> None:
 def _keep(files: Files, configuration: Configuration, local: Path) -> None:
     """Start the JVM, then wait for it to exit or stop it."""
     start = _prepare_log(files.log)
-    with files.log.open("ab") as log:
-        jvm = _launch(configuration, local, log)
+    archive = Archive(Path(configuration.archive)) if configuration.archive else None
+    jvm = _launch(files, configuration, local, archive)
     try:
-        _note(files, {"keeper": os.getpid(), "jvm": jvm.pid, "local": str(local)})
         port = _port(jvm, files.log, start)
+        if port is None and archive and archive.prevented_start(jvm.returncode, _text(files.log, start)):
+            archive.finish(jvm.returncode)
+            archive, start = None, _prepare_log(files.log)
+            jvm = _launch(files, configuration, local, archive)
+            port = _port(jvm, files.log, start)
         if port is None:
             return _answer(_reason(files.log, start))
         known = Server(
@@ -120,8 +132,10 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         _watch(files, configuration, jvm, known)
     finally:
         files.discovery.unlink(missing_ok=True)
+        _end_jvm(jvm, WRITING if archive and not archive.used else END)
+        if archive:
+            archive.finish(jvm.returncode, complete=files.opened.exists())  # otherwise no job has loaded its classes
         files.opened.unlink(missing_ok=True)
-        _end_jvm(jvm)
 
 
 def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server) -> None:
@@ -167,7 +181,9 @@ def _has_idled(files: Files, timeout: float) -> bool:
         return True
 
 
-def _launch(configuration: Configuration, local: Path, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _launch(
+    files: Files, configuration: Configuration, local: Path, archive: Archive | None
+) -> subprocess.Popen[bytes]:
     properties = {**configuration.properties}
     properties.setdefault("spark.local.dir", str(local))
     properties["spark.sql.warehouse.dir"] = str(local / "spark-warehouse")
@@ -176,14 +192,17 @@ def _launch(configuration: Configuration, local: Path, log: IO[bytes]) -> subpro
     properties.setdefault("spark.scheduler.allocation.file", (local / "pools.xml").as_uri())
     _private_file(local / "spark.properties", "".join(f"{k}={_escaped(v)}\n" for k, v in properties.items()))
     _private_file(local / "log4j2.properties", LOGGING)
-    java, *options = configuration.command
     working = [f"-Djava.io.tmpdir={local}", f"-Dlog4j2.configurationFile={(local / 'log4j2.properties').as_uri()}"]
+    options = [*configuration.options, "-cp", configuration.class_path]
     submit = ["org.apache.spark.deploy.SparkSubmit", "--properties-file", str(local / "spark.properties")]
     service = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
-    return subprocess.Popen(
-        [java, *working, *options, *submit, *service],
-        stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=local, preexec_fn=_kill_with_parent,  # noqa: PLW1509 - there is one thread
-    )  # fmt: skip
+    with files.log.open("ab") as log:
+        jvm = subprocess.Popen(
+            [configuration.java, *working, *(archive.options() if archive else ()), *options, *submit, *service],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=local, preexec_fn=_kill_with_parent,  # noqa: PLW1509 - there is one thread
+        )  # fmt: skip
+    _note(files, {"keeper": os.getpid(), "jvm": jvm.pid, "local": str(local)})
+    return jvm
 
 
 def _escaped(value: str) -> str:
@@ -217,11 +236,16 @@ def _reason(log: Path, start: int) -> str:
     """The first line of the log after byte `start` that explains why the JVM exited."""
     from hivedruid.spark.failures import first_line
 
-    with log.open("rb") as file:
-        file.seek(start)
-        text = file.read().decode("utf-8", "replace")
+    text = _text(log, start)
     match = _REASON.search(text)
     return first_line(_PREFIX.sub("", match[0] if match else text))
+
+
+def _text(log: Path, start: int) -> str:
+    """The log after byte `start`."""
+    with log.open("rb") as file:
+        file.seek(start)
+        return file.read().decode("utf-8", "replace")
 
 
 def _publish(files: Files, known: Server) -> None:
@@ -251,11 +275,11 @@ def _answer(error: str | None) -> None:
     os.close(nowhere)
 
 
-def _end_jvm(jvm: subprocess.Popen[bytes]) -> None:
+def _end_jvm(jvm: subprocess.Popen[bytes], patience: float) -> None:
     if jvm.poll() is None:
         jvm.terminate()
         try:
-            jvm.wait(END)
+            jvm.wait(patience)
         except subprocess.TimeoutExpired:
             jvm.kill()
     jvm.wait()

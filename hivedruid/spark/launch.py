@@ -116,9 +116,18 @@ def open_driver(settings: Mapping[str, str]) -> str | None:
     return f"{SECRET} is not set"
 
 
-def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> dict[str, object]:
-    """The keeper's configuration: defaults, then settings that were SET, then required values. Raises UsageError for a
-    secret that cannot be read.
+def class_path(wanted: Wanted, pyspark: Path) -> str:
+    """The class path of the JVM. A cluster gets Iceberg's library by `spark.jars`."""
+    iceberg = wanted.iceberg if is_local(wanted.settings) else ""
+    classes = [wanted.settings.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), iceberg]
+    return os.pathsep.join(filter(None, classes))
+
+
+def configuration(
+    wanted: Wanted, java: Path, classes: str, *, idle: float, archive: Path | None = None
+) -> dict[str, object]:
+    """The keeper's configuration: defaults, then settings that were SET, then required values. `classes` is the class
+    path, `archive` its class-data archive. Raises UsageError for a secret that cannot be read.
     """
     given = wanted.settings
     local = is_local(given)
@@ -131,18 +140,17 @@ def configuration(wanted: Wanted, java: Path, pyspark: Path, *, idle: float) -> 
     elif wanted.iceberg:
         jars = wanted.iceberg.split(os.pathsep)
         properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), *jars]))
-    classes = [given.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), wanted.iceberg if local else ""]
-    command = [
-        str(java),
+    options = [
         *_JAVA_OPTIONS,
         f"-Xmx{_memory(properties['spark.driver.memory'])}",
         *shlex.split(properties["spark.driver.extraJavaOptions"]),
-        "-cp",
-        os.pathsep.join(filter(None, classes)),
     ]
     return asdict(
-        Configuration(command, properties, wanted.version, dict(given), wanted.iceberg, idle=idle, private=not local)
-    )
+        Configuration(
+            str(java), options, classes, str(archive or ""), properties, wanted.version, dict(given), wanted.iceberg,
+            idle=idle, private=not local,
+        )
+    )  # fmt: skip
 
 
 def _authenticated(given: Mapping[str, str]) -> dict[str, str]:

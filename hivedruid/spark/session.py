@@ -24,7 +24,7 @@ from uuid import uuid4
 import hivedruid
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
-from hivedruid.local import artifacts
+from hivedruid.local import archives, artifacts
 from hivedruid.local.java import java_command
 from hivedruid.setting_types import seconds
 from hivedruid.spark import failures, launch, remote, server
@@ -198,7 +198,9 @@ def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: P
         if required.iceberg:
             artifacts.check(artifacts.locked_group(ICEBERG))
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
-        configuration = launch.configuration(required, java_command(), artifacts.pyspark_folder(), idle=idle)
+        java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
+        archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
+        configuration = launch.configuration(required, java, classes, idle=idle, archive=archive)
         return server.start(where, configuration, secrets.token_urlsafe(32), progress)
 
     with server.running_server(where, wanted, begin, progress=progress) as known:

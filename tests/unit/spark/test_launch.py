@@ -16,7 +16,7 @@ CLUSTER = {"spark.master": "spark://h:7077"}
 
 
 def configuration(given: dict[str, str]) -> Any:
-    return launch.configuration(Wanted("1", launch.start_settings(given)), Path("java"), Path("pyspark"), idle=60)
+    return launch.configuration(Wanted("1", launch.start_settings(given)), Path("java"), "pyspark", idle=60)
 
 
 @pytest.mark.parametrize("given", [{}, {"spark.master": "local[2]", "spark.authenticate": "false"}])
@@ -37,7 +37,7 @@ def test_a_cluster_receives_the_secret_and_nobody_else(monkeypatch: pytest.Monke
     assert found["properties"]["spark.authenticate"] == found["properties"]["spark.network.crypto.enabled"] == "true"
     assert "spark.driver.host" not in found["properties"]
     assert found["settings"][launch.SECRET] == "env:TEST_SECRET"
-    assert "sesame" not in str(found["command"])
+    assert "sesame" not in str(found["options"])
 
 
 def test_a_secret_that_is_no_reference() -> None:
