@@ -7,15 +7,34 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hivedruid.catalog.kinds import KINDS
+from hivedruid.catalog.properties import TOPIC_PATTERN
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import ExecutionError, SemanticError, did_you_mean
 from hivedruid.secret_text import redact
 
 DEFAULT_DATABASE = "default"
+
+
+class DruidTable(NamedTuple):
+    """What lists of tasks and supervisors need to know about a Druid table."""
+
+    database: str
+    name: str
+    table_id: str
+    data_source: str
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    def without_columns(self) -> Table:
+        """A table that ingests nothing, for a supervisor that feeds its data source."""
+        properties = {"druid.datasource": self.data_source}
+        return Table(self.database, self.name, "druid", (), True, properties=properties, table_id=self.table_id)
 
 
 class Catalog:
@@ -88,9 +107,26 @@ class Catalog:
         query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? ORDER BY name"
         return tuple(from_json(*row) for row in self.connection.execute(query, (database,)))
 
+    def druid_tables(self) -> list[DruidTable]:
+        """The Druid tables of all databases, by name; their definitions are not read."""
+        query = """
+            SELECT database, name, table_id, json_extract(definition, '$.properties."druid.datasource"')
+            FROM tables WHERE json_extract(definition, '$.kind') = 'druid' ORDER BY database, name"""
+        rows = self.connection.execute(query)
+        return [DruidTable(database, name, id_, at or f"{database}.{name}") for database, name, id_, at in rows]
+
+    def ingesting_tables(self) -> tuple[Table, ...]:
+        """The Druid tables of all databases that ingest from Kafka, or ever started to, by name."""
+        query = """
+            SELECT table_id, database, name, definition FROM tables
+            WHERE instr(definition, '"kafka.topic"') OR instr(definition, ?)
+                OR table_id IN (SELECT table_id FROM ingestions) ORDER BY database, name"""
+        tables = [from_json(*row) for row in self.connection.execute(query, (json.dumps(TOPIC_PATTERN),))]
+        return tuple(table for table in tables if table.has_data_source)
+
     def table_names(self, database: str) -> tuple[str, ...]:
         query = "SELECT name FROM tables WHERE database = ? ORDER BY name"
-        return tuple(name for (name,) in self.connection.execute(query, (database,)))
+        return tuple([name for (name,) in self.connection.execute(query, (database,))])
 
     def view_names(self, database: str) -> tuple[str, ...]:
         kinds = [kind for kind, row in KINDS.items() if not row.stores]

@@ -59,7 +59,7 @@ class Observer:
         """The overview for SHOW INGESTIONS. Raises DruidError and ConnectError if the overlord does not respond."""
         overlord = Overlord(self._clients.one)
         supervisors, tasks = overlord.supervisors(), overlord.tasks()
-        found = self._with_status(match(known.tables, supervisors, tasks))
+        found = self._with_status(match(known.tables, supervisors, tasks, known.druid_tables))
         return Overview(datetime.now(UTC), known.home, found, tasks)
 
     def everything(self, known: Known) -> Overview:
@@ -81,7 +81,7 @@ class Observer:
         tasks = tried("Druid's overlord", overlord.tasks)
         slots = tried("Druid's overlord", lambda: Slots.of(overlord.workers()))
         unavailable = tried("Druid's coordinator", lambda: client.get("coordinator", LOAD_STATUS, dict[str, int]))
-        matched = match(known.tables, supervisors or (), tasks or ())
+        matched = match(known.tables, supervisors or (), tasks or (), known.druid_tables)
         found = tuple(_remembered(one, known) for one in matched)
         found = tried("Druid's overlord", lambda: self._with_status(found)) or found
         found = tried("Druid's overlord", lambda: self._with_parse_errors(found)) or found

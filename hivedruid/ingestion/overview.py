@@ -6,7 +6,7 @@ supervisor discovers its tasks about 20 s later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import ceil
@@ -14,6 +14,7 @@ from typing import Any
 
 from hivedruid.catalog.ingestions import IngestionRecord, LastSpec
 from hivedruid.catalog.properties import has_ingestion
+from hivedruid.catalog.store import DruidTable
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
@@ -43,14 +44,15 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of the home: its tables, their ingestion records and unfinished changes by table_id, and its name in
-    supervisors.
+    """The facts of the home: its tables that ingest, their ingestion records and unfinished changes by table_id, its
+    name in supervisors, and all its Druid tables.
     """
 
     tables: tuple[Table, ...] = ()
     records: Mapping[str, IngestionRecord] = field(default_factory=dict)
     home: str = ""
     unfinished: Mapping[str, IngestionJob] = field(default_factory=dict)
+    druid_tables: Sequence[DruidTable] = ()
 
 
 @dataclass(frozen=True)
@@ -204,11 +206,17 @@ def with_supervisor_status(
     return replace(one, status=status, counts=counts)
 
 
-def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Iterable[Task]) -> tuple[Ingestion, ...]:
+def match(
+    tables: Iterable[Table],
+    supervisors: Iterable[Supervisor],
+    tasks: Iterable[Task],
+    druid_tables: Iterable[DruidTable] = (),
+) -> tuple[Ingestion, ...]:
     """Every table that ingests from Kafka with its supervisor, and the supervisors without a table, by name.
 
     If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the
-    first. A supervisor that feeds the data source of a table without a feed is listed under that table.
+    first. A supervisor that feeds the data source of a table without a feed is listed under that table, which may be
+    one of `druid_tables`.
     """
     rest = {s.data_source: s for s in supervisors if s.type in STREAMS}
     started_by = {s.context.get(OWNER_ID): s.data_source for s in rest.values()}
@@ -216,12 +224,15 @@ def match(tables: Iterable[Table], supervisors: Iterable[Supervisor], tasks: Ite
     for task in tasks:
         by_source.setdefault(task.data_source, []).append(task)
     ingestions: list[Ingestion] = []
-    druid_tables = sorted((t for t in tables if t.kind == "druid"), key=lambda t: t.full_name)
-    for table in sorted(druid_tables, key=lambda t: (t.table_id not in started_by, not has_ingestion(t.properties))):
+    by_name = sorted((t for t in tables if t.kind == "druid"), key=lambda t: t.full_name)
+    for table in sorted(by_name, key=lambda t: (t.table_id not in started_by, not has_ingestion(t.properties))):
         supervisor = rest.pop(table.data_source, None)
         if supervisor is not None or has_ingestion(table.properties):
             ingestions.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_source)))
-    ingestions += [Ingestion(None, supervisor, _tasks_of(supervisor, by_source)) for supervisor in rest.values()]
+    unfed = {t.data_source: t for t in reversed(list(druid_tables)) if t.data_source in rest}
+    for source, supervisor in rest.items():
+        unfed_table = unfed[source].without_columns() if source in unfed else None
+        ingestions.append(Ingestion(unfed_table, supervisor, _tasks_of(supervisor, by_source)))
     return tuple(sorted(ingestions, key=lambda one: one.name))
 
 

@@ -89,12 +89,12 @@ def tasks_request(action: ListTasks) -> str:
 
 
 def known(catalog: Catalog, home: Path) -> o.Known:
-    """The home's tables and their ingestions."""
+    """The home's tables that ingest, their ingestions, and the names of its Druid tables."""
     from hivedruid.actions.ingesting.gather import home_name
     from hivedruid.catalog.ingestions import Ingestions
 
-    tables = tuple(table for database in catalog.databases() for table in catalog.tables(database))
-    return o.Known(tables, Ingestions(catalog).all(), home_name(home), Changes(catalog).unfinished())
+    records, unfinished = Ingestions(catalog).all(), Changes(catalog).unfinished()
+    return o.Known(catalog.ingesting_tables(), records, home_name(home), unfinished, tuple(catalog.druid_tables()))
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
@@ -194,8 +194,10 @@ def _shut_down(action: ShutDownTask, services: Services) -> None:
 
 def table_names(catalog: Catalog) -> dict[str, str]:
     """Table by data source; of several tables the one that ingests from Kafka, then the first by name."""
-    tables = [table for database in catalog.databases() for table in catalog.tables(database) if table.has_data_source]
     names: dict[str, str] = {}
-    for table in sorted(tables, key=lambda t: (not has_ingestion(t.properties), t.full_name)):
+    for ingesting in catalog.ingesting_tables():
+        if has_ingestion(ingesting.properties):
+            names.setdefault(ingesting.data_source, ingesting.full_name)
+    for table in catalog.druid_tables():
         names.setdefault(table.data_source, table.full_name)
     return names

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid.actions.watching.run import known, table_names
 from hivedruid.catalog import store
+from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.table import Table
 from hivedruid.errors import HiveDruidError, TableNotFound
 from hivedruid.session import Session
@@ -90,6 +92,33 @@ def test_the_hint_of_an_unknown_table_reads_only_names(session: Session, read: l
     with pytest.raises(TableNotFound) as error:
         run(session, text)
     assert (error.value.hint, error.value.span is not None, read) == (hint, True, [])
+
+
+def test_lists_of_tasks_and_supervisors_read_the_tables_that_ingest(session: Session, read: list[str]) -> None:
+    run(session, """
+        CREATE EXTERNAL TABLE plain (`__time` timestamp, note string) STORED BY 'druid';
+        CREATE EXTERNAL TABLE other (`__time` timestamp) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'src');
+        CREATE EXTERNAL TABLE unfed (`__time` timestamp) STORED BY 'druid'
+            TBLPROPERTIES ('druid.datasource' = 'default.fed');
+        CREATE EXTERNAL TABLE fed (`__time` timestamp, a string) STORED BY 'druid'
+            TBLPROPERTIES ('kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'h:1');
+        CREATE EXTERNAL TABLE all_fed (`__time` timestamp, a string) STORED BY 'druid'
+            TBLPROPERTIES ('druid.kafka.ingestion.topicPattern' = 'x.*', 'kafka.bootstrap.servers' = 'h:1')
+    """)  # fmt: skip
+    read.clear()
+    facts = known(session.catalog, session.home)
+    assert [table.name for table in facts.tables] == ["all_fed", "fed"]
+    assert table_names(session.catalog) == {
+        "default.all_fed": "default.all_fed", "default.fed": "default.fed", "default.plain": "default.plain",
+        "src": "default.other",
+    }  # fmt: skip
+    assert set(read) == {"fed", "all_fed"}
+
+
+def test_a_table_that_once_ingested_is_read(session: Session) -> None:
+    run(session, "CREATE EXTERNAL TABLE former (`__time` timestamp) STORED BY 'druid'")
+    Ingestions(session.catalog).begin(session.catalog.get("default", "former").table_id)
+    assert [table.name for table in known(session.catalog, session.home).tables] == ["former"]
 
 
 def test_a_database_with_tables_is_refused_by_their_names(session: Session, read: list[str]) -> None:

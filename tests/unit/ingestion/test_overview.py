@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hivedruid.catalog.store import DruidTable
 from hivedruid.ingestion.model import ReadingTask, RowCounts, SupervisorError, UnparseableRecord
 from hivedruid.ingestion.overview import (
     Ingestion,
@@ -134,6 +135,15 @@ def test_a_table_that_is_not_fed_names_the_supervisor_of_its_data_source() -> No
     assert match([unfed], [], []) == ()
     fed = table("c", druid_datasource="src")
     assert [(one.name, one.state) for one in match([unfed, fed], [supervisor("src")], [])] == [("default.c", "RUNNING")]
+
+
+def test_a_table_whose_definition_is_not_read_names_the_supervisor_of_its_data_source() -> None:
+    others = [DruidTable("default", name, f"id-{name}", "src") for name in ("b", "c")]
+    (found,) = match([], [supervisor("src")], [], others)
+    assert found.table is not None
+    assert (found.name, found.table.table_id, found.data_source) == ("default.b", "id-b", "src")
+    fed = table("d", druid_datasource="src")
+    assert [one.name for one in match([fed], [supervisor("src")], [], others)] == ["default.d"]
 
 
 def test_supervisors_that_read_no_stream_are_left_out() -> None:
