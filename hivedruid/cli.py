@@ -49,6 +49,7 @@ COMMANDS = {
     "import-hive": "convert Hive DDL for Druid and Kafka tables",
     "local": "run a local Druid and Kafka cluster",
     "sample": "download a sample data set",
+    "segments": "inspect and verify segment files in deep storage",
     "spark": "manage the shared Spark server",
     "top": "monitor Kafka ingestion live",
 }

@@ -24,6 +24,7 @@ class Dictionary:
 
     values: pa.Array
     has_null: bool
+    encoding: str = "plain"
 
     def __len__(self) -> int:
         """The number of ids."""
@@ -40,7 +41,7 @@ def read_dictionary(cursor: Cursor, order: str, find: Find) -> Dictionary:
         return _plain(cursor, find)
     if encoding == _FRONT_CODED:
         has_null, values = read_front_coded(cursor, order)
-        return Dictionary(_texts(values), has_null)
+        return Dictionary(_texts(values), has_null, "front-coded")
     raise UnsupportedSegmentError(f"unknown encoding {encoding} of a dictionary")
 
 
