@@ -28,7 +28,7 @@ from hivedruid import render
 from hivedruid.catalog.store import to_json
 from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.operations.store import Operations
-from hivedruid.repl import History, SqlCompleter
+from hivedruid.repl import History, SqlCompleter, StatementLexer
 from hivedruid.results import Result, ResultColumn, Row
 from hivedruid.session import Session
 from tests.support.jobs import a_job
@@ -95,6 +95,13 @@ def suggestions(inputs: int) -> float:
             history.append_string(TYPED.format(n=n))
         suggest, buffer = AutoSuggestFromHistory().get_suggestion, Buffer(history=history)
         return seconds(lambda: [suggest(buffer, Document("INSERT INTO t")) for _ in range(10)])
+
+
+def colours(lines: int) -> float:
+    """Of ten keys at the end of a statement."""
+    document = Document("SELECT page FROM wiki WHERE\n" + "\n".join(f"added <> {n} AND" for n in range(lines)))
+    lexer = StatementLexer()
+    return seconds(lambda: [lexer.lex_document(document)(lines) for _ in range(10)])
 
 
 def history(inputs: int) -> float:
@@ -169,6 +176,7 @@ def jobs_begun(count: int) -> float:
 
 TABLES = (100, 1000, 10_000)
 INPUTS = (100, 1000, 10_000)
+LINES = (100, 1000, 10_000)
 CHARACTERS = (100_000, 1_000_000, 10_000_000)
 ROWS = (100, 1000, 10_000)
 JOBS = (50, 500, 5000)
@@ -178,6 +186,7 @@ AXES: dict[str, Axis] = {
     "Tab in a name": Axis(TABLES, partial(completions, "SELECT * FROM t99")),
     "Tab after SELECT": Axis(TABLES, partial(completions, "SELECT ")),
     "a key at the prompt": Axis(INPUTS, suggestions),
+    "a key in a long statement": Axis(LINES, colours),
     "the history at the start": Axis(INPUTS, history),
     **{f"cell of {what}, {layout}": Axis(CHARACTERS, partial(cell, layout, part))
        for layout in render.LAYOUTS for what, part in CELLS.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.filters import is_searching
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.lexers import Lexer, PygmentsLexer
 from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
 from hivedruid import __version__
@@ -26,6 +26,7 @@ from hivedruid.settings import FAMILIES, SETTINGS
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
 
     from hivedruid.session import Session
 
@@ -57,6 +58,8 @@ _AFTER_TABLE_WORD = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[\w.]+")
+SHORT = 500
+"""Lines of a statement that is coloured as a whole."""
 _PATTERNS = {prefix: setting.key for prefix, setting in FAMILIES.items()}
 """Prefixes of settings, with the pattern that a completion displays for each."""
 
@@ -104,7 +107,7 @@ def _prompt_session(session: Session, history: Path) -> PromptSession[str]:
         multiline=True,
         key_bindings=keys,
         history=History(history),
-        lexer=PygmentsLexer(SqlLexer),
+        lexer=StatementLexer(),
         completer=SqlCompleter(session),
         complete_while_typing=False,
         auto_suggest=AutoSuggestFromHistory(),
@@ -148,6 +151,20 @@ def _holds_secret(text: str) -> bool:
         return bool(ranges(text, statement=True)) or any(ranges(item.text, statement=True) for item in split(text))
     except ParseError:
         return True
+
+
+class StatementLexer(Lexer):
+    """The colours of a statement. Every key computes them anew: in a long one only from some lines before those on the
+    screen, so that a comment or string of many lines may be displayed without its colour.
+    """
+
+    def __init__(self) -> None:
+        self._from_start = PygmentsLexer(SqlLexer)
+        self._from_screen = PygmentsLexer(SqlLexer, sync_from_start=False)
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        lexer = self._from_start if document.line_count <= SHORT else self._from_screen
+        return lexer.lex_document(document)
 
 
 class SqlCompleter(Completer):
