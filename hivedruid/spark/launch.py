@@ -32,7 +32,7 @@ STATIC = {
     "spark.driver.maxResultSize": "0",  # rows are streamed, see rows.py
     "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones
     "spark.connect.progress.reportInterval": "500ms",
-    # The first answer after 5.6 s instead of 8.2 s on two cores; C1 code runs long jobs slower.
+    # Half of C2's CPU time until the first result; C2 pays off only after minutes (docs/spark.md, benchmarks/jvm.py).
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
 }
 
