@@ -30,10 +30,14 @@ _ARROW = {"STRING": pa.string(), "LONG": pa.int64(), "DOUBLE": pa.float64()}
 
 @dataclass(frozen=True)
 class AutoNumbers:
-    """Numbers, which are null where their id is 0."""
+    """Numbers, which are null where their id is 0. Raises DamagedSegmentError if their numbers differ."""
 
     blocks: Blocks
     ids: Blocks | None
+
+    def __post_init__(self) -> None:
+        if self.ids is not None and self.ids.total != self.blocks.total:
+            raise DamagedSegmentError(f"{self.ids.total} ids of {self.blocks.total} numbers")
 
     def __len__(self) -> int:
         return self.blocks.total

@@ -24,12 +24,17 @@ _MULTI_VERSION, _FIRST_WITH_FLAGS, _LAST = 1, 2, 3
 
 @dataclass(frozen=True)
 class Strings:
-    """A string column: ids of `dictionary` in `ids`, and the bitmap of each id if there are bitmaps."""
+    """A string column: ids of `dictionary` in `ids`, and the bitmap of each id if there are bitmaps. Raises
+    DamagedSegmentError if their numbers differ."""
 
     dictionary: Dictionary
     ids: Blocks | Lists
     bitmaps: Indexed | None
     bitmap_kind: str
+
+    def __post_init__(self) -> None:
+        if self.bitmaps is not None and len(self.bitmaps) != len(self.dictionary):
+            raise DamagedSegmentError(f"{len(self.bitmaps)} bitmaps of {len(self.dictionary)} values")
 
     @property
     def is_multi_value(self) -> bool:
@@ -67,11 +72,7 @@ def read_strings(cursor: Cursor, order: str, bitmap_kind: str, find: Find) -> St
     dictionary = read_dictionary(cursor, order, find)
     is_multi = bool(flags & (_MULTI_VALUE | _MULTI_VALUE_V3))
     ids = (read_lists if is_multi else read_ids)(cursor, order, find)
-    bitmaps = None
-    if not flags & _NO_BITMAPS:
-        bitmaps = read_indexed(cursor, find)
-        if len(bitmaps) != len(dictionary):
-            raise DamagedSegmentError(f"{len(bitmaps)} bitmaps of {len(dictionary)} values")
+    bitmaps = None if flags & _NO_BITMAPS else read_indexed(cursor, find)
     return Strings(dictionary, ids, bitmaps, bitmap_kind)
 
 

@@ -87,6 +87,29 @@ def test_mutations() -> None:
     assert refused > done / 10, "most damages are seen"
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("auto_s.__valueIndexes", "auto_l.__valueIndexes", "114 bitmaps of 4 values"),
+        ("auto_l.__encodedColumn", "index.drd", "unknown version 1 of dictionary ids"),
+    ],
+)
+def test_files_of_another_column(name: str, source: str, message: str) -> None:
+    whole = files(ZIPS[0])
+    other = SegmentFiles({**whole.entries, name: whole.entries[source]}, whole.size)
+    with pytest.raises(SegmentError, match=message):
+        segment_of(other).column(name.split(".", maxsplit=1)[0])
+
+
+def test_fewer_ids_than_numbers() -> None:
+    whole = files(ZIPS[0])
+    data = bytearray(whole.entries["auto_l.__encodedColumn"])
+    data[2:6] = (299).to_bytes(4)
+    other = SegmentFiles({**whole.entries, "auto_l.__encodedColumn": memoryview(data)}, whole.size)
+    with pytest.raises(DamagedSegmentError, match="299 ids of 300 numbers"):
+        segment_of(other).column("auto_l")
+
+
 def changed(name: str, data: bytes) -> Mapping[str, memoryview]:
     return {**parts(ZIPS[0]), name: memoryview(data)}
 
