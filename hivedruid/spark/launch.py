@@ -67,6 +67,9 @@ _JAVA_OPTIONS = [
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+ExitOnOutOfMemoryError",
     "-XX:-UsePerfData",
+    # Spark parses and optimizes expressions recursively: the default of 1 MB overflows below 500 levels or terms.
+    # Memory is only used for the frames that a thread has.
+    "-Xss32m",
     *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED),
     *(
         f"--add-opens=java.base/{name}=ALL-UNNAMED"

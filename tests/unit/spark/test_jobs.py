@@ -225,3 +225,16 @@ def test_progress(home: Home) -> None:
     home.query("SELECT sum(hash(sha2(CAST(id AS STRING), 512))) FROM range(0, 6000000, 1, 60)")
     assert any(status.startswith("Spark: stage ") and status.endswith(" s)") for status in home.statuses)
     assert home.statuses[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        (" + ".join(["b"] * 500), 1500),
+        ("length(" + " || ".join(["CAST(b AS STRING)"] * 500) + ")", 500),
+        ("abs(" * 500 + "b" + ")" * 500, 3),
+        ("CASE WHEN b = 1 THEN 2 ELSE " * 500 + "7" + " END" * 500, 7),
+    ],
+)
+def test_expressions_with_500_levels(home: Home, sql: str, value: int) -> None:
+    assert home.query(f"SELECT {sql} FROM (SELECT id + 3 AS b FROM range(1))") == [(value,)]
