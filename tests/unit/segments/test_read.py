@@ -119,7 +119,7 @@ FILTERS: list[tuple[Filter, str, Callable[[Any], bool]]] = [
 
 
 @each_segment
-@pytest.mark.parametrize(("where", "name", "expected"), FILTERS, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("where", "name", "expected"), FILTERS, ids=[str(where)[:60] for where, _, _ in FILTERS])
 def test_filters(path: Path, where: Filter, name: str, expected: Callable[[Any], bool]) -> None:
     ids = [row["id"] for batch in segment(path).read(["id"], where=where) for row in batch.to_pylist()]
     assert ids == [n for n, value in enumerate(column(name)) if expected(value)]
