@@ -15,8 +15,6 @@ UNCOMPRESSED = -1
 NONE = -2
 """No blocks: the values follow each other."""
 
-Decompress = "Callable[[memoryview, int], memoryview]"
-
 
 def decompressor(codec: int) -> Callable[[memoryview, int], memoryview]:
     """A function from a block and its decompressed size in bytes to its bytes. Raises UnsupportedSegmentError."""

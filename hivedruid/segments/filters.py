@@ -74,13 +74,6 @@ Leaf = In | Range | Prefix | IsNull
 Filter = Leaf | And | Or
 
 
-def columns_of(where: Filter) -> frozenset[str]:
-    """The columns that a filter uses."""
-    if isinstance(where, And | Or):
-        return frozenset().union(*map(columns_of, where.parts))
-    return frozenset({where.column})
-
-
 def matching(where: Filter, segment: Segment) -> Rows:
     """The rows that match, sorted. Raises SegmentError."""
     if isinstance(where, And):

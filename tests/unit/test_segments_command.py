@@ -80,6 +80,4 @@ def test_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["segments", "inspect", str(tmp_path / "nope")]) == 2
     assert "nope does not exist" in capsys.readouterr().err
     assert main(["segments", "inspect", str(tmp_path)]) == 1
-    error = capsys.readouterr().err
-    assert f"cannot read the segment {tmp_path}" in error
-    assert "version.bin does not exist" in error or "Is a directory" in error
+    assert f"cannot read the segment {tmp_path}: version.bin does not exist" in capsys.readouterr().err

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.generic import Bytes, Int64s
@@ -55,10 +54,3 @@ def names(texts: Sequence[str | None]) -> bytes:
     parts = [b"\xff" * _PREFIX if value is None else bytes(_PREFIX) + value for value in values]
     ends = np.cumsum(np.array([len(part) for part in parts], dtype=np.int64))
     return framed(b"".join(parts), ends)
-
-
-def text_list(values: npt.NDArray[np.object_] | Sequence[bytes]) -> tuple[Bytes, Int64s]:
-    """Byte strings as joined bytes and offsets."""
-    offsets = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum([len(value) for value in values], out=offsets[1:])
-    return np.frombuffer(b"".join(values), dtype=np.uint8), offsets
