@@ -207,11 +207,15 @@ def memory(folder: Path, columns: list[str], what: str) -> int:
         "_write(pq.read_table(path), path.parent / 'out')",
     }[what]  # fmt: skip
     script = (
-        "import resource, benchmarks.segments, pathlib, sys, json\n"
+        "import benchmarks.segments, pathlib, sys, json\n"
+        "def peak():\n"
+        "    lines = pathlib.Path('/proc/self/status').read_text().splitlines()\n"
+        "    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM'))\n"
         "path, columns = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "pathlib.Path('/proc/self/clear_refs').write_text('5')  # the peak begins anew\n"
+        "before = peak()\n"
         f"{code}\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+        "print(peak() - before)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(folder), json.dumps(columns)],
