@@ -20,6 +20,7 @@ from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentErr
 from hivedruid.segments.generic import Find, read_indexed
 from hivedruid.segments.integers import read_ids
 from hivedruid.segments.numbers import byte_order, read_floating, read_longs
+from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.strings import Strings
 
 _SCALARS = ("STRING", "LONG", "DOUBLE")
@@ -128,8 +129,7 @@ def _arrays(element: str, file: Any, order: str, find: Find) -> Arrays:
     doubles = _fixed(file("__doubleDictionary"), f"{order}f8")
     has_null, arrays = read_front_coded(file("__arrayDictionary"), order, ints=True)
     ids = read_ids(file("__encodedColumn"), order, find)
-    offsets = np.zeros(len(arrays) + 1, dtype=np.int32)
-    np.cumsum([len(array) // 4 for array in arrays], out=offsets[1:])
+    offsets = offsets_of([len(array) // 4 for array in arrays]).astype(np.int32)
     elements = np.frombuffer(b"".join(arrays), dtype=f"{order}i4").astype(np.int64)
     values = _elements(element, elements, strings, longs, doubles)
     first = len(strings) + len(longs) + len(doubles) + has_null

@@ -13,8 +13,8 @@ from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentErr
 Rows = npt.NDArray[np.int64]
 """Sorted row numbers."""
 
-_NO_RUNS, _WITH_RUNS = 12346, 12347
-_FEW_CONTAINERS = 4
+NO_RUNS, WITH_RUNS = 12346, 12347
+FEW_CONTAINERS = 4
 """With fewer containers, a set with runs has no offsets."""
 _ARRAY_LIMIT = 4096
 """A container with more values is a bitmap of 65,536 bits."""
@@ -41,11 +41,11 @@ def rows_of(kind: str, data: memoryview, limit: int) -> Rows:
 def _roaring(data: memoryview, limit: int) -> Rows:
     cursor = Cursor(data)
     cookie = _u32(cursor)
-    if cookie & 0xFFFF == _WITH_RUNS:
+    if cookie & 0xFFFF == WITH_RUNS:
         count = (cookie >> 16) + 1
         flags = np.unpackbits(np.frombuffer(cursor.take((count + 7) // 8), dtype=np.uint8), bitorder="little")
-        has_offsets = count >= _FEW_CONTAINERS
-    elif cookie == _NO_RUNS:
+        has_offsets = count >= FEW_CONTAINERS
+    elif cookie == NO_RUNS:
         count = _u32(cursor)
         flags = np.zeros(0, dtype=np.uint8)
         has_offsets = True

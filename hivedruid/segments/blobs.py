@@ -10,7 +10,8 @@ from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.codecs import decompressor
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
-from hivedruid.segments.generic import Bytes, Find, Int64s
+from hivedruid.segments.generic import Bytes, Find
+from hivedruid.segments.offsets import Int64s, gathered
 
 _VERSION = 1
 _MOST_BLOCK = 1 << 24
@@ -88,8 +89,5 @@ def read_blobs(name: str, order: str, find: Find) -> Blobs:
 
 def chosen(data: Bytes, offsets: Int64s, rows: Rows) -> tuple[Bytes, Int64s]:
     """The values of some rows, joined."""
-    sizes = offsets[rows + 1] - offsets[rows]
-    found = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=found[1:])
-    positions = np.arange(int(found[-1]), dtype=np.int64) + np.repeat(offsets[rows] - found[:-1], sizes)
+    positions, found = gathered(offsets, rows)
     return data[positions], found

@@ -11,6 +11,7 @@ import pyarrow as pa
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find, read_indexed
+from hivedruid.segments.offsets import offsets_of
 
 _ENCODED = 127
 """The first byte of a dictionary whose second byte is its encoding; otherwise it is a plain list."""
@@ -55,8 +56,7 @@ def _plain(cursor: Cursor, find: Find) -> Dictionary:
 
 
 def _texts(values: list[bytes]) -> pa.Array:
-    offsets = np.zeros(len(values) + 1, dtype=np.int64)
-    np.cumsum([len(value) for value in values], out=offsets[1:])
+    offsets = offsets_of([len(value) for value in values])
     return string_array(np.frombuffer(b"".join(values), dtype=np.uint8), offsets)
 
 

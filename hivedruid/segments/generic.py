@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
+from hivedruid.segments.offsets import Int64s, offsets_of
 
 Bytes = npt.NDArray[np.uint8]
-Int64s = npt.NDArray[np.int64]
 Find = Callable[[str], memoryview]
 """Another file of the segment by name; version 2 spreads its values over several files."""
 
-_PREFIX = 4
+PREFIX = 4
 """The bytes before each value, meaningful only if the value is empty."""
-_NULL = b"\xff" * _PREFIX
+_NULL = b"\xff" * PREFIX
 
 
 @dataclass(frozen=True)
@@ -43,21 +43,20 @@ class Indexed:
         found = np.zeros(len(self), dtype=np.bool_)
         for index in np.flatnonzero(self.starts == self.ends):
             part, start = self.parts[index // self.per_part], int(self.starts[index])
-            found[index] = bytes(part[start - _PREFIX : start]) == _NULL
+            found[index] = bytes(part[start - PREFIX : start]) == _NULL
         return found
 
     def joined(self) -> tuple[Bytes, Int64s]:
         """The bytes of all values without gaps, and len + 1 offsets: the buffers of an Arrow array."""
-        offsets = np.zeros(len(self) + 1, dtype=np.int64)
-        np.cumsum(self.ends - self.starts, out=offsets[1:])
+        offsets = offsets_of(self.ends - self.starts)
         pieces = []
         for number, part in enumerate(self.parts):
             begin, end = number * self.per_part, min((number + 1) * self.per_part, len(self))
             if begin < end:
-                area = np.frombuffer(part, dtype=np.uint8)[int(self.starts[begin]) - _PREFIX : int(self.ends[end - 1])]
+                area = np.frombuffer(part, dtype=np.uint8)[int(self.starts[begin]) - PREFIX : int(self.ends[end - 1])]
                 keep = np.ones(len(area), dtype=np.bool_)
                 first = self.starts[begin:end] - int(self.starts[begin])
-                for byte in range(_PREFIX):
+                for byte in range(PREFIX):
                     keep[first + byte] = False
                 pieces.append(area[keep])
         return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)), offsets
@@ -102,7 +101,7 @@ def _indexed(parts: tuple[memoryview, ...], ends: Int64s, per_part: int) -> Inde
     starts = np.empty_like(ends)
     starts[1:] = ends[:-1]
     starts[::per_part] = 0
-    starts += _PREFIX
+    starts += PREFIX
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
     within = sizes[np.arange(len(ends)) // per_part] if len(ends) else ends
     if not (np.all(starts <= ends) and np.all(ends <= within)):

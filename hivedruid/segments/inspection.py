@@ -14,6 +14,7 @@ from hivedruid.segments.codecs import LZ4, LZF, NONE, UNCOMPRESSED, ZSTD
 from hivedruid.segments.columns import Column, Numeric
 from hivedruid.segments.errors import SegmentError
 from hivedruid.segments.integers import Lists
+from hivedruid.segments.offsets import bitmap_entries
 from hivedruid.segments.segment import TIME, Interval, Segment
 from hivedruid.segments.strings import Strings
 
@@ -71,9 +72,7 @@ def _bitmaps_agree(data: Strings) -> bool:
         return True
     if isinstance(data.ids, Lists):
         ids, offsets = data.ids.values(None)
-        sizes = np.diff(offsets)
-        ids = np.insert(ids.astype(np.int64), offsets[:-1][sizes == 0], 0)  # no values are indexed as null
-        rows = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 1))
+        ids, rows = bitmap_entries(ids.astype(np.int64), offsets)
     else:
         ids = data.ids.values(None).astype(np.int64)
         rows = np.arange(len(ids))

@@ -13,6 +13,7 @@ from hivedruid.segments.codecs import NONE
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find
+from hivedruid.segments.offsets import gathered
 
 _PLAIN, _PLAIN_LISTS, _COMPRESSED, _COMPRESSED_LISTS = 0, 1, 2, 3
 
@@ -32,10 +33,7 @@ class Lists:
             raise DamagedSegmentError("the offsets of a multi-value column are not sorted")
         if rows is None:
             return self.ids.values()[: int(offsets[-1])], offsets
-        starts, counts = offsets[rows], offsets[rows + 1] - offsets[rows]
-        chosen = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(counts, out=chosen[1:])
-        positions = np.arange(int(chosen[-1]), dtype=np.int64) + np.repeat(starts - chosen[:-1], counts)
+        positions, chosen = gathered(offsets, rows)
         return self.ids.values(positions), chosen
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blocks import Blocks, Unpack, Values, fixed, read_blocks
 from hivedruid.segments.codecs import NONE
 from hivedruid.segments.cursor import Cursor
@@ -20,17 +18,6 @@ _ENCODED = 126
 _LONGS, _DELTA, _TABLE = -1, 0, 1
 _BITS = (1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 _MOST_TABLE = 256
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A numeric column; the value of a null row is 0."""
-
-    blocks: Blocks
-    nulls: Rows
-
-    def __len__(self) -> int:
-        return self.blocks.total
 
 
 def byte_order(name: str | None) -> str:

@@ -17,8 +17,8 @@ from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentErr
 from hivedruid.segments.generic import Find, Indexed, read_indexed
 from hivedruid.segments.integers import Lists, read_ids, read_lists
 
-_MULTI_VALUE, _MULTI_VALUE_V3, _NO_BITMAPS = 1, 2, 4
-_KNOWN_FLAGS = _MULTI_VALUE | _MULTI_VALUE_V3 | _NO_BITMAPS
+_MULTI_VALUE, MULTI_VALUE_V3, NO_BITMAPS = 1, 2, 4
+_KNOWN_FLAGS = _MULTI_VALUE | MULTI_VALUE_V3 | NO_BITMAPS
 _MULTI_VERSION, _FIRST_WITH_FLAGS, _LAST = 1, 2, 3
 
 
@@ -70,9 +70,9 @@ def read_strings(cursor: Cursor, order: str, bitmap_kind: str, find: Find) -> St
     if flags & ~_KNOWN_FLAGS:
         raise UnsupportedSegmentError(f"unknown flags {flags} of a string column")
     dictionary = read_dictionary(cursor, order, find)
-    is_multi = bool(flags & (_MULTI_VALUE | _MULTI_VALUE_V3))
+    is_multi = bool(flags & (_MULTI_VALUE | MULTI_VALUE_V3))
     ids = (read_lists if is_multi else read_ids)(cursor, order, find)
-    bitmaps = None if flags & _NO_BITMAPS else read_indexed(cursor, find)
+    bitmaps = None if flags & NO_BITMAPS else read_indexed(cursor, find)
     return Strings(dictionary, ids, bitmaps, bitmap_kind)
 
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.generic import Bytes, Int64s
+from hivedruid.segments.bitmaps import FEW_CONTAINERS, NO_RUNS, WITH_RUNS, Rows
+from hivedruid.segments.generic import PREFIX, Bytes
+from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.writing.lists import framed
 
-_NO_RUNS, _WITH_RUNS = 12346, 12347
-_FEW_CONTAINERS = 4
 _BITMAP_BYTES = 8192
-_PREFIX = 4
 
 
 def roaring(rows: Rows) -> bytes:
     """Sorted, unique row numbers as one bitmap."""
     data, ends = _bitmaps(rows, np.array([0, len(rows)], dtype=np.int64))
-    return data.tobytes()[_PREFIX : int(ends[0])]
+    return data.tobytes()[PREFIX : int(ends[0])]
 
 
 def indexed_roaring(rows: Rows, offsets: Int64s) -> bytes:
@@ -38,15 +36,15 @@ def _bitmaps(rows: Rows, offsets: Int64s) -> tuple[Bytes, Int64s]:
     has_runs = np.zeros(len(counts), dtype=np.bool_)
     has_runs[containers.owners[containers.is_run]] = True
     flags = np.where(has_runs, (counts + 7) // 8, 0)
-    has_offsets = ~has_runs | (counts >= _FEW_CONTAINERS)
+    has_offsets = ~has_runs | (counts >= FEW_CONTAINERS)
     heads = np.where(has_runs, 4, 8) + flags + 4 * counts + np.where(has_offsets, 4 * counts, 0)
     bodies = np.zeros(len(counts), dtype=np.int64)
     np.add.at(bodies, containers.owners, containers.sizes)
-    ends = np.cumsum(_PREFIX + heads + bodies)
+    ends = np.cumsum(PREFIX + heads + bodies)
     starts = ends - heads - bodies
     out = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
 
-    _put32(out, starts, np.where(has_runs, _WITH_RUNS + ((counts - 1) << 16), _NO_RUNS))
+    _put32(out, starts, np.where(has_runs, WITH_RUNS + ((counts - 1) << 16), NO_RUNS))
     plain = ~has_runs
     _put32(out, starts[plain] + 4, counts[plain])
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hivedruid.segments.errors import UnsupportedSegmentError
-from hivedruid.segments.generic import Bytes, Int64s
+from hivedruid.segments.generic import PREFIX, Bytes
+from hivedruid.segments.offsets import Int64s
 
-_PREFIX = 4
 _MOST_BYTES = 2**31 - 1
 
 
@@ -18,16 +18,16 @@ def indexed(data: Bytes, offsets: Int64s, *, has_null: bool = False, is_sorted: 
     """The values between len + 1 offsets of `data`. With `has_null`, the first value, which is empty, is null."""
     count = len(offsets) - 1
     sizes = np.diff(offsets)
-    ends = np.cumsum(sizes + _PREFIX)
+    ends = np.cumsum(sizes + PREFIX)
     values = np.zeros(int(ends[-1]) if count else 0, dtype=np.uint8)
     if count:
         is_data = np.ones(len(values), dtype=np.bool_)
-        starts = ends - sizes - _PREFIX
-        for byte in range(_PREFIX):
+        starts = ends - sizes - PREFIX
+        for byte in range(PREFIX):
             is_data[starts + byte] = False
         values[is_data] = data[int(offsets[0]) : int(offsets[-1])]
         if has_null:
-            values[:_PREFIX] = 0xFF
+            values[:PREFIX] = 0xFF
     return framed(values.tobytes(), ends, is_sorted=is_sorted)
 
 
@@ -43,14 +43,14 @@ def framed(values: bytes, ends: Int64s, *, is_sorted: bool = False) -> bytes:
 
 def indexed_blocks(blocks: Sequence[bytes]) -> bytes:
     """Blocks as a list; large ones, of which there are few."""
-    prefix = bytes(_PREFIX)
-    ends = np.cumsum(np.array([len(block) + _PREFIX for block in blocks], dtype=np.int64))
+    prefix = bytes(PREFIX)
+    ends = np.cumsum(np.array([len(block) + PREFIX for block in blocks], dtype=np.int64))
     return framed(b"".join(part for block in blocks for part in (prefix, block)), ends)
 
 
 def names(texts: Sequence[str | None]) -> bytes:
     """A list of names, some of which are null."""
     values = [None if text is None else text.encode() for text in texts]
-    parts = [b"\xff" * _PREFIX if value is None else bytes(_PREFIX) + value for value in values]
+    parts = [b"\xff" * PREFIX if value is None else bytes(PREFIX) + value for value in values]
     ends = np.cumsum(np.array([len(part) for part in parts], dtype=np.int64))
     return framed(b"".join(parts), ends)

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivedruid.segments.generic import Bytes, Int64s
+from hivedruid.segments.blobs import chosen
+from hivedruid.segments.generic import Bytes
+from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.writing.bitmaps import roaring
 from hivedruid.segments.writing.blocks import numbers
 from hivedruid.segments.writing.lists import indexed
@@ -38,11 +40,7 @@ class Blobs:
     offsets: Int64s
 
     def reordered(self, order: Int64s) -> Blobs:
-        sizes = np.diff(self.offsets)[order]
-        offsets = np.zeros(len(order) + 1, dtype=np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        positions = np.arange(int(offsets[-1])) + np.repeat(self.offsets[order] - offsets[:-1], sizes)
-        return Blobs(self.data[positions], offsets)
+        return Blobs(*chosen(self.data, self.offsets, order))
 
 
 def encode_numbers(array: pa.Array | pa.ChunkedArray, type_: str) -> Numbers:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hivedruid.segments.errors import UnsupportedSegmentError
-from hivedruid.segments.generic import Int64s
+from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.writing.numbers import Blobs, Numbers, sort_key
 from hivedruid.segments.writing.strings import Encoded
 

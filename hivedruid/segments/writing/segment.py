@@ -13,6 +13,7 @@ import numpy as np
 
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.files import INDEX, METADATA, VERSION
+from hivedruid.segments.filters import utf16
 from hivedruid.segments.segment import TIME, Interval
 from hivedruid.segments.writing.lists import names
 from hivedruid.segments.writing.numbers import (
@@ -125,7 +126,7 @@ def _write(
     entries = {TIME: _column(time, True, "LONG", len(time.values))}
     is_null: dict[str, bool] = {}
     for name, column in {**dimensions, **metrics}.items():
-        is_null[name] = isinstance(column, Encoded) and len(column.values) == 0 and column.offsets is None
+        is_null[name] = isinstance(column, Encoded) and column.is_all_null
         type_ = complex_types.get(name, "")
         entries[name] = _column(column, has_bitmaps.get(name, True), type_, len(time.values))
     entries[INDEX] = _index(spec, list(metrics), list(dimensions), is_null)
@@ -137,7 +138,7 @@ def _write(
 def _column(column: Column, has_bitmaps: bool, type_: str, rows: int) -> bytes:
     """A column with its descriptor."""
     if isinstance(column, Encoded):
-        if len(column.values) == 0 and column.offsets is None:
+        if column.is_all_null:
             return _described("STRING", {"type": "null", "numRows": rows, "bitmapSerdeFactory": _ROARING}, b"")
         part = {"type": "stringDictionary", "bitmapSerdeFactory": _ROARING, "byteOrder": _LITTLE}
         data = string_part(column, has_bitmaps=has_bitmaps)
@@ -205,7 +206,7 @@ def _smoosh(entries: Mapping[str, bytes], folder: Path) -> int:
         parts[number].append(data)
         used += len(data)
     lines = [f"v1,{_MOST_FILE},{len(parts)}"]
-    lines += [f"{name},{','.join(map(str, places[name]))}" for name in sorted(places, key=_java_key)]
+    lines += [f"{name},{','.join(map(str, places[name]))}" for name in sorted(places, key=utf16)]
     files = {
         "version.bin": struct.pack(">i", VERSION),
         "factory.json": b'{"type":"mMapSegmentFactory"}',
@@ -217,7 +218,3 @@ def _smoosh(entries: Mapping[str, bytes], folder: Path) -> int:
         with (folder / f"{index:05d}.smoosh").open("wb") as file:
             file.writelines(pieces)
     return sum(map(len, files.values())) + sum(len(piece) for pieces in parts for piece in pieces)
-
-
-def _java_key(name: str) -> bytes:
-    return name.encode("utf-16-be", "surrogatepass")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivedruid.segments.filters import utf16
-from hivedruid.segments.generic import Int64s
+from hivedruid.segments.offsets import Int64s, bitmap_entries, gathered, offsets_of
+from hivedruid.segments.strings import MULTI_VALUE_V3, NO_BITMAPS
 from hivedruid.segments.writing.bitmaps import indexed_roaring
 from hivedruid.segments.writing.blocks import compressed, ids
 from hivedruid.segments.writing.lists import indexed
 
 _COMPRESSED, _LISTS = 2, 3
-_MULTI_VALUE_V3, _NO_BITMAPS = 2, 4
 _INTS_PER_BLOCK = 1 << 14
 
 
@@ -37,13 +35,15 @@ class Encoded:
         """The number of ids."""
         return len(self.values) + self.has_null
 
+    @property
+    def is_all_null(self) -> bool:
+        return len(self.values) == 0 and self.offsets is None
+
     def reordered(self, order: Int64s) -> Encoded:
         """The column with the rows in another order; fewer rows are allowed."""
         if self.offsets is None:
             return Encoded(self.values, self.has_null, self.ids[order])
-        sizes = np.diff(self.offsets)[order]
-        offsets = _offsets(sizes)
-        positions = np.arange(int(offsets[-1])) + np.repeat(self.offsets[order] - offsets[:-1], sizes)
+        positions, offsets = gathered(self.offsets, order)
         return Encoded(self.values, self.has_null, self.ids[positions], offsets)
 
 
@@ -58,11 +58,11 @@ def encode(array: pa.Array | pa.ChunkedArray, handling: str) -> Encoded:
     is_null = whole.is_null().to_numpy(zero_copy_only=False)
     elements = _encoded(whole.flatten(), has_null=bool((sizes == 0).any()) or whole.flatten().null_count > 0)
     if is_null.any():  # a null is one id 0, and an empty list has none
-        places = _offsets(sizes)[:-1][is_null]
+        places = offsets_of(sizes)[:-1][is_null]
         elements = Encoded(elements.values, True, np.insert(elements.ids, places, 0))
         sizes = sizes + is_null
     if len(sizes) and int(sizes.max()) > 1:
-        return _handled(Encoded(elements.values, elements.has_null, elements.ids, _offsets(sizes)), handling)
+        return _handled(Encoded(elements.values, elements.has_null, elements.ids, offsets_of(sizes)), handling)
     single = np.zeros(len(sizes), dtype=np.int64)
     single[sizes == 1] = elements.ids
     return Encoded(elements.values, elements.has_null, single)
@@ -78,13 +78,7 @@ def _handled(lists: Encoded, handling: str) -> Encoded:
     is_new = np.ones(len(found), dtype=np.bool_)
     is_new[1:] = (found[1:] != found[:-1]) | (owners[1:] != owners[:-1])
     sizes = np.bincount(owners[is_new], minlength=len(lists.offsets) - 1)
-    return Encoded(lists.values, lists.has_null, found[is_new], _offsets(sizes))
-
-
-def _offsets(sizes: npt.NDArray[Any]) -> Int64s:
-    found = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=found[1:])
-    return found
+    return Encoded(lists.values, lists.has_null, found[is_new], offsets_of(sizes))
 
 
 def _encoded(array: pa.Array, *, has_null: bool) -> Encoded:
@@ -127,7 +121,7 @@ def _java_order(values: pa.Array) -> Int64s:
 
 def string_part(column: Encoded, *, has_bitmaps: bool) -> bytes:
     """The column, behind its descriptor (org.apache.druid.segment.serde.DictionaryEncodedColumnPartSerde)."""
-    flags = (0 if column.offsets is None else _MULTI_VALUE_V3) | (0 if has_bitmaps else _NO_BITMAPS)
+    flags = (0 if column.offsets is None else MULTI_VALUE_V3) | (0 if has_bitmaps else NO_BITMAPS)
     most = max(0, column.size - 1)
     if column.offsets is None:
         rows = ids(column.ids, most)
@@ -152,17 +146,14 @@ def _dictionary(column: Encoded) -> bytes:
 def _bitmaps(column: Encoded) -> bytes:
     found, owners = column.ids, np.arange(len(column.ids), dtype=np.int64)
     if column.offsets is not None:
-        sizes = np.diff(column.offsets)
-        empty = column.offsets[:-1][sizes == 0]  # the bitmap of null contains rows without values, too
-        found = np.insert(column.ids, empty, 0)
-        owners = np.repeat(np.arange(len(sizes), dtype=np.int64), np.maximum(sizes, 1))
+        found, owners = bitmap_entries(column.ids, column.offsets)
     order = _stable_order(found)
     found, rows = found[order], owners[order]
     if column.offsets is not None:  # a row may have a value several times
         is_new = np.ones(len(rows), dtype=np.bool_)
         is_new[1:] = (found[1:] != found[:-1]) | (rows[1:] != rows[:-1])
         found, rows = found[is_new], rows[is_new]
-    return indexed_roaring(rows, _offsets(np.bincount(found, minlength=column.size)))
+    return indexed_roaring(rows, offsets_of(np.bincount(found, minlength=column.size)))
 
 
 def _stable_order(ids: Int64s) -> Int64s:
