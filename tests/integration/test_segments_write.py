@@ -17,7 +17,7 @@ from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, w
 from tests.support.loads import ingest
 from tests.support.publish import answer, publish
 from tests.support.segments import rows, stored
-from tests.support.staged import DAY, NEW_YEAR, dimension, stage
+from tests.support.staged import DAY, NEW_YEAR, stage, task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -56,7 +56,7 @@ def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     theirs, ours = (f"{name}_{uuid4().hex[:8]}" for name in ("theirs", "ours"))
     spec = SegmentSpec(SPAN, dimensions(TYPES))
     with closing(cluster.druid()) as druid:
-        ingest(druid, _task(theirs, stage(folder, given_rows), TYPES))
+        ingest(druid, task(theirs, stage(folder, given_rows), columns=TYPES))
         halves = [given_rows[: COUNT // 2], given_rows[COUNT // 2 :]]
         publish(druid, ours, SPAN, lambda place: [
             write_segment(arrow(TYPES, half), spec, place / str(number) / "index")
@@ -65,27 +65,6 @@ def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield druid, theirs, ours
         for name in (theirs, ours):
             druid.drop(name)
-
-
-def _task(name: str, folder: Path, columns: Mapping[str, str], **granularity: Any) -> dict[str, Any]:
-    metrics = granularity.pop("metrics", [])
-    return {
-        "type": "index_parallel",
-        "spec": {
-            "dataSchema": {
-                "dataSource": name,
-                "timestampSpec": {"column": "__time", "format": "millis"},
-                "dimensionsSpec": {"dimensions": [dimension(*column) for column in columns.items()]},
-                "metricsSpec": metrics,
-                "granularitySpec": {"type": "uniform", "segmentGranularity": "DAY", "rollup": False, **granularity},
-            },
-            "ioConfig": {
-                "type": "index_parallel",
-                "inputSource": {"type": "local", "baseDir": str(folder), "filter": "*"},
-                "inputFormat": {"type": "json"},
-            },
-        },
-    }
 
 
 def equals(column: str, value: Any, type_: str = "STRING") -> dict[str, Any]:
@@ -233,7 +212,7 @@ def test_rollup(cluster: Cluster, tmp_path: Path) -> None:
     )
     table = arrow({**columns, **{name: type_ for name, (_, type_) in types.items()}}, given_rows)
     with closing(cluster.druid()) as druid:
-        ingest(druid, _task(theirs, stage(tmp_path / "rows", given_rows), columns, rollup=True, metrics=metrics))
+        ingest(druid, task(theirs, stage(tmp_path / "rows", given_rows), columns=columns, rollup=True, metrics=metrics))
         publish(druid, ours, SPAN, lambda place: [write_segment(table, spec, place / "0" / "index")])
         scan = {
             **BASE, "queryType": "scan", "columns": ["__time", *columns, *types], "resultFormat": "compactedList",

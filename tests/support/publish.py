@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+
+from hivedruid.clients.overlord import ACTION, Overlord
+from hivedruid.clients.segments import interval as interval_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.segments.writing.segment import Written
 
-ACTION = "/druid/indexer/v1/action"
 MOST_SECONDS = 180.0
 
 
@@ -25,7 +26,7 @@ def publish(
 ) -> None:
     """Replace the rows of an interval by the segments that `write` writes into `<folder>/<number>/index`; returns when
     the rows can be queried."""
-    interval = "/".join(datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z") for ms in span)
+    interval = interval_of(span)
     with _task(druid, data_source) as task:
         lock = {"type": "lockTryAcquire", "lockType": "EXCLUSIVE", "interval": interval}
         version = _until(lambda: _act(druid, task, lock).get("result"))["version"]
@@ -67,11 +68,12 @@ def _task(druid: DruidCluster, data_source: str) -> Iterator[dict[str, Any]]:
         "type": "noop", "id": f"noop_{uuid4().hex}", "dataSource": data_source, "runTime": 600_000,
         "context": {"priority": 75},
     }  # fmt: skip
-    druid.client.post("overlord", "/druid/indexer/v1/task", dict[str, Any], task)
+    overlord = Overlord(druid.client)
+    overlord.submit(task)
     try:
         yield task
     finally:
-        druid.client.post("overlord", f"/druid/indexer/v1/task/{task['id']}/shutdown", dict[str, Any])
+        overlord.kill(str(task["id"]))
 
 
 def _act(druid: DruidCluster, task: dict[str, Any], action: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.loads import ingest
-from tests.support.staged import NEW_YEAR, dimension, stage
+from tests.support.publish import answer
+from tests.support.staged import NEW_YEAR, stage, task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -85,25 +86,8 @@ def _row(rng: random.Random, number: int) -> dict[str, Any]:
 
 def ingest_rows(druid: DruidCluster, name: str, folder: Path, index_spec: Mapping[str, Any], count: int = ROWS) -> None:
     """Let Druid write a segment of the rows."""
-    dimensions = [dimension(*column) for column in TYPES.items()]
-    spec = {
-        "type": "index_parallel",
-        "spec": {
-            "dataSchema": {
-                "dataSource": name,
-                "timestampSpec": {"column": "__time", "format": "millis"},
-                "dimensionsSpec": {"dimensions": dimensions},
-                "metricsSpec": METRICS,
-                "granularitySpec": {"type": "uniform", "segmentGranularity": "DAY", "rollup": False},
-            },
-            "ioConfig": {
-                "type": "index_parallel",
-                "inputSource": {"type": "local", "baseDir": str(stage(folder, rows(count))), "filter": "*"},
-                "inputFormat": {"type": "json"},
-            },
-            "tuningConfig": {"type": "index_parallel", "indexSpec": index_spec},
-        },
-    }
+    spec = task(name, stage(folder, rows(count)), columns=TYPES, metrics=METRICS)
+    spec["spec"]["tuningConfig"]["indexSpec"] = index_spec
     ingest(druid, spec)
 
 
@@ -120,8 +104,7 @@ def scanned(druid: DruidCluster, name: str, columns: Sequence[str] = COLUMNS) ->
         "queryType": "scan", "dataSource": name, "intervals": ["1000/3000"], "columns": list(columns),
         "resultFormat": "compactedList",
     }  # fmt: skip
-    answer = json.loads(b"".join(druid.client.query(query)))
-    found = [tuple(event) for block in answer for event in block["events"]]
+    found = [tuple(event) for block in answer(druid, query) for event in block["events"]]
     at = list(columns).index("id")
     return sorted(found, key=lambda row: row[at])
 
@@ -135,10 +118,12 @@ def as_scanned(values: Iterator[Any] | Sequence[Any], type_: str) -> list[Any]:
     if type_.startswith("COMPLEX"):
         return [None if value is None else base64.b64encode(value).decode() for value in values]
     if type_ == "STRING":
-        return [_scalar(value) if isinstance(value, list) else value for value in values]
+        return list(map(scalar, values))
     return list(values)
 
 
-def _scalar(values: list[Any]) -> Any:
-    """Druid returns null for no values, and a value that is alone without its list."""
-    return values[0] if len(values) == 1 else values or None
+def scalar(value: Any) -> Any:
+    """A value of a multi-value column: Druid returns null for no values, and a value that is alone without its list."""
+    if not isinstance(value, list):
+        return value
+    return value[0] if len(value) == 1 else value or None

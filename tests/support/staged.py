@@ -43,7 +43,14 @@ def dimension(name: str, type_: str) -> dict[str, str]:
 
 
 def task(
-    name: str, folder: Path, *, overwrite: bool = False, segment: str = "DAY", columns: Mapping[str, str] = COLUMNS
+    name: str,
+    folder: Path,
+    *,
+    overwrite: bool = False,
+    segment: str = "DAY",
+    columns: Mapping[str, str] = COLUMNS,
+    metrics: Sequence[Mapping[str, Any]] = (),
+    rollup: bool = False,
 ) -> dict[str, Any]:
     return {
         "type": "index_parallel",
@@ -52,9 +59,9 @@ def task(
                 "dataSource": name,
                 "timestampSpec": {"column": "__time", "format": "millis"},
                 "dimensionsSpec": {"dimensions": [dimension(*column) for column in columns.items()]},
-                "metricsSpec": [],
+                "metricsSpec": [*metrics],
                 "granularitySpec": {
-                    "type": "uniform", "segmentGranularity": segment, "queryGranularity": "NONE", "rollup": False,
+                    "type": "uniform", "segmentGranularity": segment, "queryGranularity": "NONE", "rollup": rollup,
                 },
             },
             "ioConfig": {

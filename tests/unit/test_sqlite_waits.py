@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,10 +47,21 @@ def write() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
         writer.communicate()
 
 
-def noted(path: Path, writer: subprocess.Popen[bytes]) -> str:
+@contextmanager
+def one_note(path: Path, writer: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Expects one note about the wait for the writer, which is killed then."""
     command = Path(f"/proc/{writer.pid}/comm").read_text().strip()
     user = pwd.getpwuid(os.getuid()).pw_name
-    return f"waiting for a transaction on {path}, held by process {writer.pid} ({command}) of user {user}"
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        writer.kill()
+
+    with notices.received_by(note):
+        yield
+    held = f"held by process {writer.pid} ({command}) of user {user}"
+    assert notes == [f"waiting for a transaction on {path}, {held}"]
 
 
 def test_a_long_wait_for_the_catalog_names_the_writer_once(
@@ -60,15 +71,8 @@ def test_a_long_wait_for_the_catalog_names_the_writer_once(
     with closing(open_database(tmp_path)) as connection:
         path = tmp_path / FILE_NAME
         writer = write(path)
-        expected, notes = noted(path, writer), list[str]()
-
-        def note(text: str) -> None:
-            notes.append(text)
-            writer.kill()
-
-        with notices.received_by(note):
+        with one_note(path, writer):
             Catalog(connection).add_database("another")
-        assert notes == [expected]
         assert Catalog(connection).databases() == ("another", "default")
 
 
@@ -82,15 +86,8 @@ def test_a_long_wait_for_the_iceberg_catalog_names_the_writer(
         row = (home_catalog.CATALOG, home_catalog.NAMESPACE, "t", "file:///t/metadata/1.metadata.json")
         connection.execute(f"INSERT INTO iceberg_tables VALUES ({', '.join('?' * len(row))}, NULL, NULL)", row)
     writer = write(path)
-    expected, notes = noted(path, writer), list[str]()
-
-    def note(text: str) -> None:
-        notes.append(text)
-        writer.kill()
-
-    with notices.received_by(note):
+    with one_note(path, writer):
         home_catalog.remove(tmp_path, "t")
-    assert notes == [expected]
     assert home_catalog.registered(tmp_path, "t") is None
 
 

@@ -21,6 +21,7 @@ from hivedruid.segments.filters import In, IsNull, utf16
 from hivedruid.segments.segment import open_segment
 from hivedruid.segments.writing.bitmaps import indexed_roaring, roaring
 from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, write_segment
+from tests.support.segments import scalar
 
 DAY = (1_704_067_200_000, 1_704_153_600_000)
 TYPES = {"s": pa.string(), "m": pa.list_(pa.string()), "l": pa.int64(), "d": pa.float64(), "f": pa.float32()}
@@ -47,14 +48,9 @@ def table(given_rows: Sequence[dict[str, Any]], types: dict[str, pa.DataType] = 
     return pa.Table.from_pylist(list(given_rows), schema=pa.schema(fields))
 
 
-def stored(row: dict[str, Any], multi: bool) -> tuple[Any, ...]:
+def stored(row: dict[str, Any]) -> tuple[Any, ...]:
     """A row as it is read back: a list is null, one value, or several."""
-    values = row["m"]
-    if values is not None:
-        values = (values or None) if len(values) != 1 else values[0]
-    elif multi:
-        values = None
-    return (row["__time"], row["s"], values, row["l"], row["d"], row["f"])
+    return (row["__time"], row["s"], scalar(row["m"]), row["l"], row["d"], row["f"])
 
 
 def order(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -76,26 +72,20 @@ def order(row: tuple[Any, ...]) -> tuple[Any, ...]:
 @given(st.lists(rows, min_size=1, max_size=40))
 def test_rows_are_the_same(given_rows: list[dict[str, Any]]) -> None:
     multi = any(len(row["m"] or []) > 1 for row in given_rows)
-    expected = [stored(row, multi) for row in given_rows]
+    expected = [stored(row) for row in given_rows]
     with TemporaryDirectory() as folder:
         written = write_segment(table(given_rows), SegmentSpec(DAY, DIMENSIONS), Path(folder))
         assert written.rows == len(given_rows)
         assert written.size == sum(path.stat().st_size for path in Path(folder).iterdir())
         with open_segment(Path(folder)) as found:
             read = [tuple(row.values()) for batch in found.read(["__time", *TYPES]) for row in batch.to_pylist()]
-            read = [(*row[:2], _scalar(row[2]), *row[3:]) for row in read]
+            read = [(*row[:2], scalar(row[2]), *row[3:]) for row in read]
             assert sorted(map(repr, read)) == sorted(map(repr, expected))
             if not multi:
                 assert [order(row) for row in read] == sorted(map(order, expected))
             assert [row[0] for row in read] == sorted(row[0] for row in expected)
             for at, name in ((1, "s"), (2, "m")):
                 _check_bitmaps(found, name, [row[at] for row in read])
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, list):
-        return (value or None) if len(value) != 1 else value[0]
-    return value
 
 
 def _check_bitmaps(found: Any, name: str, values: list[Any]) -> None:
