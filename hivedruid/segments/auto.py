@@ -15,6 +15,7 @@ from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blobs import Blobs, read_blobs
 from hivedruid.segments.blocks import Blocks, native
 from hivedruid.segments.cursor import Cursor, text
+from hivedruid.segments.descriptors import bitmap_kind
 from hivedruid.segments.dictionaries import Dictionary, read_dictionary, read_front_coded
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find, read_indexed
@@ -93,13 +94,13 @@ AutoColumn = Strings | AutoNumbers | Arrays | Json
 
 def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn:
     """The column whose part has the descriptor `part`, and begins at the cursor. Raises SegmentError."""
-    logical = part.get("logicalType")
+    logical = str(part.get("logicalType"))
     if part.get("isVariantType"):
         raise UnsupportedSegmentError("a column with values of several types")
     order = byte_order(part.get("byteOrder"))
     version = cursor.u8()
     name = text(cursor.take(cursor.vbyte()))
-    bitmaps = str((part.get("bitmapSerdeFactory") or {}).get("type", "concise"))
+    bitmaps = bitmap_kind(part)
 
     def file(suffix: str) -> Cursor:
         return Cursor(find(f"{name}.{suffix}"))

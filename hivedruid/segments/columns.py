@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +13,7 @@ from hivedruid.segments.bitmaps import Rows, rows_of
 from hivedruid.segments.blocks import Blocks, native
 from hivedruid.segments.complexes import read_complex
 from hivedruid.segments.cursor import Cursor
+from hivedruid.segments.descriptors import bitmap_kind, json_object
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find
 from hivedruid.segments.numbers import byte_order, read_floating, read_longs
@@ -77,13 +76,13 @@ class Nulls:
 def read_column(name: str, data: memoryview, find: Find) -> Column:
     """The column `name` with its internal file `data`. Raises SegmentError."""
     cursor = Cursor(data)
-    descriptor = _descriptor(cursor.string(), name)
+    descriptor = json_object(cursor.string(), f"the descriptor of column {name!r}")
     parts = descriptor.get("parts")
     if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
         raise UnsupportedSegmentError(f"column {name!r} has not exactly one part")
     part = parts[0]
     kind = str(part.get("type"))
-    bitmaps = str((part.get("bitmapSerdeFactory") or {}).get("type", "concise"))
+    bitmaps = bitmap_kind(part)
     number = kind.removesuffix("V2")
     if number in _NUMBERS:
         type_, width = _NUMBERS[number]
@@ -97,7 +96,10 @@ def read_column(name: str, data: memoryview, find: Find) -> Column:
     if kind == "complex":
         return Column(name, f"COMPLEX<{part.get('typeName')}>", False, read_complex(name, cursor, find))
     if kind == "null":
-        return Column(name, "STRING", False, Nulls(int(part.get("numRows", 0))))
+        rows = part.get("numRows", 0)
+        if not isinstance(rows, int):
+            raise DamagedSegmentError(f"column {name!r} has {rows!r} rows")
+        return Column(name, "STRING", False, Nulls(rows))
     raise UnsupportedSegmentError(f"column {name!r} has a part of the unknown type {kind!r}")
 
 
@@ -108,13 +110,3 @@ def _numeric(cursor: Cursor, order: str, number: str, width: int, is_v2: bool, b
     if is_v2 and cursor.remaining:
         nulls = rows_of(bitmaps, cursor.take(cursor.count()), blocks.total)
     return Numeric(blocks, nulls)
-
-
-def _descriptor(text: str, name: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DamagedSegmentError(f"the descriptor of column {name!r} is not valid JSON") from error
-    if not isinstance(found, dict):
-        raise DamagedSegmentError(f"the descriptor of column {name!r} is not an object")
-    return found

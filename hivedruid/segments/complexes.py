@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,8 @@ import pyarrow as pa
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blobs import Blobs, chosen, read_blobs
 from hivedruid.segments.cursor import Cursor
-from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
+from hivedruid.segments.descriptors import json_object
+from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.generic import Find, Indexed, read_indexed
 from hivedruid.segments.numbers import byte_order
 
@@ -45,10 +45,7 @@ def read_complex(name: str, cursor: Cursor, find: Find) -> Complex:
     cursor.u8()
     if (version := cursor.u8()) != 0:
         raise UnsupportedSegmentError(f"unknown version {version} of a complex column")
-    try:
-        metadata = json.loads(cursor.string())
-        order = byte_order(metadata.get("byteOrder"))
-        file = str(metadata.get("fileNameBase") or name)
-    except (ValueError, AttributeError, RecursionError) as error:
-        raise DamagedSegmentError(f"the metadata of column {name!r} is not valid JSON") from error
+    metadata = json_object(cursor.string(), f"the metadata of column {name!r}")
+    order = byte_order(metadata.get("byteOrder"))
+    file = str(metadata.get("fileNameBase") or name)
     return Complex(read_blobs(f"{file}.__complexColumn", order, find))

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.integers import Lists
+from hivedruid.segments.offsets import bitmap_entries
 from hivedruid.segments.strings import Strings
 
 if TYPE_CHECKING:
@@ -108,7 +109,10 @@ def _strings(where: Leaf, data: Strings) -> Rows:
     is_wanted[ids] = True
     if isinstance(data.ids, Lists):
         values, offsets = data.ids.values(None)
-        owners = np.repeat(np.arange(len(data), dtype=np.int64), np.diff(offsets))
+        if has_null:
+            values, owners = bitmap_entries(values, offsets)
+        else:
+            owners = np.repeat(np.arange(len(data), dtype=np.int64), np.diff(offsets))
         return np.unique(owners[is_wanted[values]])
     return np.flatnonzero(is_wanted[data.ids.values(None)])
 

@@ -110,6 +110,24 @@ def test_fewer_ids_than_numbers() -> None:
         segment_of(other).column("auto_l")
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("few", b'{"type":"roaring"}', b'["type","roaring"]', "the bitmaps are not described by an object"),
+        ("none", b'"numRows":300', b'"numRows":"x"', "'x' rows"),
+        ("auto_l", b'"logicalType":"LONG"', b'"logicalType":["NG"]', "unknown type"),
+    ],
+)
+def test_descriptors_with_values_of_other_types(name: str, old: bytes, new: bytes, message: str) -> None:
+    whole = files(ZIPS[0])
+    data = bytes(whole.entries[name])
+    assert len(old) == len(new)
+    assert old in data
+    other = SegmentFiles({**whole.entries, name: memoryview(data.replace(old, new))}, whole.size)
+    with pytest.raises(SegmentError, match=message):
+        segment_of(other).column(name)
+
+
 def changed(name: str, data: bytes) -> Mapping[str, memoryview]:
     return {**parts(ZIPS[0]), name: memoryview(data)}
 

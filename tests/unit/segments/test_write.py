@@ -196,6 +196,19 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         write_segment(blobs, SegmentSpec(DAY, (Dimension("s", "STRING"),), (metric,), rollup=True), tmp_path)
 
 
+def test_null_of_a_column_without_bitmaps(tmp_path: Path) -> None:
+    """A row without values counts as null, as in the bitmaps that Druid writes."""
+    values = [["a", "b"], [], None, ["a", None]]
+    given_table = table([{"__time": DAY[0] + n, "m": each} for n, each in enumerate(values)])
+    for has_bitmaps in (True, False):
+        spec = SegmentSpec(DAY, (Dimension("m", "STRING", "ARRAY", has_bitmaps),))
+        write_segment(given_table, spec, tmp_path)
+        with open_segment(tmp_path) as found:
+            for where, rows_wanted in ((IsNull("m"), [1, 2, 3]), (In("m", ("a",)), [0, 3])):
+                times = [row["__time"] for batch in found.read(["__time"], where=where) for row in batch.to_pylist()]
+                assert times == [DAY[0] + n for n in rows_wanted], (where, has_bitmaps)
+
+
 def test_sketches_are_kept_as_bytes(tmp_path: Path) -> None:
     metric = Metric("m", "COMPLEX<hyperUnique>", {"type": "hyperUnique", "name": "m"})
     times = pa.array([DAY[0] + 2, DAY[0] + 1, DAY[0]])
