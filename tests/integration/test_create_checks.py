@@ -28,16 +28,17 @@ CONSUMER = "druid.kafka.ingestion.consumer."
 Create = Callable[..., list[str]]
 
 
-def set_timeouts(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    monkeypatch.setattr(sampler, "READ_TIMEOUT", seconds * 1000)
+def set_timeouts(monkeypatch: pytest.MonkeyPatch, *, read: int, kafka: int) -> None:
+    """Set the timeouts of reading and of Kafka's requests, in seconds."""
+    monkeypatch.setattr(sampler, "READ_TIMEOUT", read * 1000)
     for key in ("default.api.timeout.ms", "request.timeout.ms"):
-        monkeypatch.setitem(sampler._HASTE, key, str(seconds * 1000))
+        monkeypatch.setitem(sampler._HASTE, key, str(kafka * 1000))
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch, task_slot: None) -> None:
-    """A busy machine reads a sample slowly."""
-    set_timeouts(monkeypatch, 60)
+    """A busy machine reads a sample slowly. Kafka's timeouts are shorter than the HTTP timeout of 60 seconds."""
+    set_timeouts(monkeypatch, read=60, kafka=45)
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def create(session: Session, cluster: Cluster, notes: list[str]) -> Create:
 
 def test_all_is_well(create: Create, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
     assert create("a", kafka_topic=topics.new([GOOD] * 5)) == []
-    set_timeouts(monkeypatch, 5)  # Druid waits as long for the first record of an empty topic
+    set_timeouts(monkeypatch, read=5, kafka=45)  # Druid waits as long for the first record of an empty topic
     assert create("b", kafka_topic=topics.new()) == [], "an empty topic is no finding"
 
 
@@ -102,7 +103,7 @@ def test_records_cannot_be_parsed(create: Create, session: Session, topics: Topi
 
 
 def test_nobody_listens(create: Create, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_timeouts(monkeypatch, 2)
+    set_timeouts(monkeypatch, read=2, kafka=2)
     (note,) = create(kafka_topic="t", kafka_bootstrap_servers="127.0.0.1:1")
     assert note.startswith("default.t: Druid cannot reach Kafka at 127.0.0.1:1: cannot reach Kafka at 127.0.0.1:1 from")
     assert "connection refused" in note
