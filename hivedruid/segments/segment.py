@@ -18,8 +18,9 @@ from hivedruid.segments.columns import Column, Nulls, read_column
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.errors import DamagedSegmentError
 from hivedruid.segments.files import INDEX, METADATA, SegmentFiles, open_files
-from hivedruid.segments.filters import Filter, matching
+from hivedruid.segments.filters import Filter
 from hivedruid.segments.generic import read_indexed
+from hivedruid.segments.matching import matching
 
 TIME = "__time"
 Interval = tuple[int, int]
@@ -68,13 +69,20 @@ class Segment:
         return self._columns[name]
 
     def read(
-        self, columns: Sequence[str], intervals: Sequence[Interval] | None = None, where: Filter | None = None
+        self,
+        columns: Sequence[str],
+        intervals: Sequence[Interval] | None = None,
+        where: Filter | None = None,
+        among: range | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows within the intervals that match the filter, in the order of the segment. Raises SegmentError.
 
-        Columns keep their dictionaries. A column that the segment does not have is null.
+        `among`: only rows with these numbers. Columns keep their dictionaries. A column that the segment does not have
+        is null.
         """
         wanted = self.wanted(intervals, where)
+        if among is not None and among != range(self.rows):
+            wanted = _among(wanted, among)
         arrays = [self.column(name).data.array(wanted) for name in columns]
         total = self.rows if wanted is None else len(wanted)
         schema = pa.schema([pa.field(name, array.type) for name, array in zip(columns, arrays, strict=True)])
@@ -93,6 +101,13 @@ class Segment:
         times = self.column(TIME).data.array(rows).to_numpy(zero_copy_only=False)
         is_within = _within(times, intervals)
         return np.flatnonzero(is_within) if rows is None else rows[is_within]
+
+
+def _among(rows: Rows | None, among: range) -> Rows:
+    if rows is None:
+        return np.arange(among.start, among.stop)
+    first, until = np.searchsorted(rows, (among.start, among.stop))
+    return rows[first:until]
 
 
 def _within(times: npt.NDArray[np.int64], intervals: Sequence[Interval]) -> npt.NDArray[np.bool_]:
