@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from hivedruid.clients.instants import millis
 from hivedruid.clients.stream import JsonStream, MalformedError
+from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
 

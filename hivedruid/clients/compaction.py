@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from hivedruid.clients import wire
 from hivedruid.clients.failures import first_line
-from hivedruid.clients.instants import millis
 from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
 from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segment_list import listed
@@ -25,6 +24,7 @@ from hivedruid.clients.segments import ETERNITY, Patience, Segments, interval, s
 from hivedruid.clients.task_spec import task_of
 from hivedruid.clients.tasks import stopped
 from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
+from hivedruid.druid.instants import millis
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task

@@ -19,10 +19,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import task_spec, wire
-from hivedruid.clients.instants import millis
 from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
 from hivedruid.clients.segments import ETERNITY, Segments
 from hivedruid.clients.tasks import IngestionTask, NoWorkerError
+from hivedruid.druid.instants import millis
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError, ExecutionError
 from hivedruid.jobs.load import LoadReport

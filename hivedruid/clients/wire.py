@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hivedruid.clients.instants import millis
+from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
 
 Shape = TypeVar("Shape")
@@ -194,6 +194,7 @@ class DataSegment(_Answer, frozen=True):
     last_compaction_state: CompactionState | None = None
     overshadowed: bool = False
     replication_factor: int | None = None
+    load_spec: dict[str, Any] | None = None
 
     @property
     def number(self) -> int:

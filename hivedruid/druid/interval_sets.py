@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
+from hivedruid.druid.instants import millis
+
 MIN = -(1 << 62)
 MAX = (1 << 62) - 1
 """Druid's eternity (Intervals.ETERNITY: half of Long's range)."""
@@ -105,3 +107,8 @@ def to_json(intervals: IntervalSet) -> list[str]:
     return [f"{iso(start)}/{iso(end)}" for start, end in intervals] or [
         "1970-01-01T00:00:00.000Z/1970-01-01T00:00:00.000Z"
     ]
+
+
+def from_json(intervals: Iterable[str]) -> IntervalSet:
+    """The intervals of a native query as a set."""
+    return merged((millis(start), millis(end)) for start, end in (text.split("/") for text in intervals))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.clients.instants import millis
+from hivedruid.druid.instants import millis
 from hivedruid.druid.intervals import iso
 from hivedruid.errors import DruidError
 
