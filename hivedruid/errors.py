@@ -101,6 +101,11 @@ class ResourceError(DruidError):
     pass
 
 
+class SegmentReadError(ResourceError):
+    """The rows of a data source cannot be read from its segment files, or no longer be read as when the statement
+    began."""
+
+
 class SparkError(ExecutionError):
     pass
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from hivedruid import defaults, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
-from hivedruid.engine.kinds import kind_of
+from hivedruid.engine.kinds import kind_of, require
 from hivedruid.errors import (
     ExecutionError,
     ResourceError,
+    SegmentReadError,
     SemanticError,
     Span,
     TableNotFound,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.model import Action
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
-    from hivedruid.actions.statement_plan import StatementPlan
+    from hivedruid.actions.statement_plan import Note, StatementPlan
     from hivedruid.catalog.table import Table
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.embedded.store import EmbeddedStore
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from hivedruid.kept_secrets import KeptSecrets
     from hivedruid.parser.statements import Statement
     from hivedruid.plan.physical import DruidRead
+    from hivedruid.plan.segment_files import GrowingSegment
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
@@ -209,7 +211,7 @@ class Session:
             if isinstance(parsed, Explain):
                 from hivedruid.actions.explain import explain
 
-                return _redacted(explain(parsed, snapshot, self._warn))
+                return _redacted(explain(parsed, snapshot, self._warn, self._built))
             return self._run(parsed, snapshot, query_id)
 
     @contextmanager
@@ -224,10 +226,10 @@ class Session:
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
         only."""
-        from hivedruid.actions.build import build, job_origin
+        from hivedruid.actions.build import job_origin
         from hivedruid.actions.execute import execute
 
-        built = build(parsed, snapshot, self._warn)
+        built = self._built(parsed, snapshot, self._warn)
         if self._dry_run:
             return self._rehearse(parsed, built)
         if self.on_plan is not None:
@@ -236,14 +238,30 @@ class Session:
             self.on_plan([redact(line) for line in brief(built.actions)])
 
         def fallback(refused: ResourceError) -> tuple[Action, ...]:
+            if isinstance(refused, SegmentReadError):
+                self._note(f"{refused.message}; reading the rows with queries")
+                return self._built(parsed, replace(snapshot, segment_files={})).actions
             self._note(f"Druid rejected the query ({refused.message}); running it on Spark over plain scans")
-            return build(parsed, replace(snapshot, scans_only=True)).actions
+            return self._built(parsed, replace(snapshot, scans_only=True)).actions
 
         def replan(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
-            return build(parsed, replace(snapshot, answers=answers)).actions
+            return self._built(parsed, replace(snapshot, answers=answers)).actions
 
         origin = job_origin(parsed, snapshot)
         return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)
+
+    def _built(self, parsed: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+        """The plan of a statement. Its scans on Spark are planned again with the segment files that they can read."""
+        from hivedruid.actions.build import build
+
+        built = build(parsed, snapshot, note)
+        if snapshot.segment_files is None and built.plans:
+            from hivedruid.actions.segment_files import needed_files
+
+            files = needed_files(built, snapshot, self.druid)
+            if files:
+                built = build(parsed, replace(snapshot, segment_files=files))
+        return built
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""
@@ -393,11 +411,20 @@ class Session:
         if self._spark is None:
             from hivedruid.spark.jobs import SparkRunner
 
-            self._spark = SparkRunner(self.home, self.settings, self._write_parquet, self._progress, self._note)
+            self._spark = SparkRunner(
+                self.home, self.settings, self._write_parquet, self._progress, self._note, self._write_growing
+            )
         return self._spark
 
     def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         self.druid().write_parquet(read, columns, path)
+
+    def _write_growing(
+        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    ) -> None:
+        from hivedruid.engine.capabilities import SegmentStorage
+
+        require(self.druid(), SegmentStorage).write_growing(read, growing, columns, path)
 
     def _query_context(self) -> Mapping[str, Any]:
         from hivedruid.druid.context import query_context

@@ -124,6 +124,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.pushdown", "enum", "all",
             "What is pushed down to Druid: everything that Druid computes exactly (all), or only scans.",
             ("ALL", "SCANS")),
+        Setting("hivedruid.druid.read", "enum", "auto",
+            "How Spark reads rows of a Druid cluster: from its segment files in deep storage (segments), by native "
+            "queries (query), or by whichever is faster (auto).", ("AUTO", "SEGMENTS", "QUERY")),
         Setting("hivedruid.join.max.rows", "int", "50000",
             "Maximum estimated rows of the smaller side of a join that is pushed down to Druid; 0: joins run on Spark. "
             "Druid rejects more than its maxSubqueryRows (100000)."),

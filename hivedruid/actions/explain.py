@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,14 @@ from hivedruid.results import Result, text_result
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
-    from hivedruid.parser.statements import Explain
+    from hivedruid.parser.statements import Explain, Statement
     from hivedruid.plan.split import QueryPlan
 
 
-def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None) -> Result:
+Build = Callable[["Statement", "Snapshot", Note | None], StatementPlan]
+
+
+def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, build: Build = build) -> Result:
     """The plan of a statement; nothing is executed."""
     snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo")
     built = build(statement.statement, snapshot, note)

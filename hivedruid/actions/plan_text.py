@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hivedruid.druid.interval_sets import from_json
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.segment_files import SegmentScan, pieces
 
 
 def table_scan(read: DruidRead, name: str) -> list[str]:
@@ -37,6 +39,8 @@ def spark_lines(job: SparkJob) -> list[str]:
         lines.append(f"  <-{source.view}")
         if isinstance(source, DruidInput):
             lines += indent(table_scan(source.read, f"TS_{number}"), 4)
+            if source.files is not None:
+                lines += indent(_files(source.read, source.files), 6)
             for reducer in source.reducers:
                 lines += indent(_reducer(reducer), 6)
         else:
@@ -47,6 +51,16 @@ def spark_lines(job: SparkJob) -> list[str]:
             ]
             lines.append(f"      Output:[{columns}]")
     return lines
+
+
+def _files(read: DruidRead, scan: SegmentScan) -> list[str]:
+    """The segments that are read in place of the query."""
+    parts = pieces(from_json(read.query["intervals"]), scan)
+    files = f"{len(scan.files)} file{'s' * (len(scan.files) != 1)}, {scan.bytes:,} bytes"
+    partitions = f"{len(parts)} partition{'s' * (len(parts) != 1)}"
+    growing = len(scan.growing)
+    queried = f"; a query of {growing} segment{'s' * (growing != 1)} that only tasks have" if growing else ""
+    return [f"druid.segments: read from {files}, in {partitions}{queried}; the query above is not sent"]
 
 
 def _reducer(reducer: KeyFilter) -> list[str]:
@@ -77,6 +91,13 @@ def job_document(job: SparkJob) -> dict[str, Any]:
     for source in job.inputs:
         if isinstance(source, DruidInput):
             item = {"view": source.view, **read_document(source.read)}
+            if source.files is not None:
+                item["segments"] = {
+                    "files": [file.location for file in source.files.files],
+                    "bytes": source.files.bytes,
+                    "partitions": len(pieces(from_json(source.read.query["intervals"]), source.files)),
+                    "queried": len(source.files.growing),
+                }
             if source.reducers:
                 item["reducers"] = [_reducer_document(r) for r in source.reducers]
             inputs.append(item)

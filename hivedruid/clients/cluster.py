@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,7 +19,15 @@ from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import wait_until
 from hivedruid.clients.stream import JsonStream, MalformedError, TruncatedError
 from hivedruid.druid.limits import DruidLimits
-from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, SegmentLists, Tasks
+from hivedruid.engine.capabilities import (
+    Compaction,
+    DeepStorage,
+    KafkaIngestion,
+    Loading,
+    SegmentLists,
+    SegmentStorage,
+    Tasks,
+)
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
+    from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
 
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
 OLDEST_VERSION = 32
@@ -56,7 +65,7 @@ class ServiceStatus:
     problem: str = ""
 
 
-class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, KafkaIngestion, Compaction):
+class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, SegmentStorage, Tasks, KafkaIngestion, Compaction):
     """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
     `kept` are the session's secrets, which are filled into submitted specs.
@@ -125,6 +134,23 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         self._check()
         return listed(self, data_sources)
 
+    def segment_files(self, data_source: str) -> SegmentFiles:
+        """The files of the segments that queries read; see `SegmentStorage.segment_files`."""
+        from hivedruid.clients.segment_files import segment_files
+
+        self._check()
+        found = segment_files(self, data_source)
+        types = _types(self._analysed(data_source))
+        return replace(found, types=types, statistics=self.statistics(data_source))
+
+    def write_growing(
+        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    ) -> None:
+        """Rows of segments that only tasks have, as one Parquet file; see `SegmentStorage.write_growing`."""
+        from hivedruid.clients.segment_files import write_growing
+
+        write_growing(self, read, growing, columns, path)
+
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""
         from hivedruid.clients.parquet import write
@@ -147,13 +173,13 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         if any(column.error_message for analysis in found for column in analysis.columns.values()):
             found = self._metadata(data_source, merge=False)
         self._analyses[data_source] = found
-        types: dict[str, str] = {}
-        for analysis in sorted(found, key=lambda a: a.id):
-            for name, column in analysis.columns.items():
-                several = column.has_multiple_values or types.get(name) == "ARRAY<STRING>"
-                type_ = column.druid_type
-                types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
-        return {"__time": "LONG", **types} if types else {}
+        return _types(found)
+
+    def _analysed(self, data_source: str) -> list[wire.SegmentAnalysis]:
+        """The segmentMetadata of the last `schema`."""
+        if data_source not in self._analyses:
+            self.schema(data_source)
+        return self._analyses[data_source]
 
     def _metadata(self, data_source: str, *, merge: bool) -> list[wire.SegmentAnalysis]:
         query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
@@ -192,9 +218,7 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
         """Statistics as of the last `schema`; see `DruidEngine.statistics`."""
         from hivedruid.clients.statistics import of_analyses
 
-        if data_source not in self._analyses:
-            self.schema(data_source)
-        return of_analyses(self._analyses[data_source])
+        return of_analyses(self._analysed(data_source))
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
         """Statistics from a scan of all rows; see `DruidEngine.analysed`."""
@@ -452,6 +476,17 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, Tasks, Kafka
 
         with Observer(self.address) as observer:
             return observer.everything(known)
+
+
+def _types(found: Sequence[wire.SegmentAnalysis]) -> dict[str, str]:
+    """Druid type by column; if segments differ, the type in the newest one."""
+    types: dict[str, str] = {}
+    for analysis in sorted(found, key=lambda a: a.id):
+        for name, column in analysis.columns.items():
+            several = column.has_multiple_values or types.get(name) == "ARRAY<STRING>"
+            type_ = column.druid_type
+            types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
+    return {"__time": "LONG", **types} if types else {}
 
 
 def _number(text: Any) -> int | None:

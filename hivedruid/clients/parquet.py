@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hivedruid.catalog.types import TYPES
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import Field
 
@@ -33,7 +32,7 @@ def write(
         "STRING": pa.string(),
         "ARRAY<STRING>": pa.list_(pa.string()),
     }
-    types = [stored.get(field.name) or _druid_type(field) for field in fields]
+    types = [stored.get(field.name) or field.druid_type for field in fields]
     schema = pa.schema([(name, arrow.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
     with parquet.ParquetWriter(str(path), schema) as writer:
         while batch := list(islice(rows, BATCH)):
@@ -46,14 +45,6 @@ def write(
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
                 raise DruidError(f"Druid returned values that do not match the declared types: {error}") from error
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-
-
-def _druid_type(field: Field) -> str:
-    if field.type.name == "array":
-        return "ARRAY<STRING>"
-    if field.type.is_time:
-        return "LONG"
-    return TYPES[field.type.name].druid or ("DOUBLE" if field.type.name == "decimal" else "STRING")
 
 
 def _lists(column: list[Any]) -> list[Any]:

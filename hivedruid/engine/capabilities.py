@@ -7,6 +7,7 @@ All methods raise DruidError or ConnectError.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.offsets import Move
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
+    from hivedruid.plan.physical import DruidRead
+    from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
 
 
 @runtime_checkable
@@ -64,6 +67,22 @@ class SegmentLists(Protocol):
     def listed_segments(self, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
         """All segments of each data source, including those that queries do not read, ordered by time, version and
         number."""
+
+
+@runtime_checkable
+class SegmentStorage(Protocol):
+    """Keeps segments as files that other processes can read."""
+
+    def segment_files(self, data_source: str) -> SegmentFiles:
+        """The files of the segments that queries read now, and the segments that only tasks have."""
+
+    def write_growing(
+        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    ) -> None:
+        """The rows that a query returns of segments that only tasks have, as `DruidEngine.write_parquet`.
+
+        Raises SegmentReadError if queries no longer read one of the segments.
+        """
 
 
 @runtime_checkable

@@ -6,14 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from hivedruid.engine.capabilities import Compaction, DeepStorage, KafkaIngestion, Loading, Merging, SegmentLists, Tasks
+from hivedruid.engine.capabilities import (
+    Compaction,
+    DeepStorage,
+    KafkaIngestion,
+    Loading,
+    Merging,
+    SegmentLists,
+    SegmentStorage,
+    Tasks,
+)
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.errors import Span, UnsupportedError
 from hivedruid.setting_types import EMBEDDED
 
 C = TypeVar("C")
 
-CAPABILITIES: tuple[type, ...] = (Loading, DeepStorage, SegmentLists, Merging, Tasks, KafkaIngestion, Compaction)
+CAPABILITIES: tuple[type, ...] = (
+    Loading, DeepStorage, SegmentLists, SegmentStorage, Merging, Tasks, KafkaIngestion, Compaction,
+)  # fmt: skip
 HINT = "a Druid cluster is required: run hivedruid local up, or set druid.url to a router"
 
 
@@ -45,6 +56,7 @@ EMBEDDED_STORE = EngineKind(
     "the embedded store",
     lacks={
         DeepStorage: "deletes replaced segments itself",
+        SegmentStorage: "has no segment files of Druid",
         Tasks: "does not ingest from Kafka or run tasks",
         KafkaIngestion: "does not ingest from Kafka",
         Compaction: "does not run compaction tasks",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import HiveType
+from hivedruid.catalog.types import TYPES, HiveType
+from hivedruid.plan.segment_files import SegmentScan
 from hivedruid.results import ResultColumn
 
 
@@ -22,6 +23,15 @@ class Field:
     name: str
     type: HiveType
 
+    @property
+    def druid_type(self) -> str:
+        """The Druid type of its values if the data source does not have the field."""
+        if self.type.name == "array":
+            return "ARRAY<STRING>"
+        if self.type.is_time:
+            return "LONG"
+        return TYPES[self.type.name].druid or ("DOUBLE" if self.type.name == "decimal" else "STRING")
+
 
 @dataclass(frozen=True)
 class DruidRead:
@@ -34,6 +44,13 @@ class DruidRead:
     query: Mapping[str, Any]
     fields: tuple[Field, ...]
     over_nothing: DruidRead | None = None
+
+    @property
+    def scanned(self) -> str | None:
+        """The data source whose rows it returns, without an order and a limit; None for every other query."""
+        source = self.query.get("dataSource")
+        is_whole = self.query["queryType"] == "scan" and not self.query.keys() & {"order", "limit", "offset"}
+        return source if is_whole and isinstance(source, str) else None
 
 
 @dataclass(frozen=True)
@@ -67,13 +84,14 @@ class KeyFilter:
 class DruidInput:
     """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`.
 
-    `reducers` add filters to the query when it runs.
+    `reducers` add filters to the query when it runs. With `files` the query is not sent: Spark reads these segments.
     """
 
     view: str
     read: DruidRead
     columns: tuple[str, ...]
     reducers: tuple[KeyFilter, ...] = ()
+    files: SegmentScan | None = None
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> DruidInput:
         """The same with each of its native queries changed; those that run first come first."""

@@ -18,6 +18,7 @@ from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
+from hivedruid.plan.segment_files import NO_FILES, SegmentFiles, SegmentScan
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
 
@@ -165,16 +166,25 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
     return all(isinstance(e, Literal) and not isinstance(e.value, tuple) for e in exprs)
 
 
-def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None) -> SparkJob:
+def spark_job(
+    plan: QueryPlan, names: tuple[str, ...] | None = None, files: Mapping[str, SegmentFiles] = NO_FILES
+) -> SparkJob:
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns'
-    ids.
+    ids. `files` are the segment files of data sources that may be read in place of queries.
     """
     from hivedruid.plan.reduction import key_filters
 
     node = shared(plan.node, plan.zone)
-    reducers = key_filters(node, plan.context, lambda keys: _job(keys, plan.zone, {}, None))
+    reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone), None))
     node = ordered_outside(node, plan.new_column)
-    return replace(_job(node, plan.zone, reducers, names), columns=plan.columns)
+    scans: Mapping[int, SegmentScan] = {}
+    if files:
+        from hivedruid.plan.segment_scans import FileScans
+
+        chosen = FileScans(plan, files)
+        node = _replaced(node, chosen.replacements(node, reducers))
+        scans = chosen.scans
+    return replace(_job(node, _Inputs(plan.zone, reducers, scans), names), columns=plan.columns)
 
 
 def shared(node: Node, zone: str) -> Node:
@@ -223,9 +233,20 @@ def _replaced(node: Node, replacements: dict[int, Node]) -> Node:
     return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
 
 
-def _job(
-    node: Node, zone: str, reducers: Mapping[int, tuple[KeyFilter, ...]], names: tuple[str, ...] | None
-) -> SparkJob:
+@dataclass(frozen=True)
+class _Inputs:
+    """What is known of the native queries of a job, by the identity of their nodes."""
+
+    zone: str
+    reducers: Mapping[int, tuple[KeyFilter, ...]] = field(default_factory=dict)
+    scans: Mapping[int, SegmentScan] = field(default_factory=dict)
+
+    def druid_input(self, node: DruidQuery, view: str) -> DruidInput:
+        read, columns = native_query(node, self.zone), tuple(c.id for c in node.columns)
+        return DruidInput(view, read, columns, self.reducers.get(id(node), ()), self.scans.get(id(node)))
+
+
+def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
     from hivedruid.plan.spark_sql import to_spark_sql
 
     inputs: list[DruidInput | TableInput] = []
@@ -235,9 +256,7 @@ def _job(
         if isinstance(node, DruidQuery):
             if id(node) not in views:
                 views[id(node)] = f"druid_{len(views)}"
-                read = native_query(node, zone)
-                filters = reducers.get(id(node), ())
-                inputs.append(DruidInput(views[id(node)], read, tuple(c.id for c in node.columns), filters))
+                inputs.append(known.druid_input(node, views[id(node)]))
             return views[id(node)]
         if isinstance(node, TableScan):
             if id(node) not in views:
@@ -246,7 +265,7 @@ def _job(
             return views[id(node)]
         return None
 
-    sql = to_spark_sql(node, zone, leaf, names)
+    sql = to_spark_sql(node, known.zone, leaf, names)
     return SparkJob(sql, tuple(inputs), tuple(ResultColumn(c.name, c.type) for c in node.columns))
 
 

@@ -16,10 +16,23 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
+from hivedruid.plan.segment_files import GrowingSegment
 from hivedruid.private import private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder
-from hivedruid.spark import failures, iceberg, inputs, launch, malformed, paths, remote, session, staging, writing
+from hivedruid.spark import (
+    failures,
+    iceberg,
+    inputs,
+    launch,
+    malformed,
+    paths,
+    remote,
+    segment_scans,
+    session,
+    staging,
+    writing,
+)
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rows import stream
@@ -34,6 +47,8 @@ if TYPE_CHECKING:
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
+GrowingReader = Callable[[DruidRead, Sequence[GrowingSegment], Sequence[str], Path], None]
+"""The same for the rows of segments that only tasks have."""
 
 NOTHING = SparkJob("", (), ())
 """The job of a statement that only queries the Iceberg catalog."""
@@ -57,10 +72,12 @@ class SparkRunner:
         druid_reader: DruidReader,
         progress: Callable[[str], None],
         note: Callable[[str], None],
+        growing_reader: GrowingReader | None = None,
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
         self._druid_reader = druid_reader
+        self._growing_reader = growing_reader
         self._progress = progress
         self._note = note
         self._iceberg = IcebergTables(self._home, settings)
@@ -171,13 +188,19 @@ class SparkRunner:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _read_druid(self, job: SparkJob, scratch: Path) -> dict[str, Path]:
-        """The rows of the job's native queries as Parquet files, by view."""
-        files = {item.view: scratch / f"{item.view}.parquet" for item in job.inputs if isinstance(item, DruidInput)}
-        for item in job.inputs:
-            if isinstance(item, DruidInput):
-                private_folder(scratch.parent)
-                private_folder(scratch)
+        """The rows of the job's native queries as Parquet files, by view; of a scan of segment files, those of its
+        growing segments."""
+        queried = [
+            item for item in job.inputs if isinstance(item, DruidInput) and (item.files is None or item.files.growing)
+        ]
+        files = {item.view: scratch / f"{item.view}.parquet" for item in queried}
+        for item in queried:
+            private_folder(scratch.parent)
+            private_folder(scratch)
+            if item.files is None:
                 self._druid_reader(item.read, item.columns, files[item.view])
+            elif self._growing_reader is not None:
+                self._growing_reader(item.read, item.files.growing, item.columns, files[item.view])
         return files
 
     @contextmanager
@@ -224,9 +247,13 @@ class SparkRunner:
     def _frame(self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path]) -> DataFrame:
         spark = running.spark
         if isinstance(item, DruidInput):
-            parquet = druid_files[item.view]
-            rows = spark.read.parquet(str(parquet)) if running.shares_files else remote.uploaded_rows(spark, parquet)
-            return inputs.druid_frame(rows, item)
+            frames = []
+            if item.files is not None:
+                frames.append(segment_scans.segment_frame(spark, item.read, item.files))
+            if (path := druid_files.get(item.view)) is not None:
+                rows = spark.read.parquet(str(path)) if running.shares_files else remote.uploaded_rows(spark, path)
+                frames.append(rows)
+            return inputs.druid_frame(frames[0] if len(frames) == 1 else frames[0].union(frames[1]), item)
         if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
             self._iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
@@ -257,6 +284,8 @@ class SparkRunner:
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable
         text = failures.full_text(error)
+        if unread := segment_scans.read_error(text):
+            return unread
         for item in job.inputs:
             # Spark's message, not merely the plan that it quotes
             mark = f"[USER_RAISED_EXCEPTION] {inputs.MALFORMED_MARK}{item.view} "

@@ -23,10 +23,10 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     facts = replace(snapshot, answers=snapshot.answers or {})
     plan = plan_query(statement.expression, statement.source, facts, note)
     first = (AskValues(plan.asks, plan.zone),) if plan.asks else ()
-    return StatementPlan((*first, query_action(plan, local=not snapshot.scans_only)), (plan,))
+    return StatementPlan((*first, query_action(plan, snapshot)), (plan,))
 
 
-def query_action(plan: QueryPlan, *, local: bool) -> Action:
+def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
     """How a query is answered: by constant rows, by one native query, by local evaluation of few rows, or by Spark."""
     from hivedruid.plan.split import constant_rows, druid_read, spark_job
 
@@ -36,8 +36,8 @@ def query_action(plan: QueryPlan, *, local: bool) -> Action:
     read = druid_read(plan)
     if read is not None:
         return RunDruidQuery(read, plan.columns, plan.zone)
-    job = spark_job(plan)
-    if local:
+    job = spark_job(plan, files=snapshot.segment_files or {})
+    if not snapshot.scans_only:
         from hivedruid.evaluation.exactness import NotLocal
         from hivedruid.evaluation.local import local_plan
 

@@ -1,0 +1,59 @@
+"""The segment files of the data sources that a statement scans on Spark: facts that are read after its first build,
+since most statements need none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hivedruid.actions.model import Action, OverJob
+from hivedruid.actions.select.model import EvaluateLocally
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import StatementPlan
+from hivedruid.engine.capabilities import SegmentStorage
+from hivedruid.engine.engine import DruidEngine
+from hivedruid.engine.kinds import find
+from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
+
+
+def needed_files(
+    built: StatementPlan, snapshot: Snapshot, druid: Callable[[], DruidEngine]
+) -> Mapping[str, SegmentFiles]:
+    """The segment files of the data sources that Spark may read in place of queries; empty if there are none."""
+    mode = snapshot.settings.get(READ, "auto")
+    sources = {source for action in built.actions for source in _scanned(action)} if mode != "query" else set()
+    if not sources or snapshot.unreachable is not None:
+        return {}
+    engine = druid()
+    storage = find(engine, SegmentStorage)
+    if storage is None:
+        return {}
+    found: dict[str, SegmentFiles] = {}
+    for source in sorted(sources):
+        statistics = engine.statistics(source)
+        if mode == "segments" or (statistics is not None and (statistics.rows or 0) >= WORTH):
+            found[source] = _reachable(storage.segment_files(source), snapshot.settings, mode)
+    return found
+
+
+def _scanned(action: Action) -> set[str]:
+    """The data sources whose stored rows a Spark job of the action reads."""
+    jobs = [action.job] if isinstance(action, OverJob | EvaluateLocally) else []
+    if (write := action.writes) is not None:
+        jobs.append(write.job)
+    inputs = [item for job in jobs for item in job.inputs if isinstance(item, DruidInput) and not item.reducers]
+    return {source for item in inputs if (source := item.read.scanned) is not None}
+
+
+def _reachable(files: SegmentFiles, settings: Mapping[str, str], mode: str) -> SegmentFiles:
+    """The files, if the processes that read them have access: by `auto`, Spark on this machine with the file system of
+    deep storage; otherwise every host of Spark is assumed to have it."""
+    if files.problem or mode == "segments" or not files.files:
+        return files
+    if settings.get("spark.remote") or not settings.get("spark.master", "local[*]").startswith("local"):
+        return replace(files, problem="Spark runs on other machines, which may not have access to deep storage")
+    if not Path(files.files[0].location).exists():
+        return replace(files, problem=f"{files.files[0].location} does not exist on this machine")
+    return files

@@ -1,0 +1,95 @@
+"""The segment files of data sources, as facts for planning and as parts of a plan. Pure values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hivedruid.catalog.statistics import TableStatistics
+from hivedruid.druid.interval_sets import IntervalSet, intersection
+
+READ = "hivedruid.druid.read"
+WORTH = 100_000
+"""`auto` reads files from this estimated number of rows: fewer rows arrive sooner by a query."""
+PIECE = 32 * 1024 * 1024
+"""Bytes of a segment file in a partition; a larger file is read in several pieces."""
+
+
+@dataclass(frozen=True)
+class SegmentFile:
+    """The file of a segment, and the time in which queries read it, in milliseconds, half open: less than its interval
+    if a newer segment hides a part of it.
+
+    `location` is the path or URI of a folder or zip, `size` its bytes.
+    """
+
+    id: str
+    start: int
+    end: int
+    location: str
+    size: int
+
+
+@dataclass(frozen=True)
+class GrowingSegment:
+    """A segment that only tasks have: its rows are read by a query that names it."""
+
+    start: int
+    end: int
+    version: str
+    number: int
+
+
+@dataclass(frozen=True)
+class SegmentFiles:
+    """What queries read of a data source when a statement begins, the Druid types of its columns, and its statistics.
+
+    `problem` says why Spark cannot read the files; then there are none.
+    """
+
+    files: tuple[SegmentFile, ...] = ()
+    growing: tuple[GrowingSegment, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    statistics: TableStatistics | None = None
+    problem: str = ""
+
+
+NO_FILES: Mapping[str, SegmentFiles] = {}
+
+
+@dataclass(frozen=True)
+class SegmentScan:
+    """The segments that Spark reads in place of a native query.
+
+    `types` are the Druid types of the query's fields, in order, `stored` those of all columns by name.
+    """
+
+    files: tuple[SegmentFile, ...]
+    growing: tuple[GrowingSegment, ...]
+    types: tuple[str, ...]
+    stored: Mapping[str, str]
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A partition of a scan: the rows within the intervals of part `number` of the `of` equal parts of a segment."""
+
+    id: str
+    location: str
+    intervals: IntervalSet
+    number: int
+    of: int
+
+
+def pieces(spans: IntervalSet, scan: SegmentScan) -> tuple[Piece, ...]:
+    """The partitions of a scan: a segment, or a part of a large one."""
+    found: list[Piece] = []
+    for file in scan.files:
+        within = intersection(spans, ((file.start, file.end),))
+        of = max(1, -(-file.size // PIECE)) if within else 0
+        found += [Piece(file.id, file.location, within, number, of) for number in range(of)]
+    return tuple(found)
