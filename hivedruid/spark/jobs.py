@@ -249,7 +249,8 @@ class SparkRunner:
         if isinstance(item, DruidInput):
             frames = []
             if item.files is not None:
-                frames.append(segment_scans.segment_frame(spark, item.read, item.files))
+                elsewhere = not running.shares_files
+                frames.append(segment_scans.segment_frame(spark, item.read, item.files, is_elsewhere=elsewhere))
             if (path := druid_files.get(item.view)) is not None:
                 rows = spark.read.parquet(str(path)) if running.shares_files else remote.uploaded_rows(spark, path)
                 frames.append(rows)

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 
-def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan) -> DataFrame:
-    """The rows of the segments that the query returns, with its fields in order and their Druid types."""
+def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan, *, is_elsewhere: bool) -> DataFrame:
+    """The rows of the segments that the query returns, with its fields in order and their Druid types.
+
+    `is_elsewhere`: Spark runs on other machines, where hivedruid may not be installed.
+    """
     from hivedruid.spark.segment_source import NAME, Request, SegmentSource
 
     fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
@@ -24,6 +27,10 @@ def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan) -> Da
     request = Request(fields, read.query.get("filter"), scan.stored, parts)
     if not request.pieces:
         return spark.createDataFrame([], request.schema)
+    if is_elsewhere:
+        from hivedruid.spark.shipping import ship
+
+        ship(spark)
     spark.dataSource.register(SegmentSource)
     return spark.read.format(NAME).schema(request.schema).option("request", request.to_json()).load()
 

@@ -1,0 +1,42 @@
+"""The modules that Spark's executors get: they read segments without an installed hivedruid."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from hivedruid.spark.shipping import write_package
+from tests.unit.segments.made import ZIPS
+
+READ = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hivedruid.spark import segment_source
+request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "pieces": []}
+reader = segment_source.SegmentReader(request)
+piece = {"id": "x", "location": sys.argv[2], "intervals": [[-2**62, 2**62]], "number": 0, "of": 1}
+rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition(piece)))
+loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
+assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
+print(rows)
+"""
+
+
+def test_the_package_is_complete(tmp_path: Path) -> None:
+    package = tmp_path / "package.zip"
+    write_package(package)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(package), str(ZIPS[0])],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.stdout, done.stderr) == ("300\n", "")
+
+
+def test_the_package_always_has_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_package(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
