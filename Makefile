@@ -53,6 +53,9 @@ quickstart: $(VENV)/.installed
 # which start and stop their own Spark server and their own Druid and Kafka. The tests of a module stay together.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --durations 30 --durations-min 1
 
+# Tests start hundreds of processes, each of which would otherwise compile every module.
+test check: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
 	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
