@@ -26,7 +26,7 @@ import duckdb
 from hivedruid.spark import server
 
 OPTIONS = {
-    "C1, serial": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "C1, serial": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
     "C2, serial": "-XX:+UseSerialGC",
     "C2, parallel": "-XX:+UseParallelGC",
     "C2, G1": "-XX:+UseG1GC",

@@ -33,7 +33,11 @@ STATIC = {
     "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones
     "spark.connect.progress.reportInterval": "500ms",
     # Half of C2's CPU time until the first result; C2 pays off only after minutes (docs/spark.md, benchmarks/jvm.py).
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
+    # With C1 alone the JVM reserves only 48 MB for compiled code. Some hundred queries compile to 60 MB; the JVM would
+    # remove and recompile methods all the time.
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Duser.timezone=UTC"
+    ),
 }
 
 SERVICE = {
