@@ -239,7 +239,6 @@ def _coordinator(_: Path, __: Heap) -> dict[str, object]:
 def _broker(_: Path, heap: Heap) -> dict[str, object]:
     return {
         "druid.server.http.numThreads": 20,
-        "druid.sql.planner.metadataRefreshPeriod": "PT1S",
         **_processing(heap),
     }
 
