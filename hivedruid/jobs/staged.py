@@ -28,11 +28,24 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class BuiltSegment:
+    """A segment in deep storage that is not published yet: its bucket of the segment granularity, its folder below that
+    of the job, its number of rows after rollup, and its size in bytes."""
+
+    start: int
+    end: int
+    path: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
 class StagedRows:
     """`folder`: a path, or the URI of remote storage; `size`: bytes of its files, compressed.
 
     `intervals`: the buckets of the segment granularity that rows are in, merged and sorted. `sums` by field; `skipped`:
-    the number of rows that were skipped because they have no time.
+    the number of rows that were skipped because they have no time. `segments`: the rows are staged as these segments,
+    ordered by time, instead of files for a task.
     """
 
     folder: str
@@ -41,6 +54,7 @@ class StagedRows:
     intervals: tuple[Interval, ...] = ()
     sums: Mapping[str, Sum] = field(default_factory=dict)
     skipped: int = 0
+    segments: tuple[BuiltSegment, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -50,7 +64,8 @@ class StagedRows:
         """The inverse of `to_json`."""
         sums = {name: Sum(item["total"], item["magnitude"]) for name, item in value["sums"].items()}
         intervals = tuple((start, end) for start, end in value["intervals"])
-        return cls(**{**known_fields(cls, value), "sums": sums, "intervals": intervals})
+        segments = tuple(BuiltSegment(**known_fields(BuiltSegment, item)) for item in value.get("segments") or ())
+        return cls(**{**known_fields(cls, value), "sums": sums, "intervals": intervals, "segments": segments})
 
 
 def known_fields(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.spark.session import Job
 
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
@@ -92,16 +93,29 @@ class SparkRunner:
             yield from stream(spark.sql(job.sql)).batches
 
     def stage(
-        self, job: SparkJob, table: Table, spec: Mapping[str, Any], folder: str, *, skip_timeless: bool
+        self,
+        job: SparkJob,
+        table: Table,
+        spec: Mapping[str, Any],
+        folder: str,
+        *,
+        skip_timeless: bool,
+        plan: SegmentPlan | None = None,
     ) -> StagedRows:
-        """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see
-        `staging.stage`."""
+        """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see `staging.stage`.
+
+        With `plan` as segments; see `building.build`.
+        """
 
         def staged() -> str:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
 
         with self._running(job, details=staged) as spark:
             frame, shared = spark.sql(job.sql), self._settings.get("hivedruid.staging.shared") == "true"
+            if plan is not None:
+                from hivedruid.spark.building import build
+
+                return build(frame, table, spec, plan, folder, skip_timeless=skip_timeless)
             return staging.stage(frame, table, spec, folder, skip_timeless=skip_timeless, shared=shared)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:

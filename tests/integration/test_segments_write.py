@@ -59,7 +59,7 @@ def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ingest(druid, task(theirs, stage(folder, given_rows), columns=TYPES))
         halves = [given_rows[: COUNT // 2], given_rows[COUNT // 2 :]]
         publish(druid, ours, SPAN, lambda place: [
-            write_segment(arrow(TYPES, half), spec, place / str(number) / "index")
+            write_segment(arrow(TYPES, half), spec, place / str(number))
             for number, half in enumerate(halves)
         ])  # fmt: skip
         yield druid, theirs, ours
@@ -213,7 +213,7 @@ def test_rollup(cluster: Cluster, tmp_path: Path) -> None:
     table = arrow({**columns, **{name: type_ for name, (_, type_) in types.items()}}, given_rows)
     with closing(cluster.druid()) as druid:
         ingest(druid, task(theirs, stage(tmp_path / "rows", given_rows), columns=columns, rollup=True, metrics=metrics))
-        publish(druid, ours, SPAN, lambda place: [write_segment(table, spec, place / "0" / "index")])
+        publish(druid, ours, SPAN, lambda place: [write_segment(table, spec, place / "0")])
         scan = {
             **BASE, "queryType": "scan", "columns": ["__time", *columns, *types], "resultFormat": "compactedList",
         }  # fmt: skip

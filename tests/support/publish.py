@@ -24,18 +24,19 @@ MOST_SECONDS = 180.0
 def publish(
     druid: DruidCluster, data_source: str, span: tuple[int, int], write: Callable[[Path], Sequence[Written]]
 ) -> None:
-    """Replace the rows of an interval by the segments that `write` writes into `<folder>/<number>/index`; returns when
+    """Replace the rows of an interval by the segments that `write` writes into `<folder>/<number>`; returns when
     the rows can be queried."""
     interval = interval_of(span)
     with _task(druid, data_source) as task:
         lock = {"type": "lockTryAcquire", "lockType": "EXCLUSIVE", "interval": interval}
         version = _until(lambda: _act(druid, task, lock).get("result"))["version"]
         folder = _deep_storage(druid) / data_source / interval.replace("/", "_") / version
+        folder.mkdir(parents=True)
         written = write(folder)
         segments = [
             {
                 "dataSource": data_source, "interval": interval, "version": version,
-                "loadSpec": {"type": "local", "path": str(folder / str(number) / "index")},
+                "loadSpec": {"type": "local", "path": str(folder / str(number))},
                 "dimensions": ",".join(each.dimensions), "metrics": ",".join(each.metrics),
                 "shardSpec": {"type": "numbered", "partitionNum": number, "partitions": len(written)},
                 "binaryVersion": 9, "size": each.size,

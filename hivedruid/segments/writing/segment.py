@@ -64,7 +64,7 @@ class SegmentSpec:
     dimensions: tuple[Dimension, ...]
     metrics: tuple[Metric, ...] = ()
     rollup: bool = False
-    query_granularity: Mapping[str, Any] = field(default_factory=lambda: {"type": "none"})
+    query_granularity: Mapping[str, Any] | str = field(default_factory=lambda: {"type": "none"})
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Written:
 
 
 def write_segment(table: pa.Table, spec: SegmentSpec, folder: Path) -> Written:
-    """Write the rows of `table`, in any order, as a segment into `folder`, which is created.
+    """Write the rows of `table`, in any order, as a segment into `folder`, which is created in a folder that exists.
 
     `__time` is int64 in milliseconds. Raises UnsupportedSegmentError for more rows or types than a segment can have.
     """
@@ -192,7 +192,7 @@ def _string(text: str) -> bytes:
 
 def _smoosh(entries: Mapping[str, bytes], folder: Path) -> int:
     """Write the internal files; returns the size of all files."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     places: dict[str, tuple[int, int, int]] = {}
     number, used = 0, 0
     parts: list[list[bytes]] = [[]]

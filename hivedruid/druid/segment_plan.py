@@ -1,0 +1,116 @@
+"""How hivedruid builds the segments of a load itself, with the same rows as Druid's task would. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.catalog.types import INTEGERS, HiveType
+from hivedruid.druid import granularities
+from hivedruid.errors import UnsupportedError
+
+MOST_ROWS = 5_000_000
+"""The maximum number of rows of a segment, if the table does not set it (DynamicPartitionsSpec)."""
+
+_KEPT: Mapping[str, tuple[str, ...]] = {
+    "LONG": INTEGERS,
+    "DOUBLE": ("double", *INTEGERS),
+    "FLOAT": ("float", "double", *INTEGERS),
+    "STRING": ("string", "varchar", "char"),
+}
+"""The staged types that become exactly the value that Druid parses from JSON. A float is written with the fewest
+digits, which Druid would read as another DOUBLE."""
+_AGGREGATORS = {
+    f"{kind}{function}": kind.upper() for kind in ("long", "double", "float") for function in ("Sum", "Min", "Max")
+}
+_PLAIN = {"type", "name", "fieldName"}
+
+
+@dataclass(frozen=True)
+class PlannedDimension:
+    """`type`: STRING, LONG, DOUBLE or FLOAT; `handling`: the multiValueHandling of an array."""
+
+    name: str
+    type: str
+    handling: str = "SORTED_ARRAY"
+
+
+@dataclass(frozen=True)
+class PlannedMetric:
+    """`field` is the aggregated column; "" for a count of rows."""
+
+    name: str
+    type: str
+    aggregator: str
+    field: str
+
+
+@dataclass(frozen=True)
+class SegmentPlan:
+    """The segments of a load: columns, granularities, rollup, and the maximum number of rows of each."""
+
+    granularity: str
+    query_granularity: str
+    dimensions: tuple[PlannedDimension, ...]
+    metrics: tuple[PlannedMetric, ...]
+    rollup: bool
+    most_rows: int = MOST_ROWS
+
+
+def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> SegmentPlan:
+    """The plan for an index_parallel task whose rows have fields of these types.
+
+    Raises UnsupportedError, with the reason, if only Druid's task stores the same rows.
+    """
+    schema, tuning = task["spec"]["dataSchema"], task["spec"].get("tuningConfig") or {}
+    given = schema.get("granularitySpec") or {}
+    granularity, query = (
+        str(given.get(key) or default).upper()
+        for key, default in (("segmentGranularity", "DAY"), ("queryGranularity", "NONE"))
+    )
+    if granularity == "NONE" or granularity not in {*granularities.WIDTHS, *granularities.MONTHS}:
+        raise UnsupportedError(f"the segment granularity is {granularity}")
+    if query not in {*granularities.WIDTHS, *granularities.MONTHS, "ALL"}:
+        raise UnsupportedError(f"the query granularity is {query}")
+    partitions = tuning.get("partitionsSpec") or {}
+    if partitions.get("type", "dynamic") != "dynamic":
+        raise UnsupportedError(f"the segments of an interval are {partitions['type']} partitions")
+    if tuning.get("indexSpec"):
+        raise UnsupportedError("the table has an indexSpec of its own")
+    return SegmentPlan(
+        granularity,
+        query,
+        tuple(_dimension(item, types) for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()),
+        tuple(_metric(item, types) for item in schema.get("metricsSpec") or ()),
+        bool(given.get("rollup", True)),
+        int(partitions.get("maxRowsPerSegment") or MOST_ROWS),
+    )
+
+
+def _dimension(item: Mapping[str, Any], types: Mapping[str, HiveType]) -> PlannedDimension:
+    name, type_ = str(item["name"]), str(item["type"]).upper()
+    handling = str(item.get("multiValueHandling") or "SORTED_ARRAY")
+    stored = types[name]
+    if stored.name == "array" and type_ == "STRING":
+        _check(name, type_, stored.children[0])
+    else:
+        _check(name, type_, stored)
+    return PlannedDimension(name, type_, handling)
+
+
+def _metric(item: Mapping[str, Any], types: Mapping[str, HiveType]) -> PlannedMetric:
+    name, aggregator = str(item["name"]), str(item["type"])
+    field = str(item.get("fieldName") or "")
+    if aggregator == "count" and not item.keys() - {"type", "name"}:
+        return PlannedMetric(name, "LONG", aggregator, "")
+    if aggregator not in _AGGREGATORS or item.keys() - _PLAIN or field not in types or field == TIME_COLUMN:
+        raise UnsupportedError(f"column '{name}' is stored by the aggregator {aggregator}")
+    _check(name, _AGGREGATORS[aggregator], types[field])
+    return PlannedMetric(name, _AGGREGATORS[aggregator], aggregator, field)
+
+
+def _check(name: str, type_: str, stored: HiveType) -> None:
+    if stored.name not in _KEPT.get(type_, ()):
+        raise UnsupportedError(f"column '{name}' is stored as {type_}, and its values are {stored}")

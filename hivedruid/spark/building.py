@@ -1,0 +1,112 @@
+"""Stages rows for Druid as segments: Spark divides them by segment interval, and its Python workers build the files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.druid import granularities
+from hivedruid.druid.interval_sets import merged
+from hivedruid.druid.segment_plan import SegmentPlan
+from hivedruid.errors import ExecutionError, PlanError, SparkError
+from hivedruid.jobs.staged import BuiltSegment, NumberType, StagedRows, Sum, summed_fields
+from hivedruid.spark import failures
+from hivedruid.spark.calls import SparkCall, remove_output
+from hivedruid.spark.measures import number_of
+from hivedruid.tables.druid_tables import GRANULARITY_KEY
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.types import Row
+
+
+def build(
+    frame: DataFrame, table: Table, spec: Mapping[str, Any], plan: SegmentPlan, folder: str, *, skip_timeless: bool
+) -> StagedRows:
+    """Write the rows as segments into new folders below `folder`, which is created in deep storage.
+
+    Fields are named like the table's columns, by position; `__time` is in milliseconds. Raises ExecutionError for rows
+    without a `__time`, unless they are skipped; for a folder that cannot be created, and for a full disk. The folder is
+    removed on error.
+    """
+    from pyspark.sql.connect.functions import expr
+
+    from hivedruid.spark.segment_tasks import RESULT, Build
+
+    if len(frame.columns) != len(table.columns):
+        raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
+    frame = frame.toDF(*(column.field_name for column in table.columns))
+    measured = summed_fields(spec["spec"]["dataSchema"])
+    place = Path(folder)
+    _prepare(place)
+    try:
+        keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(plan.granularity)))
+        divided = keyed.hint("rebalance", GRANULARITY_KEY).sortWithinPartitions(GRANULARITY_KEY)
+        work = Build(plan, GRANULARITY_KEY, folder, tuple(measured.items()))
+        built = divided.mapInArrow(work, RESULT)
+        results: list[Row] = []
+        SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
+        staged = _staged(results, plan, measured, folder)
+        if staged.skipped and not skip_timeless:
+            raise ExecutionError(
+                f"{staged.skipped} of {staged.rows + staged.skipped} rows have no time: {TIME_COLUMN} is null",
+                hint="exclude such rows with WHERE, or SET hivedruid.null.time=skip; nothing was changed",
+            )
+        _remove_others(place, staged)
+    except BaseException as error:
+        remove_output(place)
+        if failures.is_full_disk(error):
+            raise SparkError(
+                f"the disk is full: the segments of {table.full_name} do not fit into {place.parent}",
+                hint="free up disk space there and in spark.local.dir; nothing was changed",
+            ) from error
+        raise
+    return staged
+
+
+def _prepare(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise ExecutionError(
+            f"cannot create the folder {folder} in Druid's deep storage: {error.strerror}",
+            hint="check its permissions, or SET hivedruid.druid.write=native",
+        ) from error
+
+
+def _staged(results: Iterable[Row], plan: SegmentPlan, measured: Mapping[str, NumberType], folder: str) -> StagedRows:
+    """The rows of `segment_tasks.RESULT` together."""
+    segments: list[BuiltSegment] = []
+    rows = skipped = 0
+    totals: dict[str, Sum] = {name: Sum(0 if kind == "LONG" else 0.0) for name, kind in measured.items()}
+    for result in results:
+        if result.path is None:
+            skipped += result.read
+            continue
+        rows += result.read
+        span = granularities.interval(result.bucket, plan.granularity)
+        segments.append(BuiltSegment(*span, result.path, result.rows, result.size))
+        for name, (total, magnitude) in json.loads(result.sums).items():
+            totals[name] = _added(totals[name], total, magnitude)
+    segments.sort(key=lambda s: (s.start, s.path))
+    size = sum(segment.size for segment in segments)
+    intervals = merged((s.start, s.end) for s in segments)
+    return StagedRows(folder, rows, size, intervals, totals, skipped, tuple(segments))
+
+
+def _added(sum_: Sum, total: float, magnitude: float) -> Sum:
+    if isinstance(sum_.total, int) and isinstance(total, int):
+        return Sum((sum_.total + total + 2**63) % 2**64 - 2**63)
+    return Sum(sum_.total + total, sum_.magnitude + magnitude)
+
+
+def _remove_others(folder: Path, staged: StagedRows) -> None:
+    """Remove what failed attempts of tasks have written."""
+    kept = {segment.path.partition("/")[0] for segment in staged.segments}
+    for path in folder.iterdir():
+        if path.name not in kept:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,83 @@
+"""Which tables' segments can be built without Druid, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hivedruid.catalog import types as t
+from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, segment_plan
+from hivedruid.errors import UnsupportedError
+
+TYPES = {
+    "__time": t.BIGINT, "s": t.STRING, "n": t.INT, "d": t.DOUBLE, "f": t.FLOAT, "a": t.array_of(t.STRING),
+    "numbers": t.array_of(t.BIGINT),
+}  # fmt: skip
+
+
+def task(*dimensions: Any, metrics: Any = (), tuning: Any = None, **granularity: Any) -> dict[str, Any]:
+    given = {"segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": True, **granularity}
+    schema = {
+        "dataSource": "x", "dimensionsSpec": {"dimensions": [*dimensions]}, "metricsSpec": [*metrics],
+        "granularitySpec": given,
+    }  # fmt: skip
+    return {"spec": {"dataSchema": schema, "tuningConfig": tuning or {}}}
+
+
+def dimension(name: str, type_: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, **more}
+
+
+def metric(type_: str, field: str, **more: Any) -> dict[str, Any]:
+    return {"name": f"m_{field}", "type": type_, "fieldName": field, **more}
+
+
+def test_plan() -> None:
+    plan = segment_plan(
+        task(
+            dimension("s", "string"),
+            dimension("a", "string", multiValueHandling="ARRAY"),
+            metrics=[metric("longSum", "n"), {"type": "count", "name": "rows"}],
+            tuning={"partitionsSpec": {"type": "dynamic", "maxRowsPerSegment": 7}},
+            segmentGranularity="month",
+            queryGranularity="HOUR",
+        ),
+        TYPES,
+    )
+    assert (plan.granularity, plan.query_granularity, plan.rollup, plan.most_rows) == ("MONTH", "HOUR", True, 7)
+    assert plan.dimensions == (PlannedDimension("s", "STRING"), PlannedDimension("a", "STRING", "ARRAY"))
+    assert plan.metrics == (
+        PlannedMetric("m_n", "LONG", "longSum", "n"),
+        PlannedMetric("rows", "LONG", "count", ""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        (task(segmentGranularity="ALL"), "the segment granularity is ALL"),
+        (task(segmentGranularity="NONE"), "the segment granularity is NONE"),
+        (task(queryGranularity="P1D"), "the query granularity is P1D"),
+        (
+            task(tuning={"partitionsSpec": {"type": "hashed", "numShards": 3}}),
+            "the segments of an interval are hashed partitions",
+        ),
+        (task(tuning={"indexSpec": {"bitmap": {"type": "concise"}}}), "the table has an indexSpec of its own"),
+        (task(dimension("numbers", "string")), "column 'numbers' is stored as STRING, and its values are bigint"),
+        (task(dimension("f", "double")), "column 'f' is stored as DOUBLE, and its values are float"),
+        (task(dimension("s", "long")), "column 's' is stored as LONG, and its values are string"),
+        (task(dimension("s", "json")), "column 's' is stored as JSON, and its values are string"),
+        (task(metrics=[metric("thetaSketch", "s")]), "column 'm_s' is stored by the aggregator thetaSketch"),
+        (task(metrics=[metric("longSum", "d")]), "column 'm_d' is stored as LONG, and its values are double"),
+        (
+            task(metrics=[metric("longSum", "n", expression="n + 1")]),
+            "column 'm_n' is stored by the aggregator longSum",
+        ),
+        (task(metrics=[metric("longMax", "__time")]), "column 'm___time' is stored by the aggregator longMax"),
+    ],
+)
+def test_only_a_task_builds_them(spec: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UnsupportedError) as error:
+        segment_plan(spec, TYPES)
+    assert error.value.message == reason

@@ -1,0 +1,83 @@
+"""What Spark's Python workers do with the rows of a partition; without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hivedruid.druid import granularities
+from hivedruid.druid.interval_sets import MIN
+from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, SegmentPlan
+from hivedruid.segments.segment import open_segment
+from hivedruid.spark.segment_tasks import Build, truncated
+
+DAY = granularities.DAY
+PLAN = SegmentPlan("DAY", "NONE", (PlannedDimension("s", "STRING"), PlannedDimension("n", "LONG")), (), False, 3)
+SCHEMA = pa.schema({"__time": pa.int64(), "s": pa.string(), "n": pa.int32(), "key": pa.int64()})
+MEASURED = (("n", "LONG"),)
+
+
+def batch(*rows: tuple[int | None, int]) -> pa.RecordBatch:
+    """Rows of a time and a number, with the number of their day."""
+    made = [{"__time": time, "s": f"s{n}", "n": n, "key": None if time is None else time // DAY} for time, n in rows]
+    return pa.RecordBatch.from_pylist(made, schema=SCHEMA)
+
+
+def built(folder: Path, batches: Sequence[pa.RecordBatch], plan: SegmentPlan = PLAN) -> list[dict[str, Any]]:
+    build = Build(plan, "key", str(folder), MEASURED)  # type: ignore[arg-type]
+    return [row for result in build(iter(batches)) for row in result.to_pylist()]
+
+
+def numbers(folder: Path, result: dict[str, Any]) -> list[int]:
+    with open_segment(folder / result["path"]) as segment:
+        return [row["n"] for found in segment.read(["n"]) for row in found.to_pylist()]
+
+
+def test_segments_of_buckets(tmp_path: Path) -> None:
+    """A segment for each bucket, and a new one after the maximum of rows, whatever the batches are."""
+    rows: list[tuple[int | None, int]] = [(None, 9), (5, 1), (4, 2), (6, 3), (7, 4), (DAY, 5), (DAY + 1, 6)]
+    for pieces in ([rows], [[row] for row in rows], [rows[:3], rows[3:]]):
+        folder = tmp_path / str(len(pieces))
+        folder.mkdir()
+        found = built(folder, [batch(*piece) for piece in pieces])
+        assert [(each["bucket"], each["read"]) for each in found] == [(None, 1), (0, 3), (0, 1), (1, 2)]
+        assert [numbers(folder, each) for each in found[1:]] == [[2, 1, 3], [4], [5, 6]]
+        assert [json.loads(each["sums"])["n"] for each in found[1:]] == [[6, 0.0], [4, 0.0], [11, 0.0]]
+        assert len({each["path"] for each in found}) == 4
+
+
+def test_rollup(tmp_path: Path) -> None:
+    metrics = (PlannedMetric("rows", "LONG", "count", ""), PlannedMetric("most", "LONG", "longMax", "n"))
+    plan = SegmentPlan("DAY", "HOUR", (), metrics, rollup=True)
+    (result,) = built(tmp_path, [batch((5, 1), (4, 7), (3_600_000, 2))], plan)
+    assert (result["read"], result["rows"]) == (3, 2)
+    with open_segment(tmp_path / result["path"]) as segment:
+        found = [row for each in segment.read(["__time", "rows", "most"]) for row in each.to_pylist()]
+    assert found == [{"__time": 0, "rows": 2, "most": 7}, {"__time": 3_600_000, "rows": 1, "most": 2}]
+
+
+def test_a_removed_folder_is_not_created_again(tmp_path: Path) -> None:
+    """Tasks of a cancelled job may still run."""
+    with pytest.raises(FileNotFoundError):
+        built(tmp_path / "removed", [batch((5, 1))])
+
+
+def times() -> Iterator[int]:
+    yield from (0, -1, 1, DAY, 12 * 3_600_000 + 17, 1_709_164_800_000, 1_735_689_599_999, -62_135_596_800_000)
+
+
+@pytest.mark.parametrize("granularity", [*granularities.WIDTHS, *granularities.MONTHS])
+def test_truncated(granularity: str) -> None:
+    given = np.array([*times()], dtype=np.int64)
+    assert truncated(given, granularity).tolist() == [granularities.floor(time, granularity) for time in times()]
+
+
+def test_truncated_to_all() -> None:
+    """Druid clamps the times to the segment's start."""
+    assert set(truncated(np.array([*times()], dtype=np.int64), "ALL").tolist()) == {MIN}
