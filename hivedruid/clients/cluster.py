@@ -25,16 +25,19 @@ from hivedruid.engine.capabilities import (
     KafkaIngestion,
     Loading,
     SegmentLists,
+    SegmentPublishing,
+    SegmentRoot,
     SegmentStorage,
     Tasks,
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import ConnectError, DruidError, ExecutionError, UnsupportedError
+from hivedruid.errors import DruidError, ExecutionError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
+    from hivedruid.clients.ingest import Ingestion
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
@@ -46,8 +49,6 @@ if TYPE_CHECKING:
     from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
 
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
-OLDEST_VERSION = 32
-"""The first version of Druid whose null handling is always that of SQL."""
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
 SLOT_PATIENCE = 600.0
@@ -65,7 +66,17 @@ class ServiceStatus:
     problem: str = ""
 
 
-class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, SegmentStorage, Tasks, KafkaIngestion, Compaction):
+class DruidCluster(
+    DruidEngine,
+    Loading,
+    DeepStorage,
+    SegmentPublishing,
+    SegmentLists,
+    SegmentStorage,
+    Tasks,
+    KafkaIngestion,
+    Compaction,
+):
     """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
     `kept` are the session's secrets, which are filled into submitted specs.
@@ -274,41 +285,10 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, SegmentStora
         """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
         if self._checked:
             return
-        version = ""
-        try:
-            status = self.client.get("broker", "/status", wire.Status)
-            version = status.version
-            self._has_sketches = "druid-datasketches" in status.artifacts
-        except (ConnectError, AnswerError):
-            raise
-        except DruidError:
-            pass  # /status may be forbidden although queries are allowed
-        major = version.partition(".")[0]
-        if major.isdecimal():
-            if int(major) < OLDEST_VERSION:
-                raise UnsupportedError(
-                    f"Druid at {self.address.broker} is version {version}",
-                    hint=f"hivedruid needs Druid {OLDEST_VERSION} or later, which handles nulls as SQL does",
-                )
-        elif self._has_legacy_nulls():
-            raise UnsupportedError(
-                f"Druid at {self.address.broker} treats empty strings as nulls",
-                hint="set druid.generic.useDefaultValueForNull=false for all its services, or use Druid 32 or later",
-            )
-        self._checked = True
+        from hivedruid.clients.version import check_version
 
-    def _has_legacy_nulls(self) -> bool:
-        probe = {
-            "queryType": "scan",
-            "dataSource": {"type": "inline", "columnNames": ["x"], "columnTypes": ["STRING"], "rows": [[""]]},
-            "intervals": [ETERNITY],
-            "virtualColumns": [
-                {"type": "expression", "name": "v", "expression": "nvl(x, 'null')", "outputType": "STRING"}
-            ],
-            "columns": ["v"],
-            "resultFormat": "compactedList",
-        }
-        return [result.events for result in self.answer(probe, wire.ScanResult)] != [[[""]]]
+        self._has_sketches = check_version(self)
+        self._checked = True
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -319,24 +299,41 @@ class DruidCluster(DruidEngine, Loading, DeepStorage, SegmentLists, SegmentStora
         check_extension(self, spec)
 
     def ingest(self, load: Load, journal: Journal) -> LoadReport:
-        """Load staged rows with a task, and wait until they can be queried and are verified; see `Loading.ingest`."""
-        from hivedruid.clients.ingest import Ingestion
-
+        """Load staged rows, and wait until they can be queried and are verified; see `Loading.ingest`."""
         self._check()
         try:
-            return Ingestion(self, load, journal).run()
+            return self._ingestion(load, journal).run()
         finally:
             self.progress("")
+
+    def _ingestion(self, load: Load, journal: Journal) -> Ingestion:
+        if load.staged.segments:
+            from hivedruid.clients.publish import SegmentIngestion
+
+            return SegmentIngestion(self, load, journal)
+        from hivedruid.clients.ingest import Ingestion
+
+        return Ingestion(self, load, journal)
 
     def roll_back(self, load: Load, journal: Journal, reason: str = "cancelled") -> None:
         """Roll back a load; see `Loading.roll_back`."""
-        from hivedruid.clients.ingest import Ingestion
-
         self._check()
         try:
-            Ingestion(self, load, journal).roll_back(reason)
+            self._ingestion(load, journal).roll_back(reason)
         finally:
             self.progress("")
+
+    def segment_root(self, folder: str) -> SegmentRoot:
+        """See `SegmentPublishing.segment_root`."""
+        from hivedruid.clients.deep_storage import segment_root
+
+        return segment_root(self, folder)
+
+    def publishing_problem(self, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
+        """See `SegmentPublishing.publishing_problem`."""
+        from hivedruid.clients.deep_storage import publishing_problem
+
+        return publishing_problem(self, data_source, granularity, root, appends=appends)
 
     def drop(self, data_source: str) -> None:
         """Mark all segments of a data source as unused; returns when the broker has unloaded them."""

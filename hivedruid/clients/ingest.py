@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.clients import task_spec, wire
 from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
 from hivedruid.clients.segments import ETERNITY, Segments
-from hivedruid.clients.tasks import IngestionTask, NoWorkerError
+from hivedruid.clients.tasks import IngestionTask, NoWorkerError, TaskReport
 from hivedruid.druid.instants import millis
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError, ExecutionError
@@ -56,6 +56,16 @@ def check_extension(cluster: DruidCluster, spec: Mapping[str, Any]) -> None:
                 " Druid's machines share"
             ),
         )
+
+
+def is_readable(
+    cluster: DruidCluster, schema: Mapping[str, Any], source: Mapping[str, Any], form: Mapping[str, Any]
+) -> bool:
+    """Whether the overlord can read a row of an input source: it samples one."""
+    io = {"type": "index", "inputSource": source, "inputFormat": form}
+    spec = {"type": "index", "dataSchema": schema, "ioConfig": io}
+    sampler = {"type": "index", "spec": spec, "samplerConfig": {"numRows": 1, "timeoutMs": 30_000}}
+    return cluster.client.post("overlord", SAMPLER, wire.Sampled, sampler).num_rows_read > 0
 
 
 class Ingestion:
@@ -94,9 +104,13 @@ class Ingestion:
 
     def _write(self) -> LoadReport:
         if not self._is_published():
-            self._submit_unless_known()
-            self._watch()
+            self._publish()
         return self._finish()
+
+    def _publish(self) -> None:
+        """Bring the segments of the load into Druid's metadata, and record `published`."""
+        self._submit_unless_known()
+        self._watch()
 
     def _write_nothing(self) -> LoadReport:
         """Replace rows by none, without a task."""
@@ -160,17 +174,9 @@ class Ingestion:
         return self._before.notes()
 
     def _check_readable(self, task: dict[str, Any]) -> None:
-        """Let the overlord sample a row: if its machine cannot see the files, the task would drop all rows and
-        succeed."""
+        """Check that the overlord's machine sees the files: otherwise the task would drop all rows and succeed."""
         schema, io = task["spec"]["dataSchema"], task["spec"]["ioConfig"]
-        spec = {
-            "type": "index",
-            "dataSchema": schema,
-            "ioConfig": {"type": "index", **{key: io[key] for key in ("inputSource", "inputFormat")}},
-        }
-        sampler = {"type": "index", "spec": spec, "samplerConfig": {"numRows": 1, "timeoutMs": 30_000}}
-        sampled = self._cluster.client.post("overlord", SAMPLER, wire.Sampled, sampler)
-        if not sampled.num_rows_read:
+        if not is_readable(self._cluster, schema, io["inputSource"], io["inputFormat"]):
             raise DruidError(
                 f"Druid cannot read the staged rows in {self._load.staged.folder}",
                 hint="choose a --home, or set hivedruid.staging.root, on a file system that Druid's machines share; if"
@@ -202,7 +208,7 @@ class Ingestion:
     # --- its segments ------------------------------------------------------------------------------------------
 
     def _finish(self) -> LoadReport:
-        report = self._task.report()
+        report = self._report()
         segments = self._published.ever(report.published)
         try:
             self._published.wait(segments)
@@ -212,6 +218,9 @@ class Ingestion:
         self._published.settle(segments)
         rows = [segment for segment in segments if not segment.is_tombstone]
         return LoadReport(self._load.task, self._load.staged.rows, len(rows), sum(s.size for s in rows))
+
+    def _report(self) -> TaskReport:
+        return self._task.report()
 
     def _interrupt(self) -> None:
         try:
@@ -224,13 +233,17 @@ class Ingestion:
             ended = f"the ingestion task {self._load.task} was shut down; " if self._load.staged.rows else ""
             self._cluster.note(f"{ended}nothing was changed")
 
+    def _stop(self) -> None:
+        """Ensure that the task publishes nothing from now on."""
+        self._task.shut_down()
+
     def roll_back(self, reason: str) -> None:
         """Shut the task down and roll back its segments, if any; finally the journal records `rolled_back`.
 
         Raises OverwrittenError, without a record, if its segments were replaced by a later write.
         """
         if self._load.staged.rows:  # otherwise there is no task
-            self._task.shut_down()
+            self._stop()
         was_begun = "rolls_back" in self._load.notes  # some may be marked as unused, but still be loaded
         if not was_begun:
             self._published.check_not_overwritten()

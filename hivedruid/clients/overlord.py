@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from hivedruid.clients import wire
@@ -22,6 +22,8 @@ from hivedruid.ingestion.model import (
     Worker,
 )
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
+
+T = TypeVar("T")
 
 BASE = "/druid/indexer/v1"
 TASK = f"{BASE}/task"
@@ -150,7 +152,11 @@ class Overlord:
         """Release a lock for its task, as the task itself does before it ends (LockReleaseAction)."""
         task = {"type": "noop", "id": lock.group_id, "groupId": lock.group_id, "dataSource": data_source}
         action = {"type": "lockRelease", "interval": lock.interval.text}
-        self.client.post("overlord", ACTION, wire.Acknowledgement, {"task": task, "action": action})
+        self.act(task, action, wire.Acknowledgement)
+
+    def act(self, task: Mapping[str, Any], action: Mapping[str, Any], shape: type[T], *, repeatable: bool = True) -> T:
+        """Perform an action for a task, as the task itself would (OverlordResource.doAction)."""
+        return self.client.post("overlord", ACTION, shape, {"task": task, "action": action}, repeatable=repeatable)
 
     def kill(self, task_id: str) -> None:
         self.client.post("overlord", task_path(task_id, "shutdown"), wire.TaskId)

@@ -15,7 +15,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import merged, to_json
 from hivedruid.jobs.load import Load
-from hivedruid.jobs.staged import Interval
+from hivedruid.jobs.staged import Interval, granularity_of
 
 MOST_TOMBSTONES = 500
 """The maximum number of tombstones for empty buckets: publishing one takes 1 ms, and loading it 15 ms per historical.
@@ -60,6 +60,28 @@ def task_of(segment: DataSegment) -> str:
 def _mark(task: str) -> dict[str, Any]:
     """A filter that is always true, with the task's id in its second field."""
     return {"type": "or", "fields": [{"type": "true"}, {"type": "selector", "dimension": _MARK, "value": task}]}
+
+
+def state_of(load: Load) -> dict[str, Any]:
+    """The compaction state of a segment that hivedruid built itself, as Druid's task would store it."""
+    schema = load.spec["spec"]["dataSchema"]
+    partitions = _tuning(load.spec["spec"].get("tuningConfig") or {})["partitionsSpec"]
+    return {
+        "partitionsSpec": partitions, "dimensionsSpec": schema.get("dimensionsSpec") or {},
+        "metricsSpec": schema.get("metricsSpec") or [], "transformSpec": {"filter": _mark(load.task)},
+        "indexSpec": {}, "granularitySpec": schema.get("granularitySpec") or {},
+    }  # fmt: skip
+
+
+def empty_buckets(load: Load, spans: Sequence[Interval]) -> list[Interval]:
+    """The intervals of tombstones: the spans without the buckets of new rows, divided by the segment granularity, or
+    undivided if there would be too many."""
+    segment = granularity_of(load.spec["spec"]["dataSchema"])
+    staged = load.staged.intervals
+    empty = list(without(merged(spans), staged))
+    if sum(_count(span, segment) for span in empty) > MOST_TOMBSTONES:
+        return joined(empty, staged)
+    return [(max(start, span[0]), min(end, span[1])) for span in empty for start, end in _buckets(span, segment)]
 
 
 def _tuning(given: Mapping[str, Any]) -> dict[str, Any]:

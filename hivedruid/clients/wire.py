@@ -114,6 +114,47 @@ class ActiveLocks(_Answer, frozen=True):
     datasource_to_locks: dict[str, list[TaskLock]]
 
 
+class GrantedLock(_Answer, frozen=True):
+    """TaskLock, as its task gets it."""
+
+    interval: Interval
+    version: str
+    revoked: bool = False
+
+
+class LockResult(_Answer, frozen=True):
+    """The result of `lockTryAcquire`: null if other tasks hold the lock."""
+
+    result: GrantedLock | None = None
+
+
+class AllocatedSegment(_Answer, frozen=True):
+    """SegmentIdWithShardSpec."""
+
+    interval: Interval
+    version: str
+    shard_spec: JsonObject
+
+
+class AllocationResult(_Answer, frozen=True):
+    """The result of `segmentAllocate`: null if it cannot be allocated, for example because of the locks of others."""
+
+    result: AllocatedSegment | None = None
+
+
+class PublishResult(_Answer, frozen=True):
+    """SegmentPublishResult."""
+
+    success: bool
+    error_msg: str | None = None
+
+
+class PublishedResult(_Answer, frozen=True):
+    """The result of an action that publishes segments."""
+
+    result: PublishResult
+
+
 class LoadQueue(_Answer, frozen=True):
     """The ids of the segments that one historical was asked to load and to drop (LoadQueuePeon)."""
 

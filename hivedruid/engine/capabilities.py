@@ -7,6 +7,7 @@ All methods raise DruidError or ConnectError.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -55,6 +56,29 @@ class DeepStorage(Protocol):
 
     def delete_unused(self, data_source: str) -> None:
         """Delete the unused segments of a data source, also from deep storage; returns when they are deleted."""
+
+
+@dataclass(frozen=True)
+class SegmentRoot:
+    """The root folder of deep storage, and the `problem` that prevents hivedruid from writing segments there; "" if
+    there is none. `is_refused`: Druid refuses the requests that publish segments."""
+
+    folder: str
+    problem: str = ""
+    is_refused: bool = False
+
+
+@runtime_checkable
+class SegmentPublishing(Protocol):
+    """Loads segments that hivedruid wrote into deep storage; see `Loading.ingest`."""
+
+    def segment_root(self, folder: str) -> SegmentRoot:
+        """Where segments can be written: `folder`, or the one that Druid is configured with. Checks that it exists, and
+        that Druid accepts the requests that publish segments."""
+
+    def publishing_problem(self, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
+        """Why segments of that granularity below `root` cannot be loaded into a data source, or ""; called before they
+        are built."""
 
 
 @runtime_checkable

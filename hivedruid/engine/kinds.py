@@ -13,6 +13,7 @@ from hivedruid.engine.capabilities import (
     Loading,
     Merging,
     SegmentLists,
+    SegmentPublishing,
     SegmentStorage,
     Tasks,
 )
@@ -23,8 +24,16 @@ from hivedruid.setting_types import EMBEDDED
 C = TypeVar("C")
 
 CAPABILITIES: tuple[type, ...] = (
-    Loading, DeepStorage, SegmentLists, SegmentStorage, Merging, Tasks, KafkaIngestion, Compaction,
-)  # fmt: skip
+    Loading,
+    DeepStorage,
+    SegmentPublishing,
+    SegmentLists,
+    SegmentStorage,
+    Merging,
+    Tasks,
+    KafkaIngestion,
+    Compaction,
+)
 HINT = "a Druid cluster is required: run hivedruid local up, or set druid.url to a router"
 
 
@@ -57,6 +66,7 @@ EMBEDDED_STORE = EngineKind(
     lacks={
         DeepStorage: "deletes replaced segments itself",
         SegmentStorage: "has no segment files of Druid",
+        SegmentPublishing: "writes its own segments",
         Tasks: "does not ingest from Kafka or run tasks",
         KafkaIngestion: "does not ingest from Kafka",
         Compaction: "does not run compaction tasks",
