@@ -152,6 +152,11 @@ SETTINGS: dict[str, Setting] = {
             "executors of another user."),
         Setting("hivedruid.staging.keep", "bool", "false",
             "Whether staged files are kept after the job has finished, for debugging."),
+        Setting("hivedruid.druid.write", "enum", "auto",
+            "What builds the segments of a write to a Druid cluster: Spark (segments), a Druid task (native), or the "
+            "one that suits the table and the number of rows (auto).", ("AUTO", "SEGMENTS", "NATIVE")),
+        Setting("hivedruid.druid.deep.storage", "text", "",
+            "Folder of Druid's deep storage, for segments built by Spark; empty: as Druid is configured."),
         Setting("hivedruid.overwrite.mode", "enum", "static",
             "What INSERT OVERWRITE of a Druid table replaces: all rows (static), or only the segment intervals of the "
             "new rows (dynamic).", ("STATIC", "DYNAMIC")),

@@ -17,6 +17,7 @@ from hivedruid.parser.statements import Explain, Query, Statement
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.statistics import Statistics
+    from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.operations.operation import KnownOperation, Operation
 
@@ -44,7 +45,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         ingestions, reader.unreachable = gather_runtime(statement, tables, facts)
     views, states = _materialized(statement, reader, facts)
     statistics: Statistics = {}
-    if reader.mentions > 1 or (reader.mentions and facts.with_figures):
+    root = _segment_root(statement, reader, facts)
+    if reader.mentions > 1 or (reader.mentions and (facts.with_figures or root is not None)):
         from hivedruid.actions.statistics.gather import gather_statistics
 
         statistics = gather_statistics(tables.values(), facts, reachable=reader.unreachable is None)
@@ -56,6 +58,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
+        segment_root=root,
     )  # fmt: skip
 
 
@@ -68,6 +71,17 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation]
     from hivedruid.actions.writing.gather import gather_jobs
 
     return gather_jobs(facts.catalog, facts.home, facts.settings, every=listing)
+
+
+def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:
+    """Rows that the statement itself contains are few."""
+    if "segment root" not in statement.needs or reader.unreachable is not None:
+        return None
+    if not reader.mentions and facts.settings.get("hivedruid.druid.write") == "auto":
+        return None
+    from hivedruid.actions.writing.gather import gather_segment_root
+
+    return gather_segment_root(statement, reader.tables.values(), facts)
 
 
 def _materialized(

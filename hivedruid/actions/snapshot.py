@@ -11,6 +11,7 @@ from hivedruid.plan.facts import PlannerFacts
 
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
+    from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.operations.operation import KnownOperation, Operation
 
@@ -28,7 +29,8 @@ class Snapshot(PlannerFacts):
     statement may change, by (database, name); empty if the engine cannot ingest. `fresh_id` is for a table that is
     created and started by the same statement. `source_states` are the states of the tables that a build of a
     materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
-    SHOW JOBS all, for a statement that writes the unfinished ones and its own.
+    SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
+    writes can put segments; None if the engine or the settings exclude that.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -44,3 +46,4 @@ class Snapshot(PlannerFacts):
     fresh_id: str = ""
     source_states: Mapping[str, SourceState] = field(default_factory=dict)
     jobs: tuple[KnownOperation[Operation], ...] = ()
+    segment_root: SegmentRoot | None = None

@@ -28,7 +28,8 @@ class LoadJob(Operation):
 
     `number` counts the targets of a multi-insert from 0. `fingerprint` is equal for equal statements (see
     `actions.writing.jobs.origin`). `definition` is the table of CREATE TABLE … AS as JSON, which is added to the
-    catalog with the rows. `attempt` counts the tasks that were submitted, `journal` contains the engine's notes.
+    catalog with the rows. `folder` is that of its segments in deep storage; "" if a task of Druid builds them.
+    `attempt` counts the tasks that were submitted, `journal` contains the engine's notes.
     """
 
     kind: ClassVar[str] = "load"
@@ -51,6 +52,7 @@ class LoadJob(Operation):
     attempt: int = 0
     journal: Mapping[str, Any] = field(default_factory=dict)
     definition: str = ""
+    folder: str = ""
     report: LoadReport | None = None
 
     @property

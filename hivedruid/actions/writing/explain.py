@@ -48,7 +48,8 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
     match action:
         case IngestDruid():
             spec = {"table": action.table.full_name, "replaces": action.replaces, "spec": action.spec}
-            return {**spec, **job_document(action.job)}
+            way = {"segments": action.segments.root} if action.segments is not None else {}
+            return {**spec, **way, **job_document(action.job)}
         case WriteTable():
             table = {"table": action.table.full_name, "overwrite": action.overwrite}
             return {**table, **job_document(action.job)}
@@ -62,7 +63,14 @@ def _ingest_lines(action: IngestDruid) -> list[str]:
     kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
     head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}", *_staging(action)]
     spec = json_lines("index_parallel: ", action.spec)
-    return [*head, *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+    return [*head, *_way(action), *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+
+
+def _way(action: IngestDruid) -> list[str]:
+    """Who builds the segments, if that needs an explanation."""
+    if action.segments is not None:
+        return [f"    segments: built by Spark in {action.segments.root} ({action.segments.because})"]
+    return [f"    segments: built by the task ({action.native_because})"] if action.native_because else []
 
 
 def _staging(action: IngestDruid) -> list[str]:

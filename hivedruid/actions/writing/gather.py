@@ -1,16 +1,25 @@
-"""Read the operations that SHOW JOBS lists, or that matter to a statement."""
+"""Read the operations that SHOW JOBS lists, or that matter to a statement, and where it can write segments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.engine.capabilities import SegmentPublishing, SegmentRoot
+from hivedruid.engine.kinds import require, session_kind
+from hivedruid.errors import ConnectError, DruidError
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.operations.owner import is_running, lock_path
 from hivedruid.operations.store import Operations
 from hivedruid.setting_types import seconds
+
+if TYPE_CHECKING:
+    from hivedruid.actions.facts import Facts
+    from hivedruid.catalog.table import Table
+    from hivedruid.parser.statements import Statement
 
 
 def gather_jobs(
@@ -32,6 +41,26 @@ def gather_jobs(
         KnownOperation(job, is_running=job.statement_id in running, is_recent=job.statement_id in recent)
         for job in jobs
     )
+
+
+def gather_segment_root(statement: Statement, tables: Iterable[Table], facts: Facts) -> SegmentRoot | None:
+    """Where the statement can write segments; None if it writes none, or if the settings or the engine exclude it."""
+    if "segment root" not in statement.needs or facts.settings.get("hivedruid.druid.write") == "native":
+        return None
+    if not session_kind(facts.settings).has(SegmentPublishing) or not _writes_to_druid(statement, tables):
+        return None
+    try:
+        return require(facts.druid(), SegmentPublishing).segment_root(facts.settings["hivedruid.druid.deep.storage"])
+    except (ConnectError, DruidError) as error:
+        return SegmentRoot("", error.message)
+
+
+def _writes_to_druid(statement: Statement, tables: Iterable[Table]) -> bool:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+    if isinstance(statement, CreateTable):
+        return statement.query is not None and "DruidStorageHandler" in (statement.storage_handler or "")
+    return any(table.has_data_source for table in tables)
 
 
 def _touched(home: Path, statement: str) -> float:

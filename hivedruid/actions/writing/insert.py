@@ -15,6 +15,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.actions.writing.ways import with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
@@ -178,7 +179,8 @@ def write(
     job = spark_job(plan, names, snapshot.segment_files or {})
     if not table.has_data_source:
         return plan, WriteTable(job, table, replaces != "nothing")
-    return plan, IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
+    action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
+    return plan, with_way(action, node, {column.name: column.type for column in columns}, snapshot, span)
 
 
 def _constants(node: Node, position: int) -> list[Literal]:

@@ -11,12 +11,25 @@ from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
     from hivedruid.druid.ingestion import Replaces
+    from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.operations.loads import LoadJob
 
 
 @dataclass(frozen=True)
+class SegmentWriting:
+    """How segments are built, and the root folder of deep storage. `is_required`: the setting requires segments, so
+    that the statement fails if they cannot be published."""
+
+    plan: SegmentPlan
+    root: str
+    is_required: bool
+    because: str
+
+
+@dataclass(frozen=True)
 class IngestDruid(OverJob, Action):
-    """Run `job`, stage its rows as JSON, and load them into Druid with one index_parallel task.
+    """Run `job`, stage its rows, and load them into Druid: as JSON with one index_parallel task, or, with `segments`,
+    as segments that Spark builds in deep storage.
 
     `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`.
     `job_id` is assigned at run time.
@@ -26,6 +39,9 @@ class IngestDruid(OverJob, Action):
     spec: Mapping[str, Any]
     replaces: Replaces = "nothing"
     job_id: str = ""
+    segments: SegmentWriting | None = None
+    native_because: str = ""
+    """Why a task of Druid builds the segments; "" if that needs no explanation."""
 
     @property
     def writes(self) -> IngestDruid | WriteTable:

@@ -22,14 +22,16 @@ from hivedruid.actions.writing.model import (
     IngestDruid,
     ResumeLoad,
     RollBackLoad,
+    SegmentWriting,
     SkipTarget,
     WriteTable,
     WritingAction,
 )
+from hivedruid.actions.writing.ways import SETTING
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import from_json, to_json
-from hivedruid.engine.capabilities import Loading
+from hivedruid.engine.capabilities import Loading, SegmentPublishing
 from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
 from hivedruid.operations.operation import error_text
@@ -143,12 +145,16 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
     job = _job(action, services)
     if job.staged is not None:
         return job.staged
+    writing = _publishable(action, services)
+    if writing is not None:
+        job = store.move(job, "planned", folder=staging.segment_folder(writing.root, job))
     folder = staging.folder_of(job, services)
     try:
         services.engine(Loading).check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
+        plan = writing.plan if writing is not None else None
         staged = services.spark().stage(
-            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips
+            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips, plan=plan
         )
         store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
     except BaseException:
@@ -158,6 +164,27 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
         services.note(f"{staged.skipped} {rows} not written to {job.full_name}")
     return staged
+
+
+def _publishable(action: IngestDruid, services: Services) -> SegmentWriting | None:
+    """How segments are built; None if Druid's task builds them, or if they could not be published now.
+
+    Raises ExecutionError if they are required, and could not be.
+    """
+    writing = action.segments
+    if writing is None:
+        return None
+    problem = services.engine(SegmentPublishing).publishing_problem(
+        action.table.data_source, writing.plan.granularity, writing.root, appends=action.replaces == "nothing"
+    )
+    if not problem:
+        return writing
+    if writing.is_required:
+        raise ExecutionError(
+            f"cannot publish segments of {action.table.full_name}: {problem}", hint=f"SET {SETTING}=auto"
+        )
+    services.note(f"a Druid task builds the segments of {action.table.full_name}: {problem}")
+    return None
 
 
 def complete_job(action: IngestDruid, services: Services) -> None:
@@ -361,7 +388,7 @@ def _end(job: LoadJob, services: Services, why: str) -> None:
 
 
 def _clean(job: LoadJob, services: Services) -> None:
-    if services.setting("hivedruid.staging.keep") != "true":
+    if services.setting("hivedruid.staging.keep") != "true" and not job.folder:
         staging.remove(staging.folder_of(job, services))
     Operations(services.catalog).move(job, "cleaned")
 

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
 
 
 def folder_of(job: LoadJob, services: Services) -> str:
-    """The job's own folder: an absolute path, or the URI of remote storage."""
+    """The job's own folder: an absolute path, or the URI of remote storage. That of segments is in deep storage."""
     if job.staged is not None:
         return job.staged.folder
+    if job.folder:
+        return job.folder
     root = _root(services)
     return str(root / job.id) if isinstance(root, Path) else f"{root.rstrip('/')}/{job.id}"
+
+
+def segment_folder(root: str, job: LoadJob) -> str:
+    """The folder of a job's segments below the root of deep storage."""
+    return str(Path(root).absolute() / job.data_source / f"hivedruid-{job.id}")
 
 
 def _root(services: Services) -> Path | str:

@@ -50,7 +50,7 @@ class CreateTable(Statement):
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own.
     """
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root"})
     name: TableName
     external: bool = False
     if_not_exists: bool = False

@@ -18,7 +18,7 @@ class CreateMaterializedView(Statement):
     """CREATE MATERIALIZED VIEW: `table` is the equivalent CREATE TABLE … AS SELECT, `query_text` its SELECT as
     written."""
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources", "segment root"})
     name: TableName
     query: exp.Expression
     query_text: str
@@ -31,7 +31,7 @@ class CreateMaterializedView(Statement):
 class AlterMaterializedView(Statement):
     """ALTER MATERIALIZED VIEW … REBUILD | ENABLE REWRITE | DISABLE REWRITE."""
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "sources", "segment root"})
     name: TableName
     what: Literal["rebuild", "enable", "disable"]
 

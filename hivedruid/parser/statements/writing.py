@@ -27,7 +27,7 @@ class InsertTarget:
 class Insert(Statement):
     """INSERT, or the multi-insert `FROM … INSERT … INSERT …`, whose targets each get the shared FROM."""
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "segment root"})
     targets: tuple[InsertTarget, ...]
 
 

@@ -1,0 +1,73 @@
+"""Who builds the segments of a write to Druid: Spark, or a task of Druid. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.writing.model import IngestDruid, SegmentWriting
+from hivedruid.druid.segment_plan import segment_plan
+from hivedruid.errors import Span, UnsupportedError
+from hivedruid.plan.nodes import Node, TableScan
+from hivedruid.plan.statistics import estimate_rows
+
+if TYPE_CHECKING:
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.catalog.types import HiveType
+
+SETTING = "hivedruid.druid.write"
+FEW_ROWS = 100_000
+FEW_BYTES = 8 << 20
+"""The estimated rows, or bytes of the tables that are read, below which a task of Druid is about as fast."""
+
+
+def with_way(
+    action: IngestDruid, node: Node, types: Mapping[str, HiveType], snapshot: Snapshot, span: Span | None
+) -> IngestDruid:
+    """The action with the way that the setting requires, or that suits it best. `node` computes the rows, `types` are
+    those of the staged fields. Raises UnsupportedError if segments are required and cannot be built."""
+    setting, root = snapshot.settings.get(SETTING, "auto"), snapshot.segment_root
+    if setting == "native" or root is None:
+        return action
+    is_required = setting == "segments"
+    reason = root.problem or _not_here(snapshot.settings)
+    because = f"{SETTING}=segments"
+    if not is_required:
+        size = _size(node, snapshot)
+        if not size:
+            return action
+        because = size
+    if not reason:
+        try:
+            plan = segment_plan(action.spec, types)
+        except UnsupportedError as error:
+            reason = error.message
+        else:
+            return replace(action, segments=SegmentWriting(plan, root.folder, is_required, because))
+    if is_required:
+        raise UnsupportedError(
+            f"cannot build the segments of {action.table.full_name}: {reason}", span=span, hint=f"SET {SETTING}=auto"
+        )
+    return replace(action, native_because=reason)
+
+
+def _not_here(settings: Mapping[str, str]) -> str:
+    """Why Spark cannot write to a folder of this machine; "" if it can."""
+    if settings.get("spark.remote"):
+        return "Spark runs on another machine (spark.remote)"
+    master = settings.get("spark.master", "local[*]")
+    return "" if master.startswith("local") else f"Spark runs on other machines (spark.master={master})"
+
+
+def _size(node: Node, snapshot: Snapshot) -> str:
+    """The estimated size of the rows, for EXPLAIN; "" if there are few."""
+    rows = estimate_rows(node, snapshot.statistics, snapshot.zone)
+    if rows is not None:
+        return f"about {rows:,} rows" if rows >= FEW_ROWS else ""
+    tables = {(each.table.database, each.table.name) for each in node.walk() if isinstance(each, TableScan)}
+    known = [found.bytes if (found := snapshot.statistics.get(table)) is not None else None for table in tables]
+    total = sum(size for size in known if size is not None)
+    if not known or None in known:
+        return "an unknown number of rows"
+    return f"rows of tables with {total / 1e6:,.0f} MB" if total >= FEW_BYTES else ""
