@@ -72,8 +72,8 @@ def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> Segm
     )
     if granularity == "NONE" or granularity not in {*granularities.WIDTHS, *granularities.MONTHS}:
         raise UnsupportedError(f"the segment granularity is {granularity}")
-    if query not in {*granularities.WIDTHS, *granularities.MONTHS, "ALL"}:
-        raise UnsupportedError(f"the query granularity is {query}")
+    if not _divides(query, granularity):  # Druid's task fails at some rows
+        raise UnsupportedError(f"the query granularity is {query}, and the segment granularity is {granularity}")
     partitions = tuning.get("partitionsSpec") or {}
     if partitions.get("type", "dynamic") != "dynamic":
         raise UnsupportedError(f"the segments of an interval are {partitions['type']} partitions")
@@ -87,6 +87,14 @@ def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> Segm
         bool(given.get("rollup", True)),
         int(partitions.get("maxRowsPerSegment") or MOST_ROWS),
     )
+
+
+def _divides(query: str, segment: str) -> bool:
+    """Whether each bucket of the one granularity lies in one bucket of the other."""
+    widths, months = granularities.WIDTHS, granularities.MONTHS
+    if segment in months:
+        return widths[query] <= granularities.DAY if query in widths else not months[segment] % months.get(query, 13)
+    return query == segment or (query in widths and query != "WEEK" and not widths[segment] % widths[query])
 
 
 def _dimension(item: Mapping[str, Any], types: Mapping[str, HiveType]) -> PlannedDimension:

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivedruid.druid import granularities
-from hivedruid.druid.interval_sets import MIN
 from hivedruid.druid.segment_plan import PlannedMetric, SegmentPlan
 from hivedruid.jobs.staged import NumberType
 from hivedruid.segments.offsets import Int64s
@@ -71,8 +70,7 @@ class Build:
             found["sums"] = json.dumps({field: _sum(rows.column(field), kind) for field, kind in self.measured})
             path = Path(self.folder, name)
             path.mkdir()  # fails if the job was cancelled, and its folder removed
-            spec = _spec(self.plan, bucket)
-            written = write_segment(_shaped(rows, self.plan, spec), spec, path / "index")
+            written = write_segment(_shaped(rows, self.plan), _spec(self.plan, bucket), path / "index")
             found |= {"path": f"{name}/index", "rows": written.rows, "size": written.size}
         return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
 
@@ -108,17 +106,14 @@ def _spec(plan: SegmentPlan, bucket: int) -> SegmentSpec:
         tuple(Dimension(d.name, d.type, d.handling) for d in plan.dimensions),
         tuple(metrics),
         plan.rollup,
-        _GRANULARITIES.get(plan.query_granularity, plan.query_granularity),
+        {"type": "none"} if plan.query_granularity == "NONE" else plan.query_granularity,
     )
 
 
-_GRANULARITIES = {"NONE": {"type": "none"}, "ALL": {"type": "all"}}
-
-
-def _shaped(rows: pa.Table, plan: SegmentPlan, spec: SegmentSpec) -> pa.Table:
-    """The columns of the segment; times are truncated to the query granularity, but not below the segment's start."""
+def _shaped(rows: pa.Table, plan: SegmentPlan) -> pa.Table:
+    """The columns of the segment; times are truncated to the query granularity."""
     time = pc.cast(rows.column(TIME), pa.int64()).to_numpy()
-    columns: dict[str, Any] = {TIME: np.maximum(truncated(time, plan.query_granularity), spec.interval[0])}
+    columns: dict[str, Any] = {TIME: truncated(time, plan.query_granularity)}
     for dimension in plan.dimensions:
         columns[dimension.name] = rows.column(dimension.name)
     for metric in plan.metrics:
@@ -134,8 +129,6 @@ def truncated(times: Int64s, granularity: str) -> Int64s:
     """The starts of the buckets of a granularity that times are in."""
     if width := granularities.WIDTHS.get(granularity):
         return times - (times - granularities.ORIGINS.get(granularity, 0)) % width
-    if granularity == "ALL":
-        return np.full_like(times, MIN)
     numbers, places = np.unique(times // granularities.DAY, return_inverse=True)
     starts = [granularities.floor(int(day) * granularities.DAY, granularity) for day in numbers]
     return np.array(starts, dtype=np.int64)[places]

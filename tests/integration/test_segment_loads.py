@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +12,21 @@ import pytest
 
 from hivedruid.session import Session
 from tests.support.job_homes import conf_of
+from tests.support.publish import answer
 
 if TYPE_CHECKING:
-    from hivedruid.clients.cluster import DruidCluster
     from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.spark
-SEGMENTS, NATIVE = ("SET hivedruid.druid.write=segments", "SET hivedruid.druid.write=native")
-WAYS = (SEGMENTS, NATIVE)
+SEGMENTS, NATIVE = "SET hivedruid.druid.write=segments", "SET hivedruid.druid.write=native"
+WAYS = {"segments": SEGMENTS, "native": NATIVE}
 
 
 class Writer:
     """A session on the cluster, with tables whose data sources are dropped at the end."""
 
     def __init__(self, home: Path, cluster: Cluster) -> None:
-        self.cluster = cluster
+        self.druid = cluster.druid()
         self.token = uuid4().hex[:8]
         self.notes: list[str] = []
         self.session = Session(home, hiveconf=conf_of(cluster.services), note=self.notes.append)
@@ -37,33 +38,144 @@ class Writer:
             rows = [tuple(row) for row in self.session.execute(statement).rows]
         return rows
 
-    def end(self, druid: DruidCluster) -> None:
+    def source(self, table: str) -> str:
+        return f"default.{table}_{self.token}"
+
+    def segments(self, table: str) -> list[dict[str, Any]]:
+        """The used segments."""
+        path = f"/druid/coordinator/v1/metadata/datasources/{self.source(table)}/segments?full"
+        return self.druid.client.get("coordinator", path, list[dict[str, Any]])
+
+    def end(self) -> None:
         self.session.close()
-        for name in druid.data_sources():
+        for name in self.druid.data_sources():
             if self.token in name:
-                druid.drop(name)
+                self.druid.drop(name)
+        self.druid.close()
 
 
-@pytest.fixture
-def writer(cluster: Cluster, druid: DruidCluster, tmp_path: Path) -> Iterator[Writer]:
-    made = Writer(tmp_path / "home", cluster)
+@pytest.fixture(scope="module")
+def writer(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
+    made = Writer(tmp_path_factory.mktemp("writer") / "home", cluster)
     yield made
-    made.end(druid)
+    made.end()
 
 
-def built_by_spark(druid: DruidCluster, name: str) -> list[bool]:
-    """For each used segment, whether hivedruid built it."""
-    path = f"/druid/coordinator/v1/metadata/datasources/{name}/segments?full"
-    found = druid.client.get("coordinator", path, list[dict[str, Any]])
-    return ["/hivedruid-" in (item["loadSpec"]["path"] or "") for item in found]
+def is_built(segment: dict[str, Any]) -> bool:
+    """Whether hivedruid built it."""
+    return "/hivedruid-" in (segment["loadSpec"]["path"] or "")
 
 
-def test_create_table_as(writer: Writer, druid: DruidCluster) -> None:
+def test_create_table_as(writer: Writer) -> None:
     rows = writer.run(
         f"{SEGMENTS}; CREATE EXTERNAL TABLE c_{{t}} STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'false') AS "
         "SELECT * FROM VALUES (TIMESTAMP '2024-01-01 00:00:00', 'a', 1), (TIMESTAMP '2024-01-02 00:00:00', '', 2), "
         "(TIMESTAMP '2024-01-02 00:00:00', NULL, 3) AS v(`__time`, s, n); SELECT s, n FROM c_{t} ORDER BY n"
     )
     assert rows == [("a", 1), ("", 2), (None, 3)]
-    assert built_by_spark(druid, f"default.c_{writer.token}") == [True, True]
+    assert [is_built(segment) for segment in writer.segments("c")] == [True, True]
     assert writer.run("SHOW JOBS")[0][3] == "cleaned"
+
+
+# --- the types: one table of each kind, written both ways --------------------------------------------------------
+
+COLUMNS = {
+    "s": ("STRING", ["'a'", "''", "NULL", "'é😀\\uffff'", "'a'"]),
+    "c": ("CHAR(3)", ["'a'", "''", "NULL", "'abc'", "'b'"]),
+    "v": ("VARCHAR(3)", ["'a '", "''", "NULL", "'abc'", "'b'"]),
+    "flag": ("BOOLEAN", ["true", "false", "NULL", "true", "true"]),
+    "tiny": ("TINYINT", ["1", "-128", "NULL", "127", "1"]),
+    "small": ("SMALLINT", ["1", "-32768", "NULL", "32767", "1"]),
+    "i": ("INT", ["1", "-2147483648", "NULL", "2147483647", "1"]),
+    "big": ("BIGINT", ["9007199254740993", "CAST(-9223372036854775807 AS BIGINT)", "NULL", "0", "1"]),
+    "f": ("FLOAT", ["0.1", "CAST('NaN' AS DOUBLE)", "NULL", "CAST('-Infinity' AS DOUBLE)", "16777217"]),
+    "d": ("DOUBLE", ["0.1", "CAST('NaN' AS DOUBLE)", "NULL", "CAST('Infinity' AS DOUBLE)", "1e22"]),
+    "zero": ("DOUBLE", ["CAST('-0.0' AS DOUBLE)", "CAST('0.0' AS DOUBLE)", "NULL", "1e-320", "2"]),
+    "price": ("DECIMAL(20,4)", ["1.5", "-12345678901234.5678", "NULL", "0", "2"]),
+    "exact": ("DECIMAL(20,4)", ["1.5", "-12345678901234.5678", "NULL", "0", "2"]),
+    "day": ("DATE", ["DATE '2024-02-29'", "DATE '1969-12-31'", "NULL", "DATE '9999-12-31'", "DATE '2024-02-29'"]),
+    "bytes": ("BINARY", ["CAST('a' AS BINARY)", "unhex('00FF')", "NULL", "CAST('' AS BINARY)", "CAST('b' AS BINARY)"]),
+    "list": (
+        "ARRAY<STRING>",
+        ["array('b', 'a', 'b')", "array()", "NULL", "array('x')", "array(CAST(NULL AS STRING), '')"],
+    ),
+    "sorted": ("ARRAY<STRING>", ["array('b', 'a', 'b')", "array()", "NULL", "array('x')", "array('b', 'a')"]),
+    "uniques": ("ARRAY<STRING>", ["array('b', 'a', 'b')", "array()", "NULL", "array('x')", "array('b', 'a')"]),
+    "nothing": ("STRING", ["NULL"] * 5),
+    "no_number": ("BIGINT", ["NULL"] * 5),
+}
+TIMES = [
+    "2024-01-01 10:11:12.345", "2024-01-01 10:11:59.999", "2024-01-31 00:00:00", "1969-12-31 23:59:59.999",
+    "2024-01-01 10:11:12.345",
+]  # fmt: skip
+AS = "price:double, exact:string, day:string, bytes:string"
+KINDS = {
+    "plain": {"druid.rollup": "false", "druid.segment.granularity": "DAY"},
+    "truncated": {
+        "druid.rollup": "false", "druid.segment.granularity": "MONTH", "druid.query.granularity": "DAY",
+    },
+    "rolled": {
+        "druid.rollup": "true", "druid.segment.granularity": "YEAR", "druid.query.granularity": "MINUTE",
+        "druid.columns.aggregators": "tiny:max, small:min, d:min, zero:max",
+        "druid.columns.dimensions": "i",
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pairs(writer: Writer) -> Writer:
+    """The tables <kind>_<way>_<token>, of each kind and way, with the same rows."""
+    columns = ", ".join(f"{name} {type_}" for name, (type_, _) in COLUMNS.items())
+    selects = []
+    for number, time in enumerate(TIMES):
+        cells = ", ".join(f"CAST({cells[number]} AS {type_})" for type_, cells in COLUMNS.values())
+        selects.append(f"SELECT TIMESTAMP '{time}', {cells}")
+    for kind, given in KINDS.items():
+        properties = {
+            **given,
+            "druid.columns.as": AS,
+            "druid.columns.multivalue": "uniques:SORTED_SET, sorted:SORTED_ARRAY",
+        }
+        listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        for way, setting in WAYS.items():
+            table = f"{kind}_{way}_{{t}}"
+            writer.run(
+                f"CREATE EXTERNAL TABLE {table} (`__time` TIMESTAMP, {columns}) STORED BY 'druid' TBLPROPERTIES ({listed})"
+            )
+            writer.run(f"{setting}; INSERT INTO {table} {' UNION ALL '.join(selects)}")
+        assert all(map(is_built, writer.segments(f"{kind}_segments")))
+        assert not any(map(is_built, writer.segments(f"{kind}_native")))
+    return writer
+
+
+@pytest.mark.parametrize("name", ["__time", *COLUMNS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_ways_store_the_same(pairs: Writer, kind: str, name: str) -> None:
+    """Scanned, grouped, and described by Druid."""
+    scan = {
+        "queryType": "scan", "columns": ["__time", *({"s", name} - {"__time"})], "resultFormat": "compactedList",
+        "intervals": ["1900/10000"],
+    }  # fmt: skip
+    group = {
+        "queryType": "groupBy", "dimensions": [{"type": "default", "dimension": name, "outputName": "value"}], "granularity": "all", "intervals": ["1900/10000"],
+        "aggregations": [{"type": "count", "name": "rows"}],
+    }  # fmt: skip
+    metadata = {
+        "queryType": "segmentMetadata",
+        "merge": True,
+        "lenientAggregatorMerge": True,
+        "intervals": ["1900/10000"],
+    }
+    found = {}
+    for way in WAYS:
+        source = pairs.source(f"{kind}_{way}")
+        rows = [event for block in answer(pairs.druid, {**scan, "dataSource": source}) for event in block["events"]]
+        groups = answer(pairs.druid, {**group, "dataSource": source})
+        (described,) = answer(pairs.druid, {**metadata, "dataSource": source})
+        column = (
+            {key: described["columns"][name][key] for key in ("typeSignature", "hasMultipleValues", "hasNulls")}
+            if name in described["columns"]
+            else None
+        )
+        found[way] = [sorted(map(json.dumps, rows)), sorted(map(json.dumps, groups)), column]
+    assert found["segments"] == found["native"]

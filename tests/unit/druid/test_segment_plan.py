@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hivedruid.catalog import types as t
+from hivedruid.druid import granularities
 from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, segment_plan
 from hivedruid.errors import UnsupportedError
 
@@ -58,7 +59,14 @@ def test_plan() -> None:
     [
         (task(segmentGranularity="ALL"), "the segment granularity is ALL"),
         (task(segmentGranularity="NONE"), "the segment granularity is NONE"),
-        (task(queryGranularity="P1D"), "the query granularity is P1D"),
+        (
+            task(queryGranularity="ALL"),
+            "the query granularity is ALL, and the segment granularity is DAY",
+        ),
+        (
+            task(segmentGranularity="MONTH", queryGranularity="QUARTER"),
+            "the query granularity is QUARTER, and the segment granularity is MONTH",
+        ),
         (
             task(tuning={"partitionsSpec": {"type": "hashed", "numShards": 3}}),
             "the segments of an interval are hashed partitions",
@@ -81,3 +89,24 @@ def test_only_a_task_builds_them(spec: dict[str, Any], reason: str) -> None:
     with pytest.raises(UnsupportedError) as error:
         segment_plan(spec, TYPES)
     assert error.value.message == reason
+
+
+BUCKETS = [*granularities.WIDTHS, *granularities.MONTHS]
+
+
+@pytest.mark.parametrize("segment", [name for name in BUCKETS if name != "NONE"])
+def test_buckets_of_the_query_granularity_do_not_cross_segments(segment: str) -> None:
+    """All buckets around the ends of two years of segments, so that WEEK and MONTH cross somewhere."""
+
+    def crosses(query: str) -> bool:
+        first = granularities.number(1_704_067_200_000, segment)
+        ends = (granularities.interval(number, segment)[1] for number in range(first, first + 24))
+        return any(granularities.floor(end, query) != end for end in ends)
+
+    for query in BUCKETS:
+        spec = task(segmentGranularity=segment, queryGranularity=query)
+        if crosses(query):
+            with pytest.raises(UnsupportedError):
+                segment_plan(spec, TYPES)
+        else:
+            assert segment_plan(spec, TYPES).query_granularity == query

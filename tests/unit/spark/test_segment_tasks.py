@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from hivedruid.druid import granularities
-from hivedruid.druid.interval_sets import MIN
 from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, SegmentPlan
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark.segment_tasks import Build, truncated
@@ -76,8 +75,3 @@ def times() -> Iterator[int]:
 def test_truncated(granularity: str) -> None:
     given = np.array([*times()], dtype=np.int64)
     assert truncated(given, granularity).tolist() == [granularities.floor(time, granularity) for time in times()]
-
-
-def test_truncated_to_all() -> None:
-    """Druid clamps the times to the segment's start."""
-    assert set(truncated(np.array([*times()], dtype=np.int64), "ALL").tolist()) == {MIN}
