@@ -66,7 +66,7 @@ def clone(home: Path, to: Path, *, rename: tuple[str, str] | None = None) -> Pat
                 for old, new in renames.items():
                     copy.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (old, new))
         copy.commit()
-    if rename is not None:
+    if rename is not None and (to / "staging").exists():
         for folder in (to / "staging").iterdir():
             folder.rename(folder.with_name(folder.name.replace(*rename)))
     return to
