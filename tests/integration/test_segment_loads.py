@@ -4,54 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 import pytest
 
-from hivedruid.session import Session
-from tests.support.job_homes import conf_of
 from tests.support.publish import answer
+from tests.support.writers import SEGMENTS, WAYS, Writer, is_built
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.spark
-SEGMENTS, NATIVE = "SET hivedruid.druid.write=segments", "SET hivedruid.druid.write=native"
-WAYS = {"segments": SEGMENTS, "native": NATIVE}
-
-
-class Writer:
-    """A session on the cluster, with tables whose data sources are dropped at the end."""
-
-    def __init__(self, home: Path, cluster: Cluster) -> None:
-        self.druid = cluster.druid()
-        self.token = uuid4().hex[:8]
-        self.notes: list[str] = []
-        self.session = Session(home, hiveconf=conf_of(cluster.services), note=self.notes.append)
-
-    def run(self, text: str) -> list[tuple[Any, ...]]:
-        """Run statements, in which {t} is a token for names; returns the rows of the last one."""
-        rows: list[tuple[Any, ...]] = []
-        for statement in self.session.statements(text.replace("{t}", self.token)):
-            rows = [tuple(row) for row in self.session.execute(statement).rows]
-        return rows
-
-    def source(self, table: str) -> str:
-        return f"default.{table}_{self.token}"
-
-    def segments(self, table: str) -> list[dict[str, Any]]:
-        """The used segments."""
-        path = f"/druid/coordinator/v1/metadata/datasources/{self.source(table)}/segments?full"
-        return self.druid.client.get("coordinator", path, list[dict[str, Any]])
-
-    def end(self) -> None:
-        self.session.close()
-        for name in self.druid.data_sources():
-            if self.token in name:
-                self.druid.drop(name)
-        self.druid.close()
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +22,6 @@ def writer(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     made = Writer(tmp_path_factory.mktemp("writer") / "home", cluster)
     yield made
     made.end()
-
-
-def is_built(segment: dict[str, Any]) -> bool:
-    """Whether hivedruid built it."""
-    return "/hivedruid-" in (segment["loadSpec"]["path"] or "")
 
 
 def test_create_table_as(writer: Writer) -> None:

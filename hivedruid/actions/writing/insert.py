@@ -180,7 +180,7 @@ def write(
     if not table.has_data_source:
         return plan, WriteTable(job, table, replaces != "nothing")
     action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
-    return plan, with_way(action, node, {column.name: column.type for column in columns}, snapshot, span)
+    return plan, with_way(action, node, {column.name: column.type for column in columns}, snapshot, builder.note, span)
 
 
 def _constants(node: Node, position: int) -> list[Literal]:

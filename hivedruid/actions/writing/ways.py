@@ -14,6 +14,7 @@ from hivedruid.plan.statistics import estimate_rows
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.actions.statement_plan import Note
     from hivedruid.catalog.types import HiveType
 
 SETTING = "hivedruid.druid.write"
@@ -23,7 +24,12 @@ FEW_BYTES = 8 << 20
 
 
 def with_way(
-    action: IngestDruid, node: Node, types: Mapping[str, HiveType], snapshot: Snapshot, span: Span | None
+    action: IngestDruid,
+    node: Node,
+    types: Mapping[str, HiveType],
+    snapshot: Snapshot,
+    note: Note,
+    span: Span | None,
 ) -> IngestDruid:
     """The action with the way that the setting requires, or that suits it best. `node` computes the rows, `types` are
     those of the staged fields. Raises UnsupportedError if segments are required and cannot be built."""
@@ -49,6 +55,8 @@ def with_way(
         raise UnsupportedError(
             f"cannot build the segments of {action.table.full_name}: {reason}", span=span, hint=f"SET {SETTING}=auto"
         )
+    if root.is_refused:
+        note(f"a Druid task builds the segments of {action.table.full_name}: {reason}", span)
     return replace(action, native_because=reason)
 
 
