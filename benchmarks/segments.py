@@ -84,7 +84,7 @@ def write_all(table: pa.Table, place: Path) -> list[Any]:
     """Write segments of at most PER_SEGMENT rows, one process for each core, as Spark's executors would."""
     parts = range(0, table.num_rows, PER_SEGMENT)
     with closing(_pool()) as pool:
-        jobs = [(table.slice(at, PER_SEGMENT), place / str(number) / "index") for number, at in enumerate(parts)]
+        jobs = [(table.slice(at, PER_SEGMENT), place / str(number)) for number, at in enumerate(parts)]
         return pool.starmap(_write, jobs)
 
 
