@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.clients import wire
 from hivedruid.clients.failures import AnswerError
+from hivedruid.clients.segments import ETERNITY, interval
 from hivedruid.errors import ConnectError, DruidError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -42,12 +43,10 @@ def check_version(cluster: DruidCluster) -> bool:
 
 
 def _has_legacy_nulls(cluster: DruidCluster) -> bool:
-    from hivedruid.clients.cluster import ETERNITY
-
     probe = {
         "queryType": "scan",
         "dataSource": {"type": "inline", "columnNames": ["x"], "columnTypes": ["STRING"], "rows": [[""]]},
-        "intervals": [ETERNITY],
+        "intervals": [interval(ETERNITY)],
         "virtualColumns": [{"type": "expression", "name": "v", "expression": "nvl(x, 'null')", "outputType": "STRING"}],
         "columns": ["v"],
         "resultFormat": "compactedList",

@@ -186,7 +186,8 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield Check(feature, OK, "embedded store in the home folder")
         return
     from hivedruid.clients.address import address
-    from hivedruid.clients.cluster import OLDEST_VERSION, DruidCluster
+    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.clients.version import OLDEST_VERSION
     from hivedruid.local.state import running
 
     cluster = DruidCluster(address(settings, running(home)), progress=lambda _: None, note=lambda _: None)
