@@ -67,7 +67,8 @@ def _outcome(item: Asked | Answer) -> Outcome:
     if isinstance(item, Answer):
         return Outcome(item)
     scans = item.planned(scans_only=True)
-    return Outcome(answer(item, spark=False), item.plan.fired, answered(scans, item.session.store))
+    rows = answered(scans, lambda read: list(item.session.store.rows(read)))
+    return Outcome(answer(item, spark=False), item.plan.fired, rows)
 
 
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)

@@ -3,45 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.local import LocalPlan, evaluated, local_plan
 from hivedruid.plan.decode import decode_rows
+from hivedruid.plan.physical import DruidRead
 from hivedruid.plan.split import QueryPlan
 from tests.equivalence.comparison import Rows
 
+Stored = Callable[[DruidRead], Rows]
+"""The rows of a native query."""
 
-def answered(plan: QueryPlan, store: EmbeddedStore) -> Rows | None:
+
+def answered(plan: QueryPlan, stored: Stored) -> Rows | None:
     """The result of local evaluation, instants in UTC; None if it leaves the query to Spark."""
     try:
         local = local_plan(plan)
-        return in_utc(evaluated(local, _fetched(local, store)))
+        return in_utc(evaluated(local, _fetched(local, stored)))
     except (NotLocal, Unsure):
         return None
 
 
-def by_row(plan: QueryPlan, store: EmbeddedStore) -> Callable[[int], Rows | None] | None:
-    """For a query over one scan: the result for one of its rows, so that only single values are left to Spark."""
+def sure_rows(plan: QueryPlan, stored: Stored) -> Rows:
+    """For a query over one scan: the result for all rows, or, if it is unsure of one, for each row of which it is
+    sure, so that only single values are left to Spark.
+    """
     try:
         local = local_plan(plan)
     except NotLocal:
-        return None
-    ((view, rows),) = _fetched(local, store).items()
+        return []
+    ((view, rows),) = _fetched(local, stored).items()
+    found: Rows = []
+    try:
+        return in_utc(evaluated(local, {view: rows}))
+    except Unsure:
+        for row in rows:
+            with suppress(Unsure):
+                found += in_utc(evaluated(local, {view: [row]}))
+    return found
 
-    def answer(number: int) -> Rows | None:
-        try:
-            return in_utc(evaluated(local, {view: rows[number : number + 1]}))
-        except Unsure:
-            return None
 
-    return answer
-
-
-def _fetched(local: LocalPlan, store: EmbeddedStore) -> dict[str, Rows]:
-    return {i.view: list(decode_rows(store.rows(i.read), i.read.fields, "UTC")) for i in local.inputs}
+def _fetched(local: LocalPlan, stored: Stored) -> dict[str, Rows]:
+    return {i.view: list(decode_rows(stored(i.read), i.read.fields, "UTC")) for i in local.inputs}
 
 
 def in_utc(rows: Rows) -> Rows:

@@ -125,8 +125,8 @@ def test_full_tables(engine: Engine, sql: str) -> None:
     assert compare(engine, Query(sql, ordered=True)).expected
 
 
-@pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("sql", OVER_SMALL_TABLES)
+@pytest.mark.parametrize("rows", [0, 1, 3])
 def test_tables_of_nulls(engine: Engine, sql: str, rows: int) -> None:
     engine.load(small_world(rows=rows))
     compare(engine, Query(sql, ordered=True))

@@ -181,8 +181,8 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("time", [TIMESTAMP_LTZ, TIMESTAMP], ids=["zoned", "plain"])
 @pytest.mark.parametrize("queries", ROWS)
+@pytest.mark.parametrize("time", [TIMESTAMP_LTZ, TIMESTAMP], ids=["zoned", "plain"])
 def test_the_answer_is_that_of_the_rows(engine: Engine, queries: list[str], time: HiveType) -> None:
     engine.load(full_world("US/Pacific", time))
     for sql in queries:

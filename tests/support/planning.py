@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import parser
@@ -75,7 +76,9 @@ def snapshot(
     )
 
 
+@lru_cache(maxsize=4096)
 def parse(sql: str) -> tuple[exp.Expr, SourceStatement]:
+    """A query's syntax tree, which planning does not change: EXPLAIN and asking first plan the same tree twice."""
     statement = parser.parse(SourceStatement(sql))
     assert isinstance(statement, Query)
     return statement.expression, statement.source
