@@ -156,10 +156,7 @@ class Builder:
         columns = tuple(self.new_column(c.name, type_) for c, type_ in zip(left.columns, types, strict=True))
         kind = "union" if isinstance(e, exp.Union) else "intersect" if isinstance(e, exp.Intersect) else "except"
         every = not e.args.get("distinct")
-        first = branches[0]
-        if kind == "union" and every and isinstance(first, nodes.SetOp) and (first.kind, first.all) == ("union", True):
-            branches = (*first.branches, branches[1])  # a long chain is one node, not one for each UNION ALL
-        node: Node = nodes.SetOp(columns, kind, every, branches)  # type: ignore[arg-type]
+        node = nodes.SetOp(columns, kind, every, branches).merged()  # type: ignore[arg-type]
         return self._order_limit_only(node, e, outer)
 
     def _aligned(self, node: Node, types: list[HiveType]) -> Node:

@@ -195,6 +195,25 @@ class SetOp(Node):
     all: bool
     branches: tuple[Node, ...]
 
+    def merged(self) -> SetOp:
+        """(a UNION ALL b) UNION ALL c as UNION ALL(a, b, c), so that a long chain is one node. Of EXCEPT only the first
+        branch is merged.
+        """
+        places = range(1) if self.kind == "except" else range(len(self.branches))
+        branches: list[Node] = []
+        for place, branch in enumerate(self.branches):
+            inside = place in places and isinstance(branch, SetOp) and self._takes(branch)
+            branches += branch.inputs if inside else [branch]
+        return self if len(branches) == len(self.branches) else replace(self, branches=tuple(branches))
+
+    def _takes(self, branch: SetOp) -> bool:
+        """A distinct operation does not depend on how often a row occurs in a branch; but (a EXCEPT ALL b) may contain
+        a row of b.
+        """
+        if branch.kind != self.kind or (self.kind != "union" and self.all):
+            return False
+        return branch.all == self.all or (not self.all and self.kind != "except")
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         return self.branches

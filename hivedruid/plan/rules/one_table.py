@@ -141,7 +141,7 @@ def aggregate_union_one_table(node: Node, context: RuleContext) -> Node | None:
     except NotExact:
         return None
     key_columns = [context.new_column(c.name, c.type) for c in node.columns[: len(node.keys)]]
-    aggregate = Aggregate((*key_columns, *totals.columns), node.input, keys[0], tuple(totals.calls))
+    aggregate = Aggregate((*key_columns, *totals.calls.values()), node.input, keys[0], tuple(totals.calls))
     exprs = (*(c.ref for c in key_columns), *outputs)
     return pushed(lambda: push_project(push_aggregate(parts.query(), aggregate, context), node.columns, exprs, context))
 
@@ -153,8 +153,7 @@ class _Totals:
         self.parts = parts
         self.context = context
         self.disjoint = parts.are_disjoint
-        self.calls: list[Agg] = []
-        self.columns: list[PlanColumn] = []
+        self.calls: dict[Agg, PlanColumn] = {}
 
     def of(self, calls: list[Agg]) -> Rex:
         """The result of one call over all parts, computed from its results over each part."""
@@ -174,9 +173,8 @@ class _Totals:
 
     def _call(self, call: Agg) -> Rex:
         if call not in self.calls:
-            self.columns.append(self.context.new_column(f"_p{len(self.calls)}", call.type))
-            self.calls.append(call)
-        return self.columns[self.calls.index(call)].ref
+            self.calls[call] = self.context.new_column(f"_p{len(self.calls)}", call.type)
+        return self.calls[call].ref
 
 
 def _within(call: Agg, own: Rex | None) -> Agg:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import intervals
+from hivedruid.plan.implication import HIGH, LOW, Cut
 from hivedruid.plan.nodes import TableScan
 from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, is_deterministic
 
@@ -80,18 +81,26 @@ class _Terms:
     def is_deterministic(self) -> bool:
         return all(is_deterministic(t) for t in self.terms)
 
-    def values(self, subject: Rex) -> frozenset[Any] | None:
-        """The values of an expression, if a term lists them."""
-        return next((r.values for s, r in self.ranges if s == subject and r.values is not None), None)
+    def spans(self, subject: Rex) -> list[tuple[Cut, Cut]]:
+        """The values of an expression that the terms allow, as ranges between cuts; empty if no term limits them."""
+        limits = [r for s, r in self.ranges if s == subject]
+        listed = next((r.values for r in limits if r.values is not None), None)
+        if listed is not None:
+            return [((1, v, 0), (1, v, 1)) for v in listed if all(r.has(v) for r in limits)]
+        return [(max(r.low_cut for r in limits), min(r.high_cut for r in limits))] if limits else []
 
 
 def _differ_in_one(conditions: Sequence[_Terms]) -> bool:
-    """Whether all conditions list the values of one expression, and no value occurs twice: in linear time."""
-    for subject, _ in conditions[0].ranges if conditions else ():
-        listed = [c.values(subject) for c in conditions]
-        known = [values for values in listed if values is not None]
-        if len(known) == len(listed) and len(frozenset().union(*known)) == sum(map(len, known)):
-            return True
+    """Whether all conditions limit the values of one expression, and no value is allowed twice: compares neighbours in
+    the order of the values.
+    """
+    for subject in dict.fromkeys(s for s, _ in conditions[0].ranges) if conditions else ():
+        try:
+            spans = [c.spans(subject) for c in conditions]
+            if all(spans) and all(a[1] <= b[0] for a, b in pairwise(sorted(chain.from_iterable(spans)))):
+                return True
+        except TypeError:  # a date and a time, or times with and without a zone
+            continue
     return False
 
 
@@ -118,6 +127,14 @@ class _Range:
     def __init__(self, values: frozenset[Any] | None, low: Any, low_open: bool, high: Any, high_open: bool) -> None:
         self.values = values
         self.low, self.low_open, self.high, self.high_open = low, low_open, high, high_open
+
+    @property
+    def low_cut(self) -> Cut:
+        return LOW if self.low is None else (1, self.low, int(self.low_open))
+
+    @property
+    def high_cut(self) -> Cut:
+        return HIGH if self.high is None else (1, self.high, int(not self.high_open))
 
     def has(self, value: Any) -> bool:
         if self.values is not None:

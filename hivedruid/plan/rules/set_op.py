@@ -59,21 +59,8 @@ def _without_distinct(node: Node) -> Node:
 
 def set_op_merge(node: Node, _context: RuleContext) -> Node | None:
     """(a UNION ALL b) UNION ALL c => UNION ALL(a, b, c); for EXCEPT only the first branch"""
-    if not isinstance(node, SetOp) or (node.kind != "union" and node.all):
-        return None
-    places = range(1) if node.kind == "except" else range(len(node.branches))
-    branches: list[Node] = []
-    for place, branch in enumerate(node.branches):
-        inside = isinstance(branch, SetOp) and branch.kind == node.kind and _takes(node, branch)
-        branches += branch.branches if inside and place in places and isinstance(branch, SetOp) else [branch]
-    return None if len(branches) == len(node.branches) else node.with_inputs(tuple(branches))
-
-
-def _takes(node: SetOp, branch: SetOp) -> bool:
-    """A distinct operation does not depend on how often a row occurs in a branch; but (a EXCEPT ALL b) may contain a
-    row of b.
-    """
-    return branch.all == node.all or (not node.all and node.kind != "except")
+    merged = node.merged() if isinstance(node, SetOp) else node
+    return None if merged is node else merged
 
 
 def union_distinct(node: Node, context: RuleContext) -> Node | None:

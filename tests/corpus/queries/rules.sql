@@ -17,4 +17,4 @@ SELECT * FROM (SELECT id, meters FROM rides ORDER BY meters, id) t LIMIT 3;
 SELECT v.k FROM (VALUES (1), (2)) AS v(k) JOIN (VALUES (2), (3)) AS w(k) ON v.k = w.k;
 SELECT count(*) FROM rides r JOIN (SELECT 1 AS k UNION ALL SELECT 2) v ON r.stars = v.k;
 SELECT r.town, r.n / x.n AS share FROM (SELECT town, count(*) AS n FROM rides GROUP BY town) r CROSS JOIN (SELECT count(*) AS n FROM rides) x ORDER BY share DESC, r.town LIMIT 2;
-SELECT town FROM rides EXCEPT SELECT town FROM weather EXCEPT SELECT town FROM repairs;
+SELECT town FROM (SELECT town FROM rides EXCEPT SELECT town FROM weather) t EXCEPT SELECT town FROM repairs;

@@ -13,8 +13,12 @@ def parts(part: str, number: int, between: str) -> str:
 
 
 STATEMENTS = {
-    "UNION ALL of one table": ("{}", "SELECT city FROM ev WHERE clicks = {n}", " UNION ALL ", 2.3, 40),
-    "UNION of one table": ("{}", "SELECT city FROM ev WHERE city = 'c{n}'", " UNION ", 2.3, 40),
+    "UNION ALL of one table": ("{}", "SELECT city FROM ev WHERE clicks = {n}", " UNION ALL ", 2.1, 80),
+    "UNION ALL of ranges": (
+        "{}", "SELECT city FROM ev WHERE clicks >= {n}0 AND clicks < {n}0 + 10", " UNION ALL ", 2.1, 80
+    ),
+    "UNION of one table": ("{}", "SELECT city FROM ev WHERE city = 'c{n}'", " UNION ", 2.1, 80),
+    "INTERSECT": ("{}", "SELECT city FROM ev WHERE clicks > {n}", " INTERSECT ", 2.1, 80),
     "UNION ALL of constants": ("{}", "SELECT {n} AS a, 'x' AS b", " UNION ALL ", 2.2, 40),
     "GROUP BY over UNION ALL": (
         "SELECT city, count(*) FROM ({}) u GROUP BY city", "SELECT city FROM ev WHERE clicks = {n}", " UNION ALL ", 2.3, 40

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hivedruid.plan.nodes import SetOp
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.reasons import left_outside
 from hivedruid.plan.split import druid_read, spark_job
@@ -65,12 +66,33 @@ def test_intersect_and_except_count_by_branch() -> None:
 
 
 def test_except_of_several_is_one_query() -> None:
-    made = plan(
-        "SELECT city FROM ev EXCEPT SELECT city FROM ev WHERE imps > 5 EXCEPT SELECT city FROM ev WHERE imps < 1"
-    )
-    assert druid_read(made) is not None
-    assert "set_op_merge" in made.fired
-    assert "intersect_one_table" in made.fired
+    chain = "SELECT city FROM ev EXCEPT SELECT city FROM ev WHERE imps > 5 EXCEPT SELECT city FROM ev WHERE imps < 1"
+    nested = f"SELECT city FROM ({chain.rpartition(' EXCEPT ')[0]}) t EXCEPT SELECT city FROM ev WHERE imps < 1"
+    for text in (chain, nested):
+        made = plan(text)
+        assert druid_read(made) is not None
+        assert "intersect_one_table" in made.fired
+        assert ("set_op_merge" in made.fired) is (text is nested)
+
+
+@pytest.mark.parametrize(
+    ("text", "branches"),
+    [
+        ("{0} UNION ALL {0} UNION ALL {0}", 3),
+        ("{0} UNION ALL ({0} UNION ALL {0})", 3),
+        ("{0} UNION ALL {0} UNION {0}", 3),
+        ("{0} UNION {0} UNION ALL {0}", 2),
+        ("{0} INTERSECT {0} INTERSECT {0}", 3),
+        ("{0} INTERSECT ALL {0} INTERSECT ALL {0}", 2),
+        ("{0} EXCEPT {0} EXCEPT {0}", 3),
+        ("{0} EXCEPT ({0} EXCEPT {0})", 2),
+        ("{0} EXCEPT ALL {0} EXCEPT {0}", 2),
+    ],
+)
+def test_a_chain_of_set_operations_is_built_as_one_node(text: str, branches: int) -> None:
+    made = plan(text.format("SELECT city FROM ev"), rules=()).node
+    assert isinstance(made, SetOp)
+    assert len(made.branches) == branches
 
 
 @pytest.mark.parametrize(
@@ -83,6 +105,12 @@ def test_except_of_several_is_one_query() -> None:
         ("`__time` < '2020-01-01'", "`__time` >= '2020-01-01' AND `__time` < '2021-01-01'"),
         ("is_mobile", "NOT is_mobile"),
         ("clicks > 5 AND city = 'a'", "imps > 5 AND city IN ('b', 'c')"),
+        ("clicks >= 10 AND clicks < 20", "clicks BETWEEN 20 AND 29 AND city = 'a'"),
+        ("clicks > 3 AND clicks > 5", "clicks = 5"),
+        ("clicks IN (1, 30)", "clicks > 1 AND clicks < 30"),
+        ("clicks IN (1, 30) AND clicks < 9", "clicks > 9"),
+        ("clicks < 3", "clicks > 4 AND clicks < 2"),
+        ("clicks < 3 AND imps = 1", "clicks > 5 AND imps = 1"),
     ],
 )
 def test_union_all_of_disjoint_filters_is_one_scan(p: str, q: str) -> None:
@@ -97,6 +125,9 @@ def test_union_all_of_disjoint_filters_is_one_scan(p: str, q: str) -> None:
         ("clicks < 3", "imps >= 3"),
         ("city = 'a'", "city = 'a'"),
         ("clicks IN (1, 2)", "clicks IN (2, 3)"),
+        ("clicks >= 10 AND clicks <= 20", "clicks >= 20 AND clicks < 30"),
+        ("clicks IN (1, 30)", "clicks >= 1 AND clicks < 30"),
+        ("`__time` < '2020-01-02'", "CAST(`__time` AS DATE) >= '2020-01-01'"),
         ("city < 'm'", "city > 'm'"),  # engines order strings differently
     ],
 )
