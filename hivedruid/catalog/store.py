@@ -125,8 +125,8 @@ class Catalog:
         return tuple(table for table in tables if table.has_data_source)
 
     def table_names(self, database: str) -> tuple[str, ...]:
-        query = "SELECT name FROM tables WHERE database = ? ORDER BY name"
-        return tuple([name for (name,) in self.connection.execute(query, (database,))])
+        query = "SELECT json_group_array(name) FROM tables WHERE database = ?"  # faster than a row for each
+        return tuple(sorted(json.loads(*self.connection.execute(query, (database,)).fetchone())))
 
     def view_names(self, database: str) -> tuple[str, ...]:
         kinds = [kind for kind, row in KINDS.items() if not row.stores]
