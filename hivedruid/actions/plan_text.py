@@ -73,7 +73,33 @@ def _reducer(reducer: KeyFilter) -> list[str]:
 
 def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
     """Pretty-printed, so that a changed value is one changed line."""
-    return (label + json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
+    lines: list[str] = []
+    _add_json(lines, label, "", value)
+    return lines
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _add_json(lines: list[str], before: str, margin: str, value: Any) -> None:
+    """Add the lines of json.dumps(value, indent=2), the first one after `before`. json's own encoder passes each part
+    through all the levels above it.
+    """
+    if isinstance(value, Mapping) and value:
+        items = [(f"{margin}  {_encode(key)}: ", item) for key, item in value.items()]
+        brackets = "{}"
+    elif isinstance(value, list | tuple) and value:
+        items = [(margin + "  ", item) for item in value]
+        brackets = "[]"
+    else:
+        lines.append(before + _encode(value))
+        return
+    lines.append(before + brackets[0])
+    for label, item in items:
+        _add_json(lines, label, margin + "  ", item)
+        lines[-1] += ","
+    lines[-1] = lines[-1][:-1]
+    lines.append(margin + brackets[1])
 
 
 def indent(lines: Iterable[str], width: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 Filter = dict[str, Any]
@@ -23,7 +22,7 @@ def _flattened(op: str, fields: list[Filter]) -> list[Filter]:
         return parts
     distinct: dict[str, Filter] = {}
     for part in parts:
-        distinct.setdefault(json.dumps(part, sort_keys=True), part)
+        distinct.setdefault(repr(part), part)
     return list(distinct.values())
 
 

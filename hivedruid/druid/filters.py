@@ -67,9 +67,15 @@ class _Filters:
         typed = self._typed(rex) or self._times(rex)
         if typed is not None:
             return typed
-        text = self.expressions.text(rex)
-        of_column = self._of_expression(rex)
-        return of_column if of_column is not None else {"type": "expression", "expression": text}
+        inputs = self.expressions
+        key = (tuple(inputs.columns.get(i) for i in sorted(refs(rex))), inputs.session_zone, inputs.times)
+        if key not in rex.rendered:  # a join is rendered with the conditions of all joins below it
+            text = inputs.text(rex)
+            of_column = self._of_expression(rex)
+            if of_column is not None:
+                return of_column
+            rex.rendered[key] = text
+        return {"type": "expression", "expression": rex.rendered[key]}
 
     def _typed(self, rex: Call) -> Filter | None:
         """A filter on a column, which reads its index or its values directly."""

@@ -192,17 +192,25 @@ def read_by(query: DruidQuery) -> set[str]:
 
 def narrowed(source: Below, used: set[str]) -> Below:
     """The source with the right sides of joins reduced to the columns read: Druid keeps them in memory."""
-    if not isinstance(source, DruidJoin):
-        return source
-    used = used | (refs(source.condition) if source.condition is not None else set())
-    right = source.right
-    if isinstance(right, DruidQuery):
-        kept = [(c, e) for c, e in zip(right.columns, right.exprs, strict=True) if c.id in used]
-        kept = kept or [(right.columns[0], right.exprs[0])]
-        if len(kept) < len(right.columns):
-            right = replace(right, columns=tuple(c for c, _ in kept), exprs=tuple(e for _, e in kept))
-    left = narrowed(source.left, used)
-    return source if left is source.left and right is source.right else replace(source, left=left, right=right)
+    chain: list[tuple[DruidJoin, DruidQuery | Values]] = []
+    while isinstance(source, DruidJoin):
+        used |= refs(source.condition) if source.condition is not None else frozenset()
+        chain.append((source, _narrowed_side(source.right, used)))
+        source = source.left
+    for join, right in reversed(chain):
+        is_same = join.left is source and join.right is right
+        source = join if is_same else replace(join, left=source, right=right)
+    return source
+
+
+def _narrowed_side(side: DruidQuery | Values, used: set[str]) -> DruidQuery | Values:
+    if not isinstance(side, DruidQuery) or all(c.id in used for c in side.columns):
+        return side
+    kept = [(c, e) for c, e in zip(side.columns, side.exprs, strict=True) if c.id in used]
+    kept = kept or [(side.columns[0], side.exprs[0])]
+    if len(kept) == len(side.columns):
+        return side
+    return replace(side, columns=tuple(c for c, _ in kept), exprs=tuple(e for _, e in kept))
 
 
 def _condition(

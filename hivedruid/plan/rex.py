@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeGuard
 from typing import Literal as Choice
 
 from hivedruid.catalog.types import BOOLEAN, HiveType
@@ -25,6 +26,25 @@ class Rex:
     """Base of row expressions; `type` is the Hive type of its value."""
 
     type: HiveType
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Ids of the columns that it reads, including correlated subqueries. Kept, since a condition passes many nodes
+        on its way through a plan."""
+        return frozenset[str]().union(*map(refs, self.args)) if _is_and(self) else _refs(self)
+
+    @cached_property
+    def kinds(self) -> frozenset[object]:
+        """The classes of the expressions inside it, and its own."""
+        if _is_and(self):
+            return frozenset((Call,)).union(*(a.kinds for a in self.args))
+        return frozenset(map(type, walk(self)))
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        if _is_and(self):
+            return all(a.is_deterministic for a in self.args)
+        return not any(isinstance(node, Call) and node.op in NON_DETERMINISTIC for node in walk(self))
 
 
 @dataclass(frozen=True)
@@ -48,6 +68,11 @@ class Call(Rex):
 
     op: str
     args: tuple[Rex, ...]
+
+    @cached_property
+    def rendered(self) -> dict[Any, str]:
+        """The native expression for each set of input columns, where it is written often."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -95,9 +120,12 @@ def conjuncts(rex: Rex | None) -> list[Rex]:
     """The terms of an AND, flattened; empty without a condition."""
     if rex is None:
         return []
-    if isinstance(rex, Call) and rex.op == "and":
-        return [term for arg in rex.args for term in conjuncts(arg)]
-    return [rex]
+    if not _is_and(rex):
+        return [rex]
+    terms: list[Rex] = []
+    for arg in rex.args:
+        terms += conjuncts(arg) if _is_and(arg) else [arg]
+    return terms
 
 
 def conjunction(terms: list[Rex]) -> Rex | None:
@@ -166,10 +194,12 @@ def substitute(rex: Rex, mapping: dict[str, Rex]) -> Rex:
     return transform(rex, change)
 
 
-def refs(rex: Rex) -> set[str]:
+def refs(rex: Rex) -> frozenset[str]:
     """Ids of the columns that an expression reads, including correlated subqueries."""
-    if type(rex) is Ref:
-        return {rex.id}
+    return frozenset((rex.id,)) if type(rex) is Ref else rex.reads
+
+
+def _refs(rex: Rex) -> frozenset[str]:
     ids = set()
     stack = [rex]
     while stack:
@@ -180,17 +210,17 @@ def refs(rex: Rex) -> set[str]:
             stack += children(node)
             if isinstance(node, Subquery):
                 ids |= node.plan.outer_refs()
-    return ids
+    return frozenset(ids)
+
+
+def _is_and(rex: Rex) -> TypeGuard[Call]:
+    """A long AND is often built anew from the same terms."""
+    return isinstance(rex, Call) and rex.op == "and"
 
 
 def has(rex: Rex, *kinds: type[Rex]) -> bool:
-    stack = [rex]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, kinds):
-            return True
-        stack += children(node)
-    return False
+    """Whether an expression of one of the classes is inside it."""
+    return not rex.kinds.isdisjoint(kinds)
 
 
 def asks_for_grouping(rex: Rex) -> bool:
@@ -202,4 +232,4 @@ NON_DETERMINISTIC = frozenset({"rand", "random", "uuid", "randn", "monotonically
 
 
 def is_deterministic(rex: Rex) -> bool:
-    return not any(isinstance(node, Call) and node.op in NON_DETERMINISTIC for node in walk(rex))
+    return rex.is_deterministic

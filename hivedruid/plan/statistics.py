@@ -34,15 +34,9 @@ GROUPS = 0.1
 """The ratio of groups to rows for an unknown key."""
 
 
-CteRows = dict[int, tuple[Node, float | None]]
-"""The plans of shared CTEs and their estimated rows, by the identity of the plan, which is kept so that it is not
-reused."""
-
-
-def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC", ctes: CteRows | None = None) -> int | None:
-    """The estimated rows of the node; None without statistics of a table below. `zone` is the session's time zone.
-    `ctes` keeps the estimates of shared CTEs from one call to the next."""
-    return Estimator(statistics, zone, {} if ctes is None else ctes).rows(node)
+def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
+    """The estimated rows of the node; None without statistics of a table below. `zone` is the session's time zone."""
+    return Estimator(statistics, zone).rows(node)
 
 
 def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
@@ -52,11 +46,11 @@ def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zon
 
 @dataclass
 class Estimator:
-    """Estimates over one plan. Column ids are unique in a plan, so statistics of a column apply wherever it is read."""
+    """Estimates over one plan and its rewritten forms, each node once. Column ids are unique in a plan, so statistics
+    of a column apply wherever it is read."""
 
     statistics: Statistics
     zone: str = "UTC"
-    ctes: CteRows = field(default_factory=dict)
     _columns: dict[str, ColumnStatistics] = field(default_factory=dict)
     _meanings: dict[str, Rex] = field(default_factory=dict)
     _times: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -90,9 +84,7 @@ class Estimator:
         if isinstance(node, nodes.SetOp):
             return self._set_op(node)
         if isinstance(node, nodes.CteScan):
-            if id(node.plan) not in self.ctes:
-                self.ctes[id(node.plan)] = (node.plan, self._rows(node.plan))
-            return self.ctes[id(node.plan)][1]
+            return self._rows(node.plan)
         if isinstance(node, nodes.Join | nodes.DruidJoin):
             return self._join(node)
         if isinstance(node, nodes.DruidUnion):
@@ -207,13 +199,21 @@ class Estimator:
         if isinstance(rex, Ref):
             if rex.id in self._columns:
                 return self._columns[rex.id].distinct
-            return self.distinct(self._meanings[rex.id]) if rex.id in self._meanings else None
+            return self._distinct_meaning(rex.id)
         if isinstance(rex, Call) and rex.op.startswith("floor_") and len(rex.args) == 1:
             return self._buckets(rex)
         if not isinstance(rex, Call) or isinstance(rex, Agg):
             return None
         used = [self.distinct(Ref(a.type, i)) for a in rex.args for i in refs(a)]
         return None if None in used or not used else prod(u for u in used if u is not None)
+
+    def _distinct_meaning(self, column: str) -> int | None:
+        meaning = self._meanings.pop(column, None)  # two forms of a plan may define columns in terms of each other
+        if meaning is None:
+            return None
+        count = self.distinct(meaning)
+        self._meanings[column] = meaning
+        return count
 
     def _buckets(self, rex: Call) -> int | None:
         """The number of time buckets of a floor function in the range of the rows' times."""
@@ -238,7 +238,8 @@ class Estimator:
         """The selectivity of the terms on a table's time, as if the rows were distributed evenly over time; and the
         other terms.
         """
-        for time_id, (start, end) in self._times.items():
+        for time_id in dict.fromkeys(i for t in terms for i in refs(t) if i in self._times):
+            start, end = self._times[time_id]
             span, rest = intervals.ALL, []
             for term in terms:
                 ranges = intervals.of_predicate(term, time_id, self.zone) if refs(term) == {time_id} else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType
@@ -15,7 +16,7 @@ from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import Statistics
-    from hivedruid.plan.statistics import CteRows
+    from hivedruid.plan.statistics import Estimator
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,16 @@ class RuleContext:
     limits: DruidLimits = NO_LIMITS
     statistics: Statistics = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    cte_rows: CteRows = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def _estimator(self) -> Estimator:
+        from hivedruid.plan.statistics import Estimator
+
+        return Estimator(self.statistics, self.zone)
 
     def rows(self, node: Node) -> int | None:
         """The estimated number of rows of a node; None if unknown."""
-        from hivedruid.plan.statistics import estimate_rows
-
-        return estimate_rows(node, self.statistics, self.zone, self.cte_rows)
+        return self._estimator.rows(node)
 
     def most(self, key: str) -> int:
         """A numeric setting, of the session or its default."""

@@ -76,13 +76,16 @@ def with_inferred(node: Node) -> Node:
 
     Must run once, after the conditions have moved to their tables; a second run would add the same conditions again.
     """
-    inputs = tuple(with_inferred(i) for i in node.inputs)
+    return _with_inferred(node, {})
+
+
+def _with_inferred(node: Node, memo: Memo) -> Node:
+    inputs = tuple([_with_inferred(i, memo) for i in node.inputs])
     if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
         node = node.with_inputs(inputs)
     if not isinstance(node, Join) or node.condition is None or node.kind in ("full", "cross"):
         return node
     left_ids, right_ids = {c.id for c in node.left.columns}, {c.id for c in node.right.columns}
-    left, right = known(node.left), known(node.right)
     to_left: list[Rex] = []
     to_right: list[Rex] = []
     for term in conjuncts(node.condition):
@@ -96,9 +99,9 @@ def with_inferred(node: Node) -> Node:
         if a.id not in left_ids or b.id not in right_ids:
             continue
         if node.kind in ("inner", "left", "semi", "anti"):
-            to_right += _moved(left, a, b, right)
+            to_right += _moved(node.left, a, node.right, b, memo)
         if node.kind in ("inner", "right", "semi"):
-            to_left += _moved(right, b, a, left)
+            to_left += _moved(node.right, b, node.left, a, memo)
     if not to_left and not to_right:
         return node
     return replace(
@@ -111,37 +114,57 @@ def with_inferred(node: Node) -> Node:
 _COMPARISONS = frozenset({"=", "<", "<=", ">", ">=", "in", "<>", "like"})
 
 
-def _moved(terms: list[Rex], of: Ref, to: Ref, there: list[Rex]) -> list[Rex]:
-    """The comparisons of a column with constants, rewritten for the column that equals it."""
-    conditions = []
-    for term in terms:
-        if not isinstance(term, Call) or term.op not in _COMPARISONS or refs(term) != {of.id}:
-            continue
-        if not is_deterministic(term) or not all(isinstance(a, Literal) for a in term.args[1:]):
-            continue
-        moved = substitute(term, {of.id: to})
-        if moved not in there:
-            conditions.append(moved)
-    return conditions
+Memo = dict[tuple[int, str], tuple[Node, list[Rex]]]
+"""The comparisons that hold for a column of a node, by the identity of the node, which is kept so that it is not
+reused."""
 
 
-def known(node: Node) -> list[Rex]:
-    """Conditions that hold in every row of the node, on its columns."""
+def _moved(here: Node, of: Ref, there: Node, to: Ref, memo: Memo) -> list[Rex]:
+    """The comparisons of a column with constants, rewritten for the column that equals it, unless they hold there."""
+    terms = [substitute(term, {of.id: to}) for term in known(here, of, memo)]
+    held = set(known(there, to, memo)) if terms else set()
+    return [term for term in terms if term not in held]
+
+
+def known(node: Node, column: Ref, memo: Memo) -> list[Rex]:
+    """The comparisons of a column with constants that hold in every row of the node. Follows the column down to its
+    table."""
+    key = (id(node), column.id)
+    if key not in memo:
+        terms = [t for t in conjuncts(node.condition) if _compares(t, column)] if isinstance(node, Filter) else []
+        below = _below(node, column)
+        if below is not None:
+            source, of = below
+            deeper = known(source, of, memo)
+            terms += deeper if of == column else [substitute(t, {of.id: column}) for t in deeper]
+        memo[key] = (node, terms)
+    return memo[key][1]
+
+
+def _compares(term: Rex, column: Ref) -> bool:
+    if not isinstance(term, Call) or term.op not in _COMPARISONS or refs(term) != {column.id}:
+        return False
+    return is_deterministic(term) and all(isinstance(a, Literal) for a in term.args[1:])
+
+
+def _below(node: Node, column: Ref) -> tuple[Node, Ref] | None:
+    """The input whose rows all rows of the node contain, with the column; None if there is none."""
     if isinstance(node, Filter):
-        return [*conjuncts(node.condition), *known(node.input)]
+        return node.input, column
     if isinstance(node, Project):
-        names: dict[str, Rex] = {}
-        for column, rex in zip(node.columns, node.exprs, strict=True):
-            if isinstance(rex, Ref):
-                names.setdefault(rex.id, column.ref)
-        return [substitute(t, names) for t in known(node.input) if refs(t) <= set(names)]
+        return _passed(node.input, node.mapping.get(column.id))
     if isinstance(node, Aggregate) and node.grouping_sets is None:
-        names = {k.id: c.ref for c, k in zip(node.columns, node.keys, strict=False) if isinstance(k, Ref)}
-        return [substitute(t, names) for t in known(node.input) if refs(t) and refs(t) <= set(names)]
+        keys = {c.id: k for c, k in zip(node.columns, node.keys, strict=False)}
+        return _passed(node.input, keys.get(column.id))
     if isinstance(node, Join):
-        left = known(node.left) if node.kind in ("inner", "cross", "left", "semi", "anti") else []
-        return [*left, *(known(node.right) if node.kind in ("inner", "cross", "right") else [])]
-    return []
+        if any(c.id == column.id for c in node.right.columns) and node.kind not in ("semi", "anti"):
+            return (node.right, column) if node.kind in ("inner", "cross", "right") else None
+        return (node.left, column) if node.kind in ("inner", "cross", "left", "semi", "anti") else None
+    return None
+
+
+def _passed(input_: Node, rex: Rex | None) -> tuple[Node, Ref] | None:
+    return (input_, rex) if isinstance(rex, Ref) else None
 
 
 # --- keys that are null -----------------------------------------------------------------------------------------------

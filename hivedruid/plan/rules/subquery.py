@@ -61,22 +61,23 @@ def filter_subquery(node: Node, context: RuleContext) -> Node | None:
     """
     if not isinstance(node, Filter):
         return None
+    rows, kept = node.input, list[Rex]()
     terms = conjuncts(node.condition)
     for place, term in enumerate(terms):
-        rest = conjunction([*terms[:place], *terms[place + 1 :]])
-        known = _not_in(term, node.input, rest, context)
-        if known is not None:
-            return known if rest is None else Filter(node.columns, known, rest)
-        counted = _exists_as_count(term, context)
-        if counted is not None:
-            terms[place] = counted
-            condition = conjunction(terms)
-            assert condition is not None
-            return Filter(node.columns, node.input, condition)
-        joined = _semi_join(term, node.input, context)
-        if joined is not None:
-            return joined if rest is None else Filter(node.columns, joined, rest)
-    return None
+        if not has(term, Subquery):
+            kept.append(term)
+            continue
+        joined = _not_in(term, rows, [*kept, *terms[place + 1 :]], context)
+        counted = _exists_as_count(term, context) if joined is None else None
+        if joined is None and counted is None:
+            joined = _semi_join(term, rows, context)
+        if joined is None:
+            kept.append(counted or term)
+        rows = joined or rows
+    condition = conjunction(kept)
+    if rows is node.input and (condition is None or kept == terms):
+        return None
+    return rows if condition is None else Filter(node.columns, rows, condition)
 
 
 def filter_scalar_subquery(node: Node, context: RuleContext) -> Node | None:
@@ -137,10 +138,8 @@ def _is_plain_not_in(input_: Node, subquery: Subquery) -> bool:
     return all(never_null(input_, a) for a in subquery.args) and all(never_null(subquery.plan, c.ref) for c in columns)
 
 
-def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -> Node | None:
-    """NOT IN of one value that may be null, or of rows that may; None for others. `beside` contains the other
-    conditions.
-    """
+def _not_in(term: Rex, input_: Node, beside: list[Rex], context: RuleContext) -> Node | None:
+    """NOT IN of one value that may be null, or of rows that may; None for others. `beside` are the other conditions."""
     inner = term.args[0] if isinstance(term, Call) and term.op == "not" else None
     if not isinstance(inner, Subquery) or inner.kind != "in" or len(inner.args) != 1 or inner.plan.outer_refs():
         return None
@@ -150,7 +149,8 @@ def _not_in(term: Rex, input_: Node, beside: Rex | None, context: RuleContext) -
     tables = [n for n in (*input_.walk(), *inner.plan.walk()) if isinstance(n, TableScan)]
     if any(not t.table.has_data_source for t in tables):
         return None
-    rows = input_ if beside is None else Filter(input_.columns, input_, beside)
+    others = conjunction(beside)
+    rows = input_ if others is None else Filter(input_.columns, input_, others)
     if _is_plain_not_in(rows, inner) or not refs(value) or refs(value) - {c.id for c in input_.columns}:
         return None
     counted = renamed(inner.plan, context)

@@ -26,10 +26,10 @@ STATEMENTS = {
     "count(DISTINCT)": ("SELECT {} FROM ev", "count(DISTINCT clicks + {n})", ", ", 2.15, 160),
     "EXISTS": (
         "SELECT city FROM ev WHERE {}",
-        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.8, 40,
+        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.4, 40,
     ),
     "scalar subqueries": (
-        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 3.2, 40
+        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.6, 40
     ),
 }  # fmt: skip
 """A statement with many parts: around them, the part, between two of them, the limit of the work for twice as many,
