@@ -49,8 +49,16 @@ class Cte:
     """The plan that all references share."""
 
 
+@dataclass
+class View:
+    """A view that a statement reads. `query` is parsed once, `plan` as in `Cte`."""
+
+    query: exp.Expr
+    plan: Node | None = None
+
+
 class Builder:
-    """Builds the plan of one statement; ids are unique within it."""
+    """Builds the plan of one statement, or of a view that the statement of `outer` reads; ids are unique within it."""
 
     def __init__(
         self,
@@ -58,20 +66,23 @@ class Builder:
         snapshot: PlannerFacts,
         note: Callable[[str, Span | None], None] | None = None,
         ids: dict[str, int] | None = None,
-        depth: int = 0,
-        views: dict[str, exp.Expr] | None = None,
+        outer: Builder | None = None,
     ) -> None:
         self.source = source
         self.snapshot: PlannerFacts = snapshot
         self.zone = snapshot.zone
         self.note = note or (lambda _message, _span: None)
         self.ids = ids if ids is not None else {}
-        self.depth = depth
-        self.views = views if views is not None else {}
-        """The queries of views, parsed once in a statement."""
+        self.depth: int = outer.depth + 1 if outer is not None else 0
+        self.statement: Builder = outer.statement if outer is not None else self
+        self.views: dict[str, View] = {}
+        """Of the statement, by full name."""
+        self.view_references: Counter[str] | None = None
+        """How often the statement and its views contain each name of a view."""
+        self.root: exp.Expr | None = None
         self.ctes: dict[str, Cte] = {}
         self.copies: Counter[int] = Counter()
-        """How often the plan of the current CTE contains the query of each CTE."""
+        """How often the plan of the current CTE or view contains the query of each CTE and view."""
         self.references: Counter[str] | None = None
         """How often the statement contains each name of a table or CTE."""
         self.has_cte_scans = False
@@ -111,6 +122,7 @@ class Builder:
     def whole(self, e: exp.Expr) -> Node:
         """A complete query: every clause must be supported."""
         reject_unsupported_arguments(e, self.span)
+        self.root = e
         return self.query(e, None)
 
     def query(self, e: exp.Expr, outer: Scope | None) -> Node:
@@ -289,7 +301,7 @@ class Builder:
 
     def _cte(self, name: str, cte: Cte) -> Node:
         if cte.plan is not None:
-            return self._cte_scan(name, cte.plan)
+            return self._shared(name, cte.plan)
         saved = self.ctes, self.copies
         self.ctes, self.copies = cte.visible, Counter({id(cte.expression): 1})
         try:
@@ -299,13 +311,13 @@ class Builder:
             self.ctes, self.copies = saved
         if max(cte.copies.values()) > MAX_COPIES and self._references(cte) > 1:
             cte.plan = plan
-            return self._cte_scan(name, plan)
+            return self._shared(name, plan)
         self.copies.update(cte.copies)
         return plan
 
-    def _cte_scan(self, name: str, plan: Node) -> Node:
-        self.has_cte_scans = True
-        return nodes.CteScan(tuple(self.new_column(c.name, c.type) for c in plan.columns), name, plan)
+    def _shared(self, name: str, plan: Node, *, is_view: bool = False) -> Node:
+        self.statement.has_cte_scans = True
+        return nodes.CteScan(tuple(self.new_column(c.name, c.type) for c in plan.columns), name, plan, is_view)
 
     def _references(self, cte: Cte) -> int:
         """How often the statement contains the name of the CTE, which may also be that of another table."""
@@ -319,19 +331,49 @@ class Builder:
         return nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in table.columns), table)
 
     def _view(self, table: Table, e: exp.Expr) -> Node:
-        from hivedruid.parser import parse
-
         if self.depth >= MAX_VIEW_DEPTH:
             raise SemanticError(f"view {table.full_name} refers to itself", span=self.span(e))
-        name = table.full_name
-        source = SourceStatement(table.view_text or "", file=f"view {name}", nulls_last=self.source.nulls_last)
-        if name not in self.views:
-            self.views[name] = parse(source).expression  # type: ignore[attr-defined]
-        builder = Builder(source, self.snapshot.within(table.database), self.note, self.ids, self.depth + 1, self.views)
-        node = builder.whole(self.views[name])
+        view = self._parsed(table)
+        if view.plan is not None:
+            return self._shared(table.full_name, view.plan, is_view=True)
+        builder = Builder(self._source(table), self.snapshot.within(table.database), self.note, self.ids, self)
+        builder.copies = Counter({id(view.query): 1})
+        node = builder.whole(view.query)
         columns = tuple(PlanColumn(c.id, v.name, c.type) for c, v in zip(node.columns, table.columns, strict=True))
-        exprs = tuple(c.ref for c in node.columns)
-        return nodes.Project(columns, node, exprs) if len({c.id for c in columns}) == len(columns) else node
+        if len({c.id for c in columns}) == len(columns):
+            node = nodes.Project(columns, node, tuple(c.ref for c in node.columns))
+        if max(builder.copies.values()) > MAX_COPIES and self._references_to_view(table) > 1:
+            view.plan = node
+            return self._shared(table.full_name, node, is_view=True)
+        self.copies.update(builder.copies)
+        return node
+
+    def _parsed(self, table: Table) -> View:
+        from hivedruid.parser import parse
+
+        views = self.statement.views
+        if table.full_name not in views:
+            views[table.full_name] = View(parse(self._source(table)).expression)  # type: ignore[attr-defined]
+        return views[table.full_name]
+
+    def _source(self, view: Table) -> SourceStatement:
+        return SourceStatement(view.view_text or "", file=f"view {view.full_name}", nulls_last=self.source.nulls_last)
+
+    def _references_to_view(self, view: Table) -> int:
+        """How often the statement and the views that it reads contain the name of the view."""
+        statement = self.statement
+        if statement.view_references is None:
+            found = statement.view_references = Counter[str]()
+            pending = [(statement.root, statement.snapshot)] if statement.root is not None else []
+            while pending:
+                query, facts = pending.pop()
+                for e in query.find_all(exp.Table):
+                    table = facts.table(e.db or None, e.name)
+                    if table is not None and table.is_view:
+                        if table.full_name not in found:
+                            pending.append((self._parsed(table).query, facts.within(table.database)))
+                        found[table.full_name] += 1
+        return statement.view_references[view.full_name]
 
     # --- subqueries in expressions -----------------------------------------------------------------------------
 

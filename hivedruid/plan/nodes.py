@@ -85,13 +85,14 @@ class Values(Node):
 
 @dataclass(frozen=True)
 class CteScan(Node):
-    """A reference to a CTE that is planned by itself and computed once; `columns[i]` is `plan.columns[i]`.
+    """A reference to a CTE or view that is planned by itself and computed once; `columns[i]` is `plan.columns[i]`.
 
-    All references to the CTE have the same `plan`. It is not an input: no rule moves a node into it.
+    All references have the same `plan`. It is not an input: no rule moves a node into it.
     """
 
     name: str
     plan: Node = field(hash=False)  # the columns identify the node
+    is_view: bool = False
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ def _reason(node: Node, context: RuleContext) -> str:
     if isinstance(node, nodes.Values):
         return "constant rows"
     if isinstance(node, nodes.CteScan):
-        return f"the CTE {node.name} is computed once for all its references"
+        kind = "view" if node.is_view else "CTE"
+        return f"the {kind} {node.name} is computed once for all its references"
     if isinstance(node, nodes.LateralView):
         return _refusal(lambda: push_lateral_view(node, context)) or "Druid does not compute the LATERAL VIEW exactly"
     if isinstance(node, nodes.SetOp):

@@ -22,7 +22,7 @@ def tree(node: Node, names: Mapping[int, str] | None = None) -> list[str]:
     """
     lines = _tree(node, 0, names)
     for scan in cte_scans(node):
-        lines += [f"Cte(name=[{scan.name}])", *_tree(scan.plan, 1, names)]
+        lines += [f"{'View' if scan.is_view else 'Cte'}(name=[{scan.name}])", *_tree(scan.plan, 1, names)]
     return lines
 
 

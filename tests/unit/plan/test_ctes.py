@@ -1,15 +1,21 @@
-"""CTEs with several references: one plan for each reference, or one for all if it would contain many copies."""
+"""CTEs and views with several references: one plan for each reference, or one for all if it would contain many copies."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.plan.build import MAX_COPIES
 from hivedruid.plan.ctes import cte_scans, with_ctes
 from hivedruid.plan.nodes import CteScan, Node
+from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.reasons import left_outside
 from hivedruid.plan.show import tree
 from hivedruid.plan.split import QueryPlan, native_queries, spark_job
 from tests.support.instructions import instructions
-from tests.support.planning import plan
+from tests.support.planning import TABLES, plan
 
 FIRST = "c0 AS (SELECT city AS x, sum(clicks) AS s FROM ev GROUP BY city)"
 
@@ -93,3 +99,71 @@ def test_explain_shows_a_shared_cte_once() -> None:
     assert lines.count(f"Cte(name=[{scan.name}])") == 1
     assert len([line for line in lines if "CteScan(" in line]) == 2
     assert f"the CTE {scan.name} is computed once for all its references" in {x.reason for x in left_outside(made)}
+
+
+# --- views ------------------------------------------------------------------------------------------------------------
+
+
+def view(name: str, query: str) -> Table:
+    columns = (Column("x", STRING), Column("s", BIGINT))
+    return Table("default", name, "view", columns, view_text=query, properties={})
+
+
+def doubled_views(levels: int) -> tuple[Table, ...]:
+    """A chain of views, each with two references to the one before it."""
+    first = view("v0", "SELECT city AS x, sum(clicks) AS s FROM ev GROUP BY city")
+    joins = "SELECT a.x, b.s FROM {0} a JOIN {0} b ON a.x = b.x"
+    return (*TABLES, first, *(view(f"v{n}", joins.format(f"v{n - 1}")) for n in range(1, levels + 1)))
+
+
+def diamonds(levels: int) -> tuple[Table, ...]:
+    """A chain of views over two views, each with one reference to the one before it."""
+    views = [view("v0", "SELECT city AS x, sum(clicks) AS s FROM ev GROUP BY city")]
+    for n in range(1, levels + 1):
+        views += [view(f"{side}{n}", f"SELECT x, s + {n} AS s FROM v{n - 1} WHERE s <> 1") for side in "lr"]
+        views.append(view(f"v{n}", f"SELECT l.x, r.s FROM l{n} l JOIN r{n} r ON l.x = r.x"))
+    return (*TABLES, *views)
+
+
+def size(views: Callable[[int], tuple[Table, ...]], levels: int) -> int:
+    return len(nodes(plan(f"SELECT x FROM v{levels}", tables=views(levels))))
+
+
+def test_a_plan_is_linear_in_the_levels_of_views_with_two_references() -> None:
+    sizes = [size(doubled_views, levels) for levels in (6, 12, 18, 24)]
+    assert len({more - less for less, more in pairwise(sizes)}) == 1
+
+
+def test_views_that_others_refer_to_once_each_are_shared() -> None:
+    assert size(diamonds, 14) < 10 * size(diamonds, 5)
+
+
+def test_a_shared_view_is_optimized_once_and_named_in_the_reasons() -> None:
+    made = plan("SELECT x FROM v6 WHERE x = 'A'", tables=doubled_views(6))
+    (scan,) = cte_scans(made.node)
+    assert scan.name == "default.v5"
+    assert f"the view {scan.name} is computed once for all its references" in {x.reason for x in left_outside(made)}
+    assert f"View(name=[{scan.name}])" in tree(made.node)
+    assert all(isinstance(source, DruidInput) for source in spark_job(made).inputs)
+
+
+def test_each_reference_to_a_small_view_has_a_plan_of_its_own() -> None:
+    made = plan("SELECT a.s FROM v3 a JOIN v3 b ON a.s = b.s WHERE a.x = 'A' AND b.x = 'B'", tables=doubled_views(3))
+    assert not cte_scans(made.node)
+    text = " ".join(str(query) for query in native_queries(made.node))
+    assert text.count("'A'") >= 4
+    assert text.count("'B'") >= 4
+
+
+def test_a_large_view_with_one_reference_has_no_plan_of_its_own() -> None:
+    branches = " UNION ALL ".join(f"SELECT x, s + {n} AS s FROM v0" for n in range(2 * MAX_COPIES))
+    made = plan("SELECT s FROM many WHERE x = 'A'", tables=(*doubled_views(0), view("many", branches)))
+    assert not cte_scans(made.node)
+    assert all("'A'" in str(query.filter) for query in native_queries(made.node))
+
+
+def test_a_shared_cte_of_a_view_is_optimized() -> None:
+    inner = view("inner_ctes", doubled(6, "SELECT x, s FROM {}"))
+    made = plan("SELECT x, s FROM inner_ctes", tables=(*TABLES, inner))
+    assert cte_scans(made.node)
+    assert all(isinstance(source, DruidInput) for source in spark_job(made).inputs)
