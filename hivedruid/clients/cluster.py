@@ -37,6 +37,7 @@ from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
+    from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
     from hivedruid.ingestion.checks import Seen
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from hivedruid.plan.physical import DruidRead
     from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
 
-ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
 SLOT_PATIENCE = 600.0
@@ -102,8 +102,8 @@ class DruidCluster(
         self._checked = False
         self._limits: DruidLimits | None = None
         self._has_sketches = False
-        self._analyses: dict[str, list[wire.SegmentAnalysis]] = {}
-        """The segmentMetadata of the last `schema` of each data source, which also contains its statistics."""
+        self._analyses: dict[str, Analyses] = {}
+        """Those of the last `schema` of each data source, which are also the source of its statistics."""
 
     @property
     def url(self) -> str:
@@ -151,8 +151,8 @@ class DruidCluster(
 
         self._check()
         found = segment_files(self, data_source)
-        types = _types(self._analysed(data_source))
-        return replace(found, types=types, statistics=self.statistics(data_source))
+        analyses = self._last_analyses(data_source)
+        return replace(found, types=analyses.types, statistics=analyses.statistics)
 
     def write_growing(
         self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
@@ -168,7 +168,9 @@ class DruidCluster(
 
         query = read.query
         source = query.get("dataSource")
-        stored = self.schema(source) if query.get("queryType") == "scan" and isinstance(source, str) else {}
+        stored: Mapping[str, str] = {}
+        if query.get("queryType") == "scan" and isinstance(source, str):
+            stored = self._last_analyses(source).types
         virtual = {v["name"]: v.get("outputType") or "" for v in query.get("virtualColumns") or ()}
         write(self.rows(read), read.fields, columns, {**stored, **virtual}, path)
 
@@ -179,23 +181,17 @@ class DruidCluster(
 
     def schema(self, data_source: str) -> Mapping[str, str]:
         """Druid type by column, as `DruidEngine.schema`; if segments differ, the type in the newest one."""
-        self._check()
-        found = self._metadata(data_source, merge=True)
-        if any(column.error_message for analysis in found for column in analysis.columns.values()):
-            found = self._metadata(data_source, merge=False)
-        self._analyses[data_source] = found
-        return _types(found)
+        from hivedruid.clients.analyses import read
 
-    def _analysed(self, data_source: str) -> list[wire.SegmentAnalysis]:
-        """The segmentMetadata of the last `schema`."""
+        self._check()
+        found = self._analyses[data_source] = read(self, data_source, self._analyses.get(data_source))
+        return found.types
+
+    def _last_analyses(self, data_source: str) -> Analyses:
+        """Those of the last `schema`."""
         if data_source not in self._analyses:
             self.schema(data_source)
         return self._analyses[data_source]
-
-    def _metadata(self, data_source: str, *, merge: bool) -> list[wire.SegmentAnalysis]:
-        query = {"queryType": "segmentMetadata", "dataSource": data_source, "intervals": [ETERNITY]}
-        query |= {"merge": merge, "analysisTypes": ["cardinality", "interval"], "lenientAggregatorMerge": True}  # type: ignore[dict-item]
-        return self.answer(query, wire.SegmentAnalysis)
 
     def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
         """The complete response of a native query: `shape` is the type of its items."""
@@ -227,9 +223,7 @@ class DruidCluster(
 
     def statistics(self, data_source: str) -> TableStatistics | None:
         """Statistics as of the last `schema`; see `DruidEngine.statistics`."""
-        from hivedruid.clients.statistics import of_analyses
-
-        return of_analyses(self._analysed(data_source))
+        return self._last_analyses(data_source).statistics
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
         """Statistics from a scan of all rows; see `DruidEngine.analysed`."""
@@ -473,17 +467,6 @@ class DruidCluster(
 
         with Observer(self.address) as observer:
             return observer.everything(known)
-
-
-def _types(found: Sequence[wire.SegmentAnalysis]) -> dict[str, str]:
-    """Druid type by column; if segments differ, the type in the newest one."""
-    types: dict[str, str] = {}
-    for analysis in sorted(found, key=lambda a: a.id):
-        for name, column in analysis.columns.items():
-            several = column.has_multiple_values or types.get(name) == "ARRAY<STRING>"
-            type_ = column.druid_type
-            types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
-    return {"__time": "LONG", **types} if types else {}
 
 
 def _number(text: Any) -> int | None:

@@ -240,7 +240,10 @@ class DruidClient:
         refusal."""
         if not response.ok:
             raise self._refusal(service, response)
-        body = response.content
+        return self.value(method, service, path, response.content, shape)
+
+    def value(self, method: str, service: Service, path: str, body: bytes | str, shape: type[T]) -> T:
+        """The content of a response as its type. Raises AnswerError if it does not match."""
         is_acknowledged = shape is Acknowledgement
         if is_acknowledged and not body.strip():
             return shape()

@@ -101,6 +101,18 @@ class Segments:
     def visible(self) -> tuple[Segment, ...]:
         """The segments that queries read, or parts of them, without tombstones; ordered by time."""
         found = self._client.get("broker", CANDIDATES.format(self._source), list[wire.Candidate], missing=())
+        return self._located(found)
+
+    def timeline(self) -> str:
+        """The broker's timeline as it is sent; "" without segments."""
+        return self._client.text("broker", CANDIDATES.format(self._source))
+
+    def of_timeline(self, text: str) -> tuple[Segment, ...]:
+        """The segments of a timeline; see `visible`."""
+        path = CANDIDATES.format(self._source)
+        return self._located(self._client.value("GET", "broker", path, text, list[wire.Candidate])) if text else ()
+
+    def _located(self, found: Iterable[wire.Candidate]) -> tuple[Segment, ...]:
         visible = (_visible(self._data_source, item) for item in found if item.locations)
         return tuple(sorted(visible, key=lambda s: (s.start, s.end, s.token)))
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.types import BIGINT, DOUBLE
-from hivedruid.clients.segments import Segments
+from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
+from hivedruid.druid.interval_sets import iso, merged
 from hivedruid.plan.physical import DruidRead, Field
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def of_analyses(found: Iterable[SegmentAnalysis]) -> TableStatistics | None:
     analyses = list(found)
     if not analyses:
         return None
-    spans = sorted({span.text for analysis in analyses for span in analysis.intervals or ()})
+    covered = merged({span.span for analysis in analyses for span in analysis.intervals or ()})  # as in a merged one
+    spans = [f"{iso(start)}/{iso(end)}" for start, end in covered]
     edges = [_millis(edge) for span in spans for edge in span.split("/")]
     columns: dict[str, ColumnStatistics] = {}
     for analysis in analyses:
@@ -86,8 +88,6 @@ _EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}
 
 def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
     """The query for distinct values (HyperLogLog), non-null values, minimum and maximum of each column."""
-    from hivedruid.clients.cluster import ETERNITY
-
     aggregations: list[Json] = []
     fields: list[Field] = []
     for position, (name, type_) in enumerate(columns.items()):
@@ -104,7 +104,7 @@ def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
                 )
                 fields.append(Field(f"{end.lower()}{position}", BIGINT if type_ == "LONG" else DOUBLE))
     query = {
-        "queryType": "timeseries", "dataSource": data_source, "granularity": "all", "intervals": [ETERNITY],
+        "queryType": "timeseries", "dataSource": data_source, "granularity": "all", "intervals": [interval(ETERNITY)],
         "aggregations": aggregations,
     }  # fmt: skip
     return DruidRead(query, tuple(fields))
