@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 
 from hivedruid.clients import wire
 from hivedruid.clients.overlord import ACTION, Overlord
 from hivedruid.clients.segments import interval, wait_until
 from hivedruid.errors import DruidError, UnsupportedError
+from hivedruid.jobs.load import Load, NoJournal
+from hivedruid.jobs.staged import BuiltSegment, StagedRows, Sum
+from hivedruid.segments.writing.segment import Dimension, SegmentSpec, write_segment
 from tests.support.proxy import proxy
-from tests.support.staged import DAY, NEW_YEAR
+from tests.support.staged import DAY, NEW_YEAR, NewDataSource, task
+from tests.support.staged import values as stored_values
 from tests.support.writers import NATIVE, SEGMENTS, Writer, is_built
 
 if TYPE_CHECKING:
@@ -193,3 +199,25 @@ def test_where_the_overlord_refuses_actions(cluster: Cluster, tmp_path: Path) ->
         with pytest.raises((UnsupportedError, DruidError), match="cannot build the segments of"):
             made.run(f"{SEGMENTS}; {insert}")
         made.end()
+
+
+def test_files_of_a_second_attempt_are_kept(cluster: Cluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
+    """Segments are published, rolled back, and published again from the same files. When Druid deletes the unused ones
+    of the first attempt, those of the second remain."""
+    name = new_data_source("again")
+    folder = cluster.home / "local" / "data" / "segments" / name / "hivedruid-again"
+    folder.mkdir(parents=True)
+    table = pa.table({"__time": pa.array([NEW_YEAR], pa.int64()), "x": pa.array([7], pa.int64())})
+    written = write_segment(table, SegmentSpec((NEW_YEAR, NEW_YEAR + DAY), (Dimension("x", "LONG"),)), folder / "one")
+    built = BuiltSegment(NEW_YEAR, NEW_YEAR + DAY, "one", written.rows, written.size)
+    staged = StagedRows(str(folder), 1, written.size, ((NEW_YEAR, NEW_YEAR + DAY),), {"x": Sum(7)}, 0, (built,))
+    first = Load(f"hivedruid_{name}_1", task(name, tmp_path, columns={"x": "long"}), staged)
+    with closing(cluster.druid()) as druid:
+        druid.ingest(first, NoJournal())
+        assert stored_values(druid, name) == [7]
+        druid.roll_back(replace(first, state="published"), NoJournal())
+        assert stored_values(druid, name) == []
+        druid.ingest(replace(first, task=f"hivedruid_{name}_2"), NoJournal())
+        druid.delete_unused(name)
+        assert [path.name for path in folder.iterdir()] == ["one"]
+        assert stored_values(druid, name) == [7]
