@@ -105,7 +105,7 @@ class SegmentIngestion(Ingestion):
         self._task.shut_down()
 
     def _report(self) -> TaskReport:
-        return TaskReport()
+        return TaskReport(published=len(self._load.staged.segments))
 
     @property
     def _holder(self) -> dict[str, Any]:

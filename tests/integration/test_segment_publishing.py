@@ -175,8 +175,28 @@ def test_beside_a_running_ingestion(writer: Writer, topics: Topics) -> None:
     topics.producer.flush()
     assert wait_until(lambda: rows(writer) == [0, 1, 2, 3, 10, 11, 12], PATIENCE)
     assert sum(map(is_built, writer.segments("t"))) == 3
+    writer.run(f"{SEGMENTS}; INSERT OVERWRITE TABLE t_{{t}} {values(20, *DAYS)}")
+    assert rows(writer) == [0, 1, 2, 3, 20, 21, 22], "the running task has not published its rows yet"
     writer.run("STOP INGESTION t_{t}")
-    assert rows(writer) == [0, 1, 2, 3, 10, 11, 12]
+    assert rows(writer) == [0, 1, 2, 3, 20, 21, 22]
+
+
+def test_materialized_view(writer: Writer) -> None:
+    """Built, and rebuilt in the intervals that have changed."""
+    create(writer)
+    writer.run(f"{NATIVE}; INSERT INTO t_{{t}} {values(0, *DAYS)}")
+    writer.run(
+        f"{SEGMENTS}; CREATE MATERIALIZED VIEW v_{{t}} STORED BY 'druid' TBLPROPERTIES ('druid.segment.granularity' ="
+        " 'DAY') AS SELECT floor_day(`__time`) AS `__time`, sum(n) AS s, count(*) AS c FROM t_{t} GROUP BY"
+        " floor_day(`__time`)"
+    )
+    first = {segment["identifier"] for segment in writer.segments("v")}
+    assert len(first) == 3
+    assert all(map(is_built, writer.segments("v")))
+    writer.run(f"INSERT INTO t_{{t}} {values(10, DAYS[1])}; ALTER MATERIALIZED VIEW v_{{t}} REBUILD")
+    assert writer.run("SELECT s, c FROM v_{t} ORDER BY `__time`") == [(0, 1), (11, 2), (2, 1)]
+    used = {segment["identifier"] for segment in writer.segments("v") if is_built(segment)}
+    assert len(used - first) == 1, "only one day has changed"
 
 
 def test_where_the_overlord_refuses_actions(cluster: Cluster, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def _staged(job: LoadJob) -> Iterator[tuple[str, str]]:
     yield "rows staged", str(staged.rows)
     yield "rows without a time skipped", str(staged.skipped or "")
     yield "bytes staged", str(staged.size)
+    yield "segments built", str(len(staged.segments) or "")
     for start, end in staged.intervals[:MOST_INTERVALS]:
         yield "interval", f"{format_instant(start)}/{format_instant(end)}"
     left = len(staged.intervals) - MOST_INTERVALS
