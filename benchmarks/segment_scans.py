@@ -1,0 +1,97 @@
+"""INSERT OVERWRITE of a table of Parquet files with the same rows, which Spark reads in three ways.
+
+query     one native scan, whose response is written to Parquet by this process
+segments  the segment files in deep storage
+parquet   a table of Parquet files
+
+    python -m benchmarks.segment_scans [--rows 1000000] [--heap default]
+
+Wall time, the least of several runs, with a warm Spark server. A Druid cluster is started in a temporary folder, and
+removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from benchmarks.segments import FIRST, SHAPES, rows_of, write_all
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.session import Session
+from tests.support.cluster import Cluster
+from tests.support.publish import publish
+
+DAY = 86_400_000
+SQL = {"int64": "bigint", "double": "double", "string": "string"}
+RUNS = 3
+
+
+def run(session: Session, text: str) -> float:
+    """Seconds."""
+    begun = time.monotonic()
+    (statement,) = session.statements(text)
+    for _ in session.execute(statement).rows:
+        pass
+    return time.monotonic() - begun
+
+
+def copied(session: Session, source: str) -> float:
+    """Seconds of the quickest of several copies of a table."""
+    return min(run(session, f"INSERT OVERWRITE TABLE copy SELECT * FROM {source}") for _ in range(RUNS))
+
+
+def compare(session: Session, cluster: Cluster, shape: str, rows: int) -> None:
+    table = rows_of(shape, rows)
+    with closing(cluster.druid()) as druid:
+        publish(druid, shape, (FIRST, FIRST + DAY), lambda place: write_all(table, place))
+    columns = ", ".join(f"`{f.name}` {SQL[str(f.type)]}" for f in table.schema if f.name != "__time")
+    run(
+        session,
+        f"CREATE EXTERNAL TABLE {shape} (`__time` timestamp, {columns}) STORED BY 'druid'"
+        f" TBLPROPERTIES ('druid.datasource'='{shape}')",
+    )
+    run(session, "SET hivedruid.druid.read=segments")
+    for name in ("files", "copy"):
+        place = session.home / "parquet" / shape / name
+        run(
+            session,
+            f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, {columns}) STORED AS PARQUET LOCATION '{place}'",
+        )
+    run(session, f"INSERT OVERWRITE TABLE files SELECT * FROM {shape}")
+    seconds = {"parquet": copied(session, "files")}
+    for way in ("segments", "query"):
+        run(session, f"SET hivedruid.druid.read={way}")
+        seconds[way] = copied(session, shape)
+    run(session, "DROP TABLE files")
+    run(session, "DROP TABLE copy")
+    print(f"{shape}: {rows:,} rows of {len(table.schema)} columns")
+    for way, taken in seconds.items():
+        print(f"  {way:<9} {taken:6.1f} s  {rows / taken:>11,.0f} rows/s")
+    print(f"  segments against query {seconds['query'] / seconds['segments']:.1f} x,", end=" ")
+    print(f"against parquet {seconds['parquet'] / seconds['segments']:.2f} x", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--heap", default="default")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hivedruid-scans-") as folder:
+        local = LocalCluster(Path(folder) / "home", heap=options.heap)
+        try:
+            services = local.up(kafka=False)
+            conf = {"druid.url": services.broker, "druid.coordinator.url": services.coordinator}
+            with Session(local.home, hiveconf=conf) as session:
+                for shape in SHAPES:
+                    compare(session, Cluster(local.home, services, False), shape, options.rows)
+        finally:
+            local.down(clean=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
