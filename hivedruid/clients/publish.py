@@ -11,7 +11,7 @@ The notes of a load: those of `ingest`, and `publisher`, the id of the task that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -124,7 +124,8 @@ class SegmentIngestion(Ingestion):
         except ConnectError as error:
             raise DruidError(error.message, hint=error.hint) from error
         except DruidError as error:
-            if "not covered by" in error.message:
+            held = self._overlord.act(self._holder, {"type": "lockList"}, wire.HeldLocks).result
+            if any(lock.revoked for lock in held):
                 raise _LostLockError(error.message, hint=error.hint) from error
             raise
         if not result.success:
@@ -180,7 +181,7 @@ class SegmentIngestion(Ingestion):
             self._journal.submitted(self._notes())
         return list(self._replacing(versions))
 
-    def _release(self, spans: Iterator[Interval] | dict[Interval, str]) -> None:
+    def _release(self, spans: Iterable[Interval]) -> None:
         for span in spans:
             self._overlord.act(self._holder, {"type": "lockRelease", "interval": interval(span)}, wire.Acknowledgement)
 

@@ -128,6 +128,12 @@ class LockResult(_Answer, frozen=True):
     result: GrantedLock | None = None
 
 
+class HeldLocks(_Answer, frozen=True):
+    """The result of `lockList`: all locks of a task, including those that were taken away."""
+
+    result: list[GrantedLock]
+
+
 class AllocatedSegment(_Answer, frozen=True):
     """SegmentIdWithShardSpec."""
 

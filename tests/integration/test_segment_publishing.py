@@ -14,12 +14,15 @@ import pyarrow as pa
 import pytest
 
 from hivedruid.clients import wire
+from hivedruid.clients.address import address
+from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.overlord import ACTION, Overlord
 from hivedruid.clients.segments import interval, wait_until
 from hivedruid.errors import DruidError, UnsupportedError
 from hivedruid.jobs.load import Load, NoJournal
 from hivedruid.jobs.staged import BuiltSegment, StagedRows, Sum
 from hivedruid.segments.writing.segment import Dimension, SegmentSpec, write_segment
+from hivedruid.settings import Settings
 from tests.support.proxy import proxy
 from tests.support.staged import DAY, NEW_YEAR, NewDataSource, task
 from tests.support.staged import values as stored_values
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 PATIENCE = 120.0
+FIRST_DAY = (NEW_YEAR, NEW_YEAR + DAY)
 DAYS = ("2024-01-01", "2024-01-02", "2024-01-03")
 
 
@@ -221,17 +225,22 @@ def test_where_the_overlord_refuses_actions(cluster: Cluster, tmp_path: Path) ->
         made.end()
 
 
+def built_load(cluster: Cluster, name: str, folder: Path) -> Load:
+    """A load of one segment with one row, x = 7, in deep storage."""
+    place = cluster.home / "local" / "data" / "segments" / name / "hivedruid-built"
+    place.mkdir(parents=True)
+    table = pa.table({"__time": pa.array([NEW_YEAR], pa.int64()), "x": pa.array([7], pa.int64())})
+    written = write_segment(table, SegmentSpec(FIRST_DAY, (Dimension("x", "LONG"),)), place / "one")
+    built = BuiltSegment(*FIRST_DAY, "one", written.rows, written.size)
+    staged = StagedRows(str(place), 1, written.size, (FIRST_DAY,), {"x": Sum(7)}, 0, (built,))
+    return Load(f"hivedruid_{name}_1", task(name, folder, columns={"x": "long"}), staged)
+
+
 def test_files_of_a_second_attempt_are_kept(cluster: Cluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
     """Segments are published, rolled back, and published again from the same files. When Druid deletes the unused ones
     of the first attempt, those of the second remain."""
     name = new_data_source("again")
-    folder = cluster.home / "local" / "data" / "segments" / name / "hivedruid-again"
-    folder.mkdir(parents=True)
-    table = pa.table({"__time": pa.array([NEW_YEAR], pa.int64()), "x": pa.array([7], pa.int64())})
-    written = write_segment(table, SegmentSpec((NEW_YEAR, NEW_YEAR + DAY), (Dimension("x", "LONG"),)), folder / "one")
-    built = BuiltSegment(NEW_YEAR, NEW_YEAR + DAY, "one", written.rows, written.size)
-    staged = StagedRows(str(folder), 1, written.size, ((NEW_YEAR, NEW_YEAR + DAY),), {"x": Sum(7)}, 0, (built,))
-    first = Load(f"hivedruid_{name}_1", task(name, tmp_path, columns={"x": "long"}), staged)
+    first = built_load(cluster, name, tmp_path)
     with closing(cluster.druid()) as druid:
         druid.ingest(first, NoJournal())
         assert stored_values(druid, name) == [7]
@@ -239,5 +248,40 @@ def test_files_of_a_second_attempt_are_kept(cluster: Cluster, new_data_source: N
         assert stored_values(druid, name) == []
         druid.ingest(replace(first, task=f"hivedruid_{name}_2"), NoJournal())
         druid.delete_unused(name)
-        assert [path.name for path in folder.iterdir()] == ["one"]
+        assert [path.name for path in Path(first.staged.folder).iterdir()] == ["one"]
         assert stored_values(druid, name) == [7]
+
+
+def test_a_lock_that_is_taken_away(cluster: Cluster, new_data_source: NewDataSource, tmp_path: Path) -> None:
+    """A task with a higher priority takes the lock just before the transaction: the segments are published once that
+    task has ended."""
+    name = new_data_source("taken")
+    overlord = Overlord(cluster.druid().client)
+    other = {
+        "type": "noop", "id": f"other_{uuid4().hex}", "dataSource": name, "runTime": 600_000,
+        "context": {"priority": 75},
+    }  # fmt: skip
+    lock = {"type": "lockTryAcquire", "lockType": "EXCLUSIVE", "interval": interval(FIRST_DAY)}
+    actions = 0
+
+    def interfere(when: str, _: str, path: str) -> bool:
+        nonlocal actions
+        actions += when == "request" and path == ACTION
+        if when == "request" and path == ACTION and actions == 3:  # after the lock, and the number of the segment
+            overlord.submit(other)
+            assert wait_until(lambda: overlord.act(other, lock, wire.LockResult).result is not None, PATIENCE)
+        if when == "request" and path == ACTION and actions == 5:  # the second attempt
+            overlord.kill(str(other["id"]))
+        return False
+
+    with proxy(cluster.services.overlord, interfere) as url:
+        services = replace(cluster.services, overlord=url)
+        druid = DruidCluster(address(Settings({"druid.url": "local"}), services), progress=_quiet, note=_quiet)
+        with closing(druid):
+            druid.ingest(built_load(cluster, name, tmp_path), NoJournal())
+            assert stored_values(druid, name) == [7]
+    assert actions > 5
+
+
+def _quiet(_: str) -> None:
+    pass
