@@ -50,6 +50,7 @@ CODES = {
     errors.ExecutionError: FAILED,
     errors.DruidError: FAILED,
     errors.ResourceError: FAILED,
+    errors.SegmentReadError: FAILED,
     errors.SparkError: FAILED,
     errors.KafkaError: FAILED,
     errors.ConnectError: UNREACHABLE,

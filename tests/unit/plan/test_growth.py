@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.instructions import instructions
-from tests.support.planning import plan
+from tests.support.planning import parse, plan
 
 
 def parts(part: str, number: int, between: str) -> str:
@@ -41,4 +41,5 @@ def test_the_work_grows_with_the_number_of_parts(name: str) -> None:
     around, part, between, most, number = STATEMENTS[name]
     few, many = (around.format(parts(part, n, between)) for n in (number, 2 * number))
     plan(few)  # loads the modules
+    parse.cache_clear()
     assert instructions(lambda: plan(many)) < most * instructions(lambda: plan(few))
