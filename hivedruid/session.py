@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hivedruid.kept_secrets import KeptSecrets
     from hivedruid.parser.statements import Statement
     from hivedruid.plan.physical import DruidRead
-    from hivedruid.plan.segment_files import GrowingSegment
+    from hivedruid.plan.segment_files import SegmentKey
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
@@ -412,19 +412,19 @@ class Session:
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home, self.settings, self._write_parquet, self._progress, self._note, self._write_growing
+                self.home, self.settings, self._write_parquet, self._progress, self._note, self._write_rows_of
             )
         return self._spark
 
     def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         self.druid().write_parquet(read, columns, path)
 
-    def _write_growing(
-        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    def _write_rows_of(
+        self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
     ) -> None:
         from hivedruid.engine.capabilities import SegmentStorage
 
-        require(self.druid(), SegmentStorage).write_growing(read, growing, columns, path)
+        require(self.druid(), SegmentStorage).write_rows_of(read, segments, columns, path)
 
     def _query_context(self) -> Mapping[str, Any]:
         from hivedruid.druid.context import query_context

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.druid.interval_sets import IntervalSet
-    from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
+    from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
 
 TIME = "__time"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -119,7 +119,7 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
         except (SegmentError, OSError) as error:
             raise ValueError(f"segment {piece.id}: {error}") from None
 
-    def _growing(self, segments: tuple[GrowingSegment, ...]) -> Iterator[RecordBatch]:
+    def _growing(self, segments: tuple[SegmentKey, ...]) -> Iterator[RecordBatch]:
         """Rows that only running tasks have, by a native query."""
         from pyarrow import parquet
 
@@ -137,7 +137,7 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
         read = DruidRead(query, tuple(Field(name, hive[types[name]]) for name in self._names))
         with closing(_cluster(self._options)) as cluster, TemporaryDirectory() as folder:
             path = Path(folder, "rows.parquet")
-            cluster.write_growing(read, segments, [f"_{n}" for n in range(len(self._names))], path)
+            cluster.write_rows_of(read, segments, [f"_{n}" for n in range(len(self._names))], path)
             with parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches():
                     yield self._converted(batch)

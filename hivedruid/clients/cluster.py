@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
-    from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
+    from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
 
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
@@ -154,13 +154,13 @@ class DruidCluster(
         analyses = self._last_analyses(data_source)
         return replace(found, types=analyses.types, statistics=analyses.statistics)
 
-    def write_growing(
-        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    def write_rows_of(
+        self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
     ) -> None:
-        """Rows of segments that only tasks have, as one Parquet file; see `SegmentStorage.write_growing`."""
-        from hivedruid.clients.segment_files import write_growing
+        """The rows of some segments as one Parquet file; see `SegmentStorage.write_rows_of`."""
+        from hivedruid.clients.segment_files import write_rows_of
 
-        write_growing(self, read, growing, columns, path)
+        write_rows_of(self, read, segments, columns, path)
 
     def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         """The rows of a native query as one Parquet file; see `DruidEngine.write_parquet`."""

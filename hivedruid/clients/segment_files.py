@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.clients.segments import Segments, interval
 from hivedruid.druid.interval_sets import from_json, intersection
-from hivedruid.engine.segments import Segment
+from hivedruid.engine.segments import Segment, parts_of
 from hivedruid.errors import SegmentReadError
 from hivedruid.plan.physical import DruidRead
-from hivedruid.plan.segment_files import GrowingSegment, SegmentFile, SegmentFiles
+from hivedruid.plan.segment_files import SegmentFile, SegmentFiles, SegmentKey
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -33,51 +33,62 @@ def segment_files(cluster: DruidCluster, data_source: str) -> SegmentFiles:
     segments = Segments(cluster.client, data_source)
     for _ in range(LOOKS):
         visible = segments.visible()
-        stored = _stored(cluster, data_source)
-        growing = [part for part in visible if part.is_growing and _key(part) not in stored]
-        parts = [part for part in visible if part not in {*growing}]
-        if all(_key(part) in stored for part in parts):
-            return _files(parts, growing, stored)
+        found = located(visible, _stored(cluster, data_source))
+        if found is not None:
+            return found
     return SegmentFiles(problem="segments were replaced while they were listed")
 
 
-def _files(
-    parts: Sequence[Segment], growing: Sequence[Segment], stored: Mapping[tuple[str, int], list[wire.DataSegment]]
-) -> SegmentFiles:
-    files = []
-    for part in parts:
-        item = next((i for i in stored[_key(part)] if _contains(i, part)), None)
-        place = location((item.load_spec if item is not None else None) or {})
-        if item is None or place is None:
-            kind = (item.load_spec or {}).get("type", "unknown") if item is not None else "unknown"
+def located(visible: Iterable[Segment], stored: Iterable[wire.DataSegment]) -> SegmentFiles | None:
+    """The parts of the timeline with the files of `stored`; None if a part that a historical has is not among these.
+
+    Segments of different intervals may have the same version and number.
+    """
+    by_key: dict[tuple[str, int], list[wire.DataSegment]] = {}
+    for each in stored:
+        by_key.setdefault((each.version, each.number), []).append(each)
+    files: list[SegmentFile] = []
+    growing: list[SegmentKey] = []
+    for part in visible:
+        item = next((i for i in by_key.get((part.version, part.number), ()) if _contains(i, part)), None)
+        if item is None and part.is_growing:
+            growing.append(SegmentKey(part.start, part.end, part.version, part.number))
+            continue
+        if item is None:
+            return None
+        place = location(item.load_spec or {})
+        if place is None:
+            kind = (item.load_spec or {}).get("type", "unknown")
             return SegmentFiles(problem=f"deep storage of type {kind} is not supported")
-        files.append(SegmentFile(item.identifier, part.start, part.end, place, item.size or 0))
-    tasks = tuple(GrowingSegment(s.start, s.end, s.version, s.number) for s in growing)
-    return SegmentFiles(tuple(files), tasks)
+        size = item.size or 0
+        files.append(SegmentFile(item.identifier, part.start, part.end, part.version, part.number, place, size))
+    return SegmentFiles(tuple(files), tuple(growing))
 
 
-def write_growing(
-    cluster: DruidCluster, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+def write_rows_of(
+    cluster: DruidCluster, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
 ) -> None:
-    """See `SegmentStorage.write_growing`.
+    """See `SegmentStorage.write_rows_of`.
 
-    A query that names segments omits those that it does not find without an error (Druid 33), so the broker must have
-    them before and after it: a segment that a task publishes in between keeps its version and number.
+    A query that names segments omits those that it does not find without an error (Druid 33), so the broker must still
+    have them afterwards. A segment that a task publishes in the meantime keeps its version and number.
     """
     from hivedruid.clients.parquet import write
 
     spans = from_json(read.query["intervals"])
     named = [
         {"itvl": interval(part), "ver": segment.version, "part": segment.number}
-        for segment in growing
+        for segment in segments
         for part in intersection(spans, ((segment.start, segment.end),))
     ]
     data_source = str(read.query["dataSource"])
     query = {**read.query, "intervals": {"type": "segments", "segments": named}}
     write(cluster.rows(replace(read, query=query)), read.fields, columns, cluster.schema(data_source), path)
-    keys = {(part.version, part.number) for part in Segments(cluster.client, data_source).visible()}
-    if any((segment.version, segment.number) not in keys for segment in growing):
-        raise SegmentReadError("segments were replaced while their rows were read")
+    parts = parts_of(Segments(cluster.client, data_source).visible())
+    for segment in segments:
+        cover = parts.get((segment.version, segment.number))
+        if cover is None or not cover.contains(segment.start, segment.end):
+            raise SegmentReadError("segments were replaced while their rows were read")
 
 
 def location(load_spec: Mapping[str, Any]) -> str | None:
@@ -89,17 +100,10 @@ def location(load_spec: Mapping[str, Any]) -> str | None:
             return None
 
 
-def _stored(cluster: DruidCluster, data_source: str) -> dict[tuple[str, int], list[wire.DataSegment]]:
-    """The used segments of the metadata store by version and number, which may occur in several intervals."""
+def _stored(cluster: DruidCluster, data_source: str) -> list[wire.DataSegment]:
+    """The used segments of the metadata store."""
     path = f"{METADATA}&datasources={quote(data_source, safe='')}"
-    found: dict[tuple[str, int], list[wire.DataSegment]] = {}
-    for item in cluster.client.get("coordinator", path, list[wire.DataSegment]):
-        found.setdefault((item.version, item.number), []).append(item)
-    return found
-
-
-def _key(segment: Segment) -> tuple[str, int]:
-    return segment.version, segment.number
+    return cluster.client.get("coordinator", path, list[wire.DataSegment])
 
 
 def _contains(item: wire.DataSegment, part: Segment) -> bool:

@@ -11,14 +11,104 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.plan.segment_files import SegmentFiles
     from hivedruid.segments.segment import Segment
 
 _PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 
 
+_TABLE = click.argument("table")
+_HOME = click.option(
+    "--home",
+    type=click.Path(path_type=Path),
+    envvar="HIVEDRUID_HOME",
+    help="Home folder (catalog and data). [~/.hivedruid]",
+)
+_DRUID = click.option("--druid", metavar="URL", help="Druid to ask. [the home's druid.url]")
+
+
 @click.group("segments")
 def segments() -> None:
-    """Inspect and verify segment files: folders of deep storage, or zips."""
+    """List, inspect, verify and compare segment files of deep storage."""
+
+
+@segments.command()
+@_TABLE
+@_HOME
+@_DRUID
+@click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
+def ls(table: str, *, home: Path | None, druid: str | None, layout: str) -> int:
+    """List the segment files that queries over a table read: their time range, bytes and location.
+
+    TABLE is a table of the catalog, or the name of a data source. Rows that only running tasks have are not listed:
+    SHOW SEGMENTS lists all segments with their states.
+
+    Exit codes: 0 success, 1 failure, 2 usage error, 3 Druid cannot be reached.
+    """
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import OK, Diagnostics
+
+    diagnostics = Diagnostics()
+
+    def run() -> int:
+        from hivedruid import render
+        from hivedruid.catalog.types import BIGINT, STRING
+        from hivedruid.druid.interval_sets import iso
+        from hivedruid.results import Result, ResultColumn
+
+        with _storage(table, home, druid) as (storage, data_source):
+            found = _listed(storage, data_source)
+            columns = [ResultColumn(name, STRING) for name in ("segment", "start", "end", "location")]
+            columns.insert(3, ResultColumn("bytes", BIGINT))
+            rows = [(f.id, iso(f.start), iso(f.end), f.size, f.location) for f in found.files]
+            sys.stdout.writelines(render.lines(Result(tuple(columns), rows), layout))
+            if found.growing:
+                diagnostics.info(f"running tasks have {len(found.growing)} more segment(s), which are not in files yet")
+        return OK
+
+    return guarded(run, diagnostics)
+
+
+@segments.command()
+@_TABLE
+@click.argument("ids", nargs=-1, metavar="[SEGMENT...]")
+@_HOME
+@_DRUID
+def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | None) -> int:
+    """Compare every value of segment files with the rows that Druid returns for the same segments.
+
+    TABLE is a table of the catalog, or the name of a data source; SEGMENT the id of a segment, as `ls` prints it; by
+    default all segments that queries read. Columns of other types than strings, numbers and arrays of strings are not
+    compared.
+
+    Exit codes: 0 all segments are equal, 1 some differ or cannot be read, 2 usage error, 3 Druid cannot be reached.
+    """
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import FAILED, OK, Diagnostics
+
+    def run() -> int:
+        from hivedruid.commands.segment_diff import differences
+        from hivedruid.errors import UsageError
+
+        with _storage(table, home, druid) as (storage, data_source):
+            known = _listed(storage, data_source)
+            files = [file for file in known.files if not ids or file.id in ids]
+            if unknown := set(ids) - {file.id for file in files}:
+                raise UsageError(
+                    f"queries over {table} read no segment {min(unknown)}",
+                    hint=f"hivedruid segments ls {table} lists the segments",
+                )
+            differing = 0
+            for file in files:
+                rows, found = differences(storage, data_source, file, known.types)
+                click.echo(f"{file.id}: {'different' if found else f'equal, {rows:,} rows'}")
+                for text in found:
+                    click.echo(f"  {text}")
+                differing += bool(found)
+        return FAILED if differing else OK
+
+    return guarded(run, Diagnostics())
 
 
 @segments.command()
@@ -85,6 +175,35 @@ def verify(paths: tuple[Path, ...]) -> int:
         return FAILED if damaged else OK
 
     return guarded(run, diagnostics)
+
+
+@contextmanager
+def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[SegmentStorage, str]]:
+    """The engine of a home, and the data source of a table of its catalog, or of that name."""
+    from hivedruid.cli import default_home
+    from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.engine.kinds import require, session_kind
+    from hivedruid.errors import TableNotFound
+    from hivedruid.session import Session
+
+    with Session(home or default_home(), hiveconf={"druid.url": druid} if druid else {}) as session:
+        session_kind(session.settings).check("segment files cannot be listed", SegmentStorage)
+        database, _, plain = name.lower().rpartition(".")
+        table = session.catalog.find(database or "default", plain)
+        data_source = table.data_source if table is not None and table.has_data_source else name
+        if data_source not in session.druid().data_sources():
+            raise TableNotFound(f"neither the catalog nor Druid has a table {name}", database="default", name=name)
+        yield require(session.druid(), SegmentStorage), data_source
+
+
+def _listed(storage: SegmentStorage, data_source: str) -> SegmentFiles:
+    """The files. Raises UnsupportedError if they cannot be read."""
+    from hivedruid.errors import UnsupportedError
+
+    found = storage.segment_files(data_source)
+    if found.problem:
+        raise UnsupportedError(f"the segment files of {data_source} cannot be read: {found.problem}")
+    return found
 
 
 @contextmanager

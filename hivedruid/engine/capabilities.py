@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
-    from hivedruid.plan.segment_files import GrowingSegment, SegmentFiles
+    from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
 
 
 @runtime_checkable
@@ -100,10 +100,10 @@ class SegmentStorage(Protocol):
     def segment_files(self, data_source: str) -> SegmentFiles:
         """The files of the segments that queries read now, and the segments that only tasks have."""
 
-    def write_growing(
-        self, read: DruidRead, growing: Sequence[GrowingSegment], columns: Sequence[str], path: Path
+    def write_rows_of(
+        self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
     ) -> None:
-        """The rows that a query returns of segments that only tasks have, as `DruidEngine.write_parquet`.
+        """The rows that a query returns of these segments alone, as `DruidEngine.write_parquet`.
 
         Raises SegmentReadError if queries no longer read one of the segments.
         """

@@ -26,13 +26,15 @@ class SegmentFile:
     id: str
     start: int
     end: int
+    version: str
+    number: int
     location: str
     size: int
 
 
 @dataclass(frozen=True)
-class GrowingSegment:
-    """A segment that only tasks have: its rows are read by a query that names it."""
+class SegmentKey:
+    """A segment as a query names it (SegmentDescriptor), or its part between the times."""
 
     start: int
     end: int
@@ -43,12 +45,13 @@ class GrowingSegment:
 @dataclass(frozen=True)
 class SegmentFiles:
     """What queries read of a data source when a statement begins, the Druid types of its columns, and its statistics.
+    `growing` are the segments that only tasks have.
 
     `problem` says why Spark cannot read the files; then there are none.
     """
 
     files: tuple[SegmentFile, ...] = ()
-    growing: tuple[GrowingSegment, ...] = ()
+    growing: tuple[SegmentKey, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     statistics: TableStatistics | None = None
     problem: str = ""
@@ -65,7 +68,7 @@ class SegmentScan:
     """
 
     files: tuple[SegmentFile, ...]
-    growing: tuple[GrowingSegment, ...]
+    growing: tuple[SegmentKey, ...]
     types: tuple[str, ...]
     stored: Mapping[str, str]
 

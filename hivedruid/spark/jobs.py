@@ -16,7 +16,7 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
-from hivedruid.plan.segment_files import GrowingSegment
+from hivedruid.plan.segment_files import SegmentKey
 from hivedruid.private import private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
-GrowingReader = Callable[[DruidRead, Sequence[GrowingSegment], Sequence[str], Path], None]
+GrowingReader = Callable[[DruidRead, Sequence[SegmentKey], Sequence[str], Path], None]
 """The same for the rows of segments that only tasks have."""
 
 NOTHING = SparkJob("", (), ())

@@ -1,0 +1,75 @@
+"""Compares the rows of a segment file with those that Druid returns for the segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, array_of
+from hivedruid.druid.interval_sets import to_json
+from hivedruid.engine.capabilities import SegmentStorage
+from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.plan.segment_files import SegmentFile, SegmentKey
+from hivedruid.segments.errors import SegmentError
+from hivedruid.segments.scan import ARROW, Scan, scan_file
+
+_HIVE = {"LONG": BIGINT, "DOUBLE": DOUBLE, "FLOAT": DOUBLE, "STRING": STRING, "ARRAY<STRING>": array_of(STRING)}
+
+
+def differences(
+    storage: SegmentStorage, data_source: str, file: SegmentFile, types: Mapping[str, str]
+) -> tuple[int, list[str]]:
+    """The number of rows of the file, and what differs. Raises DruidError, ConnectError."""
+    fields = tuple((name, type_) for name, type_ in types.items() if type_ in ARROW)
+    scan = Scan(fields, None, {})
+    try:
+        batches = list(scan_file(scan, Path(file.location), ((file.start, file.end),)))
+    except (SegmentError, OSError) as error:
+        return 0, [f"the file cannot be read: {error}"]
+    stored = pa.Table.from_batches(batches, scan.schema)
+    returned = _returned(storage, data_source, file, fields)
+    if stored.num_rows != returned.num_rows:
+        return stored.num_rows, [f"the file has {stored.num_rows:,} rows, Druid returns {returned.num_rows:,}"]
+    return stored.num_rows, [
+        text for n, (name, _) in enumerate(fields) for text in _column(name, stored[n], returned[n])
+    ]
+
+
+def _returned(
+    storage: SegmentStorage, data_source: str, file: SegmentFile, fields: tuple[tuple[str, str], ...]
+) -> pa.Table:
+    """The rows of the segment by a native scan, which returns them in the order of the segment."""
+    query: dict[str, Any] = {
+        "queryType": "scan", "dataSource": data_source, "intervals": to_json(((file.start, file.end),)),
+        "columns": [name for name, _ in fields], "resultFormat": "compactedList",
+    }  # fmt: skip
+    read = DruidRead(query, tuple(Field(name, _HIVE[type_]) for name, type_ in fields))
+    segment = SegmentKey(file.start, file.end, file.version, file.number)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rows.parquet")
+        storage.write_rows_of(read, [segment], [f"_{n}" for n in range(len(fields))], path)
+        return parquet.read_table(path)
+
+
+def _column(name: str, stored: pa.ChunkedArray, returned: pa.ChunkedArray) -> Iterator[str]:
+    if stored.equals(returned):
+        return
+    if pa.types.is_list(stored.type):
+        different = [a != b for a, b in zip(stored.to_pylist(), returned.to_pylist(), strict=True)]
+    else:
+        is_same = pc.or_kleene(pc.equal(stored, returned), pc.and_(stored.is_null(), returned.is_null()))
+        if pa.types.is_floating(stored.type):
+            is_same = pc.or_kleene(is_same, pc.and_(pc.is_nan(stored), pc.is_nan(returned)))
+        different = pc.invert(is_same.fill_null(False)).to_pylist()
+    if any(different):
+        first = different.index(True)
+        yield (
+            f"column {name}: {sum(different):,} values differ, the first in row {first}:"
+            f" {stored[first].as_py()!r} in the file, {returned[first].as_py()!r} from Druid"
+        )
