@@ -27,9 +27,10 @@ SQL = [sys.executable, "-m", "hivedruid", "sql"]
 
 
 def _without_figures(text: str) -> str:
-    """Without the estimates of EXPLAIN EXTENDED: only a cluster knows the number of a column's values without
-    ANALYZE."""
-    return re.sub(r"(?m)^Figures:\n(?:  .*\n)+", "", text)
+    """Without the estimates of EXPLAIN EXTENDED, and without who builds segments: only a cluster knows the number of a
+    column's values without ANALYZE, and leaves segments to Spark."""
+    text = re.sub(r"(?m)^Figures:\n(?:  .*\n)+", "", text)
+    return re.sub(r"(?m)^ *segments: built by .*\n", "", text)
 
 
 def settings(cluster: Cluster) -> dict[str, str]:

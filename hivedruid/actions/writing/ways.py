@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.writing.model import IngestDruid, SegmentWriting
+from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.segment_plan import segment_plan
 from hivedruid.errors import Span, UnsupportedError
 from hivedruid.plan.nodes import Node, TableScan
@@ -37,7 +38,7 @@ def with_way(
     if setting == "native" or root is None:
         return action
     is_required = setting == "segments"
-    reason = root.problem or _not_here(snapshot.settings)
+    reason = root.problem or _not_here(snapshot.settings) or _concurrent(action)
     because = f"{SETTING}=segments"
     if not is_required:
         size = _size(node, snapshot)
@@ -58,6 +59,13 @@ def with_way(
     if root.is_refused:
         note(f"a Druid task builds the segments of {action.table.full_name}: {reason}", span)
     return replace(action, native_because=reason)
+
+
+def _concurrent(action: IngestDruid) -> str:
+    """Why only Druid's task replaces rows beside a supervisor: it passes the new version on to running tasks, whose
+    unpublished rows would be hidden otherwise. "" if it replaces nothing, or there is no supervisor."""
+    is_concurrent = bool((action.spec.get("context") or {}).get(CONCURRENT_LOCKS))
+    return "rows are replaced while the table ingests" if is_concurrent and action.replaces != "nothing" else ""
 
 
 def _not_here(settings: Mapping[str, str]) -> str:
