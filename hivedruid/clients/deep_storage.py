@@ -32,7 +32,7 @@ def segment_root(cluster: DruidCluster, folder: str) -> SegmentRoot:
         if kind != "local":
             return SegmentRoot("", f"the deep storage of Druid is {kind}, and only local folders are supported")
         folder = properties.get(_FOLDER, _DEFAULT)
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(_existing(Path(folder)), os.W_OK | os.X_OK):
         return SegmentRoot(folder, f"the deep storage of Druid, {folder}, is not a folder that this user can write to")
     nobody = {"type": "noop", "id": f"hivedruid_{uuid4().hex}", "dataSource": "hivedruid"}
     try:
@@ -40,6 +40,11 @@ def segment_root(cluster: DruidCluster, folder: str) -> SegmentRoot:
     except DruidError as error:
         return SegmentRoot(folder, f"the overlord does not perform actions for hivedruid: {error.message}", True)
     return SegmentRoot(folder)
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the first one above it that exists: Druid creates its deep storage with the first segment."""
+    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 def publishing_problem(cluster: DruidCluster, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
