@@ -66,6 +66,7 @@ def _is_shared(cluster: DruidCluster, root: Path) -> bool:
         "dimensionsSpec": {"dimensions": ["x"]},
     }  # fmt: skip
     try:
+        root.mkdir(parents=True, exist_ok=True)
         probe.write_text(json.dumps({"time": 0, "x": "x"}))
         source = {"type": "local", "files": [str(probe)]}
         return is_readable(cluster, schema, source, {"type": "json"})
