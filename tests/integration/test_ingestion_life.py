@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from hivedruid.clients.kafka import Kafka
 from hivedruid.clients.produce import produce_lines
 from hivedruid.errors import KafkaError
 from hivedruid.local.samples import wikiticker
-from hivedruid.qtest.runner import run_script
+from hivedruid.qtest.runner import transcribe
 from tests.integration.test_goldens import settings
 from tests.support.ingestion import until
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "ingestion.q"
 TOPIC = "wiki-edits"
+FAILED_TASK = re.compile(r"(?m)^-- !note task TASK failed while publishing; .*\n")
+"""On a busy machine Druid's task may not pause in time when its supervisor is replaced: it fails, and the next task reads
+its records again, so the answers that follow are the same."""
 
 
 @pytest.fixture
@@ -36,11 +40,11 @@ def edits(cluster: Cluster, topics: Topics) -> None:
 
 @pytest.mark.usefixtures("edits")
 def test_the_whole_life(cluster: Cluster, tmp_path: Path) -> None:
-    outcome = run_script(
+    transcript = transcribe(
         SCRIPT, scratch=tmp_path, settings=settings(cluster), variables={"kafka": cluster.services.kafka}
     )
-    assert outcome.bugs == ()
-    assert outcome.diff == ""
+    assert transcript.bugs == ()
+    assert FAILED_TASK.sub("", transcript.text) == SCRIPT.with_suffix(".q.out").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("edits")
