@@ -23,7 +23,8 @@ from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import interval, wait_until
 from hivedruid.clients.tasks import IngestionTask, TaskReport
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
-from hivedruid.druid.interval_sets import Cover, merged
+from hivedruid.druid.interval_sets import Cover, iso, merged
+from hivedruid.engine.segments import Segment
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.jobs.staged import BuiltSegment, Interval, granularity_of
 
@@ -197,7 +198,7 @@ class SegmentIngestion(Ingestion):
         segments: list[dict[str, Any]] = []
         for number, built in enumerate(self._load.staged.segments):
             action = {
-                "type": "segmentAllocate", "dataSource": self._load.data_source, "timestamp": _start(built),
+                "type": "segmentAllocate", "dataSource": self._load.data_source, "timestamp": iso(built.start),
                 "queryGranularity": {"type": "none"},
                 "preferredSegmentGranularity": granularity_of(self._load.spec["spec"]["dataSchema"]),
                 "sequenceName": f"{self._task.id}_{number}", "skipSegmentLineageCheck": True,
@@ -245,17 +246,16 @@ class SegmentIngestion(Ingestion):
     ) -> dict[str, Any]:
         """A DataSegment; a tombstone without `built`."""
         schema = self._load.spec["spec"]["dataSchema"]
-        number = int(shard.get("partitionNum") or 0)
-        name = f"{self._load.data_source}_{interval(span).replace('/', '_')}_{version}"
+        segment = Segment(self._load.data_source, *span, version, int(shard.get("partitionNum") or 0))
         path = str(Path(self._load.staged.folder, built.path)) if built is not None else None
         dimensions = [item["name"] for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
         metrics = [item["name"] for item in schema.get("metricsSpec") or ()]
         return {
-            "dataSource": self._load.data_source, "interval": interval(span), "version": version,
+            "dataSource": segment.data_source, "interval": segment.interval, "version": version,
             "loadSpec": {"type": "local" if built is not None else "tombstone", "path": path},
             "dimensions": ",".join(dimensions), "metrics": ",".join(metrics), "shardSpec": shard,
             "lastCompactionState": task_spec.state_of(self._load), "binaryVersion": 9,
-            "size": built.size if built is not None else 1, "identifier": f"{name}_{number}" if number else name,
+            "size": built.size if built is not None else 1, "identifier": segment.id,
         }  # fmt: skip
 
     def _progress(self, text: str) -> None:
@@ -264,7 +264,3 @@ class SegmentIngestion(Ingestion):
 
 class _LostLockError(DruidError):
     """A task with a higher priority has taken a lock away."""
-
-
-def _start(built: BuiltSegment) -> str:
-    return interval((built.start, built.end)).partition("/")[0]

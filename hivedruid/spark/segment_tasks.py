@@ -17,9 +17,9 @@ from hivedruid.druid import granularities
 from hivedruid.druid.segment_plan import PlannedMetric, SegmentPlan
 from hivedruid.jobs.staged import NumberType
 from hivedruid.segments.offsets import Int64s
+from hivedruid.segments.segment import TIME
 from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, write_segment
 
-TIME = "__time"
 MOST_BYTES = 1 << 29
 """The size in memory of the rows of a segment, about a third of what building it takes."""
 RESULT = "bucket BIGINT, read BIGINT, path STRING, rows BIGINT, size BIGINT, sums STRING"
@@ -39,7 +39,7 @@ class Build:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of `RESULT` for the rows of a partition, which are sorted by `key`."""
-        part = unique_name()
+        part = os.urandom(8).hex()  # no other attempt of the task uses this name
         for number, (bucket, rows) in enumerate(self._groups(batches)):
             yield self._result(bucket, rows, f"{part}_{number}")
 
@@ -79,11 +79,6 @@ _SCHEMA = pa.schema({
     "bucket": pa.int64(), "read": pa.int64(), "path": pa.string(), "rows": pa.int64(), "size": pa.int64(),
     "sums": pa.string(),
 })  # fmt: skip
-
-
-def unique_name() -> str:
-    """A name that no other attempt of a task uses."""
-    return os.urandom(8).hex()
 
 
 def _runs(batch: pa.RecordBatch, key: str) -> Iterator[tuple[int | None, pa.RecordBatch]]:
