@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,14 @@ class Setting:
     default: str
     doc: str
     values: tuple[str, ...] = ()
+
+
+def other_machines(settings: Mapping[str, str]) -> str:
+    """The setting that has Spark run on other machines, as `key=value`; "" if it runs on this one."""
+    if settings.get("spark.remote"):
+        return "spark.remote"
+    master = settings.get("spark.master", "local[*]")
+    return "" if master.startswith("local") else f"spark.master={master}"
 
 
 def seconds(period: str) -> float:

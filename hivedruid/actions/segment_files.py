@@ -16,6 +16,7 @@ from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
+from hivedruid.setting_types import other_machines
 
 
 def needed_files(
@@ -52,8 +53,9 @@ def _reachable(files: SegmentFiles, settings: Mapping[str, str], mode: str) -> S
     deep storage; otherwise every host of Spark is assumed to have it."""
     if files.problem or mode == "segments" or not files.files:
         return files
-    if settings.get("spark.remote") or not settings.get("spark.master", "local[*]").startswith("local"):
-        return replace(files, problem="Spark runs on other machines, which may not have access to deep storage")
+    if elsewhere := other_machines(settings):
+        problem = f"Spark runs on other machines ({elsewhere}), which may not have access to deep storage"
+        return replace(files, problem=problem)
     if not Path(files.files[0].location).exists():
         return replace(files, problem=f"{files.files[0].location} does not exist on this machine")
     return files

@@ -12,6 +12,7 @@ from hivedruid.druid.segment_plan import segment_plan
 from hivedruid.errors import Span, UnsupportedError
 from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.statistics import estimate_rows
+from hivedruid.setting_types import other_machines
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
@@ -35,10 +36,11 @@ def with_way(
     """The action with the way that the setting requires, or that suits it best. `node` computes the rows, `types` are
     those of the staged fields. Raises UnsupportedError if segments are required and cannot be built."""
     setting, root = snapshot.settings.get(SETTING, "auto"), snapshot.segment_root
-    if setting == "native" or root is None:
+    if root is None:
         return action
     is_required = setting == "segments"
-    reason = root.problem or _not_here(snapshot.settings) or _concurrent(action)
+    elsewhere = other_machines(snapshot.settings)
+    reason = root.problem or (f"Spark runs on other machines ({elsewhere})" if elsewhere else _concurrent(action))
     because = f"{SETTING}=segments"
     if not is_required:
         size = _size(node, snapshot)
@@ -66,14 +68,6 @@ def _concurrent(action: IngestDruid) -> str:
     unpublished rows would be hidden otherwise. "" if it replaces nothing, or there is no supervisor."""
     is_concurrent = bool((action.spec.get("context") or {}).get(CONCURRENT_LOCKS))
     return "rows are replaced while the table ingests" if is_concurrent and action.replaces != "nothing" else ""
-
-
-def _not_here(settings: Mapping[str, str]) -> str:
-    """Why Spark cannot write to a folder of this machine; "" if it can."""
-    if settings.get("spark.remote"):
-        return "Spark runs on another machine (spark.remote)"
-    master = settings.get("spark.master", "local[*]")
-    return "" if master.startswith("local") else f"Spark runs on other machines (spark.master={master})"
 
 
 def _size(node: Node, snapshot: Snapshot) -> str:
