@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 TIME = "__time"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SQL_TYPES = {
-    "LONG": "BIGINT", "DOUBLE": "DOUBLE", "FLOAT": "DOUBLE", "STRING": "STRING", "ARRAY<STRING>": "ARRAY<STRING>",
-}  # fmt: skip
-"""The Spark type of each Druid type. Columns of other types, such as sketches, are not read."""
 
 
 class DefaultSource(DataSource):  # type: ignore[misc]
@@ -88,14 +84,11 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
                 yield one
 
     def partitions(self) -> list[InputPartition]:
-        from hivedruid.plan.segment_files import SegmentScan, pieces
+        from hivedruid.plan.segment_files import pieces
 
-        listed = self._listed()
-        found = pieces(self._spans, SegmentScan(listed.files, (), (), listed.types))
-        growing = [g for g in listed.growing if any(g.start < end and start < g.end for start, end in self._spans)]
-        return [InputPartition(part) for part in [*found, *([tuple(growing)] if growing else [])]] or [
-            InputPartition(None)
-        ]
+        needed = self._listed().within(self._spans)
+        parts = [*pieces(self._spans, needed.files), *([needed.growing] if needed.growing else [])]
+        return [InputPartition(part) for part in parts] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[RecordBatch]:
         from hivedruid.plan.segment_files import Piece
@@ -106,13 +99,16 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
         elif part:
             yield from self._growing(part)
 
+    @property
+    def _filter(self) -> dict[str, Any] | None:
+        return {"type": "and", "fields": self._where} if self._where else None
+
     def _file(self, piece: Any) -> Iterator[RecordBatch]:
         from hivedruid.segments.errors import SegmentError
         from hivedruid.segments.scan import Scan, scan_file
 
         types = self._listed().types
-        where = {"type": "and", "fields": self._where} if self._where else None
-        scan = Scan(tuple((name, types[name]) for name in self._names), where, types)
+        scan = Scan(tuple((name, types[name]) for name in self._names), self._filter, types)
         try:
             for batch in scan_file(scan, Path(piece.location), piece.intervals, piece.number, piece.of):
                 yield self._converted(batch)
@@ -123,18 +119,12 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
         """Rows that only running tasks have, by a native query."""
         from pyarrow import parquet
 
-        from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, array_of
-        from hivedruid.druid.interval_sets import to_json
-        from hivedruid.plan.physical import DruidRead, Field
+        from hivedruid.plan.physical import scan_of
 
-        hive = {"LONG": BIGINT, "DOUBLE": DOUBLE, "FLOAT": DOUBLE, "STRING": STRING, "ARRAY<STRING>": array_of(STRING)}
         types = self._listed().types
-        query: dict[str, Any] = {
-            "queryType": "scan", "dataSource": _data_source(self._options), "intervals": to_json(self._spans),
-            "columns": list(self._names), "resultFormat": "compactedList",
-        }  # fmt: skip
-        query |= {"filter": {"type": "and", "fields": self._where}} if self._where else {}
-        read = DruidRead(query, tuple(Field(name, hive[types[name]]) for name in self._names))
+        read = scan_of(
+            _data_source(self._options), self._spans, {name: types[name] for name in self._names}, self._filter
+        )
         with closing(_cluster(self._options)) as cluster, TemporaryDirectory() as folder:
             path = Path(folder, "rows.parquet")
             cluster.write_rows_of(read, segments, [f"_{n}" for n in range(len(self._names))], path)
@@ -179,11 +169,15 @@ def _cluster(options: Mapping[str, str]) -> DruidCluster:
 
 
 def _readable(types: Mapping[str, str]) -> dict[str, str]:
-    return {name: type_ for name, type_ in types.items() if type_ in SQL_TYPES}
+    from hivedruid.plan.physical import STORED_AS
+
+    return {name: type_ for name, type_ in types.items() if type_ in STORED_AS}
 
 
 def _sql_type(name: str, types: Mapping[str, str]) -> str:
-    return "TIMESTAMP" if name == TIME else SQL_TYPES[types[name]]
+    from hivedruid.plan.physical import STORED_AS
+
+    return "TIMESTAMP" if name == TIME else str(STORED_AS[types[name]]).upper()
 
 
 # --- filters -----------------------------------------------------------------------------------------------------

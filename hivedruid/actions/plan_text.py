@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hivedruid.druid.interval_sets import from_json
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.segment_files import SegmentScan, pieces
 
@@ -55,7 +54,7 @@ def spark_lines(job: SparkJob) -> list[str]:
 
 def _files(read: DruidRead, scan: SegmentScan) -> list[str]:
     """The segments that are read in place of the query."""
-    parts = pieces(from_json(read.query["intervals"]), scan)
+    parts = pieces(read.spans, scan.files)
     files = f"{len(scan.files)} file{'s' * (len(scan.files) != 1)}, {scan.bytes:,} bytes"
     partitions = f"{len(parts)} partition{'s' * (len(parts) != 1)}"
     growing = len(scan.growing)
@@ -121,7 +120,7 @@ def job_document(job: SparkJob) -> dict[str, Any]:
                 item["segments"] = {
                     "files": [file.location for file in source.files.files],
                     "bytes": source.files.bytes,
-                    "partitions": len(pieces(from_json(source.read.query["intervals"]), source.files)),
+                    "partitions": len(pieces(source.read.spans, source.files.files)),
                     "queried": len(source.files.growing),
                 }
             if source.reducers:

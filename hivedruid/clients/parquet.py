@@ -25,15 +25,10 @@ def write(
     import pyarrow as pa
     from pyarrow import parquet
 
-    arrow = {
-        "LONG": pa.int64(),
-        "FLOAT": pa.float64(),
-        "DOUBLE": pa.float64(),
-        "STRING": pa.string(),
-        "ARRAY<STRING>": pa.list_(pa.string()),
-    }
+    from hivedruid.segments.scan import ARROW
+
     types = [stored.get(field.name) or field.druid_type for field in fields]
-    schema = pa.schema([(name, arrow.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
+    schema = pa.schema([(name, ARROW.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
     with parquet.ParquetWriter(str(path), schema) as writer:
         while batch := list(islice(rows, BATCH)):
             values = [list(column) for column in zip(*batch, strict=True)]

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.clients.segments import Segments, interval
-from hivedruid.druid.interval_sets import from_json, intersection
+from hivedruid.druid.interval_sets import intersection
 from hivedruid.engine.segments import Segment, parts_of
 from hivedruid.errors import SegmentReadError
 from hivedruid.plan.physical import DruidRead
@@ -75,11 +75,10 @@ def write_rows_of(
     """
     from hivedruid.clients.parquet import write
 
-    spans = from_json(read.query["intervals"])
     named = [
         {"itvl": interval(part), "ver": segment.version, "part": segment.number}
         for segment in segments
-        for part in intersection(spans, ((segment.start, segment.end),))
+        for part in intersection(read.spans, ((segment.start, segment.end),))
     ]
     data_source = str(read.query["dataSource"])
     query = {**read.query, "intervals": {"type": "segments", "segments": named}}

@@ -5,55 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, array_of
-from hivedruid.druid.interval_sets import to_json
 from hivedruid.engine.capabilities import SegmentStorage
-from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.plan.physical import STORED_AS, scan_of
 from hivedruid.plan.segment_files import SegmentFile, SegmentKey
 from hivedruid.segments.errors import SegmentError
-from hivedruid.segments.scan import ARROW, Scan, scan_file
-
-_HIVE = {"LONG": BIGINT, "DOUBLE": DOUBLE, "FLOAT": DOUBLE, "STRING": STRING, "ARRAY<STRING>": array_of(STRING)}
+from hivedruid.segments.scan import Scan, scan_file
 
 
 def differences(
     storage: SegmentStorage, data_source: str, file: SegmentFile, types: Mapping[str, str]
 ) -> tuple[int, list[str]]:
     """The number of rows of the file, and what differs. Raises DruidError, ConnectError."""
-    fields = tuple((name, type_) for name, type_ in types.items() if type_ in ARROW)
-    scan = Scan(fields, None, {})
+    read = {name: type_ for name, type_ in types.items() if type_ in STORED_AS}
+    scan = Scan(tuple(read.items()), None, {})
     try:
         batches = list(scan_file(scan, Path(file.location), ((file.start, file.end),)))
     except (SegmentError, OSError) as error:
         return 0, [f"the file cannot be read: {error}"]
     stored = pa.Table.from_batches(batches, scan.schema)
-    returned = _returned(storage, data_source, file, fields)
+    returned = _returned(storage, data_source, file, read)
     if stored.num_rows != returned.num_rows:
         return stored.num_rows, [f"the file has {stored.num_rows:,} rows, Druid returns {returned.num_rows:,}"]
-    return stored.num_rows, [
-        text for n, (name, _) in enumerate(fields) for text in _column(name, stored[n], returned[n])
-    ]
+    return stored.num_rows, [text for n, name in enumerate(read) for text in _column(name, stored[n], returned[n])]
 
 
-def _returned(
-    storage: SegmentStorage, data_source: str, file: SegmentFile, fields: tuple[tuple[str, str], ...]
-) -> pa.Table:
+def _returned(storage: SegmentStorage, data_source: str, file: SegmentFile, types: Mapping[str, str]) -> pa.Table:
     """The rows of the segment by a native scan, which returns them in the order of the segment."""
-    query: dict[str, Any] = {
-        "queryType": "scan", "dataSource": data_source, "intervals": to_json(((file.start, file.end),)),
-        "columns": [name for name, _ in fields], "resultFormat": "compactedList",
-    }  # fmt: skip
-    read = DruidRead(query, tuple(Field(name, _HIVE[type_]) for name, type_ in fields))
+    read = scan_of(data_source, ((file.start, file.end),), types)
     segment = SegmentKey(file.start, file.end, file.version, file.number)
     with TemporaryDirectory() as folder:
         path = Path(folder, "rows.parquet")
-        storage.write_rows_of(read, [segment], [f"_{n}" for n in range(len(fields))], path)
+        storage.write_rows_of(read, [segment], [f"_{n}" for n in range(len(types))], path)
         return parquet.read_table(path)
 
 

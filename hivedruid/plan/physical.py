@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import TYPES, HiveType
+from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
+from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
 from hivedruid.plan.segment_files import SegmentScan
 from hivedruid.results import ResultColumn
 
@@ -33,6 +34,12 @@ class Field:
         return TYPES[self.type.name].druid or ("DOUBLE" if self.type.name == "decimal" else "STRING")
 
 
+STORED_AS: Mapping[str, HiveType] = {
+    "LONG": BIGINT, "DOUBLE": DOUBLE, "FLOAT": DOUBLE, "STRING": STRING, "ARRAY<STRING>": array_of(STRING),
+}  # fmt: skip
+"""The Hive type of the values of each Druid type that Spark can read. Other types, such as sketches, are not read."""
+
+
 @dataclass(frozen=True)
 class DruidRead:
     """A native query and the fields to take from its rows, in order.
@@ -51,6 +58,23 @@ class DruidRead:
         source = self.query.get("dataSource")
         is_whole = self.query["queryType"] == "scan" and not self.query.keys() & {"order", "limit", "offset"}
         return source if is_whole and isinstance(source, str) else None
+
+    @property
+    def spans(self) -> IntervalSet:
+        """The intervals of the query."""
+        return from_json(self.query["intervals"])
+
+
+def scan_of(
+    data_source: str, spans: IntervalSet, types: Mapping[str, str], where: Mapping[str, Any] | None = None
+) -> DruidRead:
+    """A scan of the columns of these Druid types as they are stored, in the order of each segment."""
+    query: dict[str, Any] = {
+        "queryType": "scan", "dataSource": data_source, "intervals": to_json(spans), "columns": list(types),
+        "resultFormat": "compactedList",
+    }  # fmt: skip
+    query |= {"filter": where} if where else {}
+    return DruidRead(query, tuple(Field(name, STORED_AS[type_]) for name, type_ in types.items()))
 
 
 @dataclass(frozen=True)

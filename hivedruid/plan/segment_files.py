@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from hivedruid.catalog.statistics import TableStatistics
-from hivedruid.druid.interval_sets import IntervalSet, intersection
+from hivedruid.druid.interval_sets import Cover, IntervalSet, intersection
 
 READ = "hivedruid.druid.read"
 WORTH = 100_000
@@ -56,6 +56,15 @@ class SegmentFiles:
     statistics: TableStatistics | None = None
     problem: str = ""
 
+    def within(self, spans: IntervalSet) -> SegmentFiles:
+        """Only the segments with rows in these times."""
+        cover = Cover(spans)
+        return replace(
+            self,
+            files=tuple(file for file in self.files if cover.overlaps(file.start, file.end)),
+            growing=tuple(part for part in self.growing if cover.overlaps(part.start, part.end)),
+        )
+
 
 NO_FILES: Mapping[str, SegmentFiles] = {}
 
@@ -88,10 +97,10 @@ class Piece:
     of: int
 
 
-def pieces(spans: IntervalSet, scan: SegmentScan) -> tuple[Piece, ...]:
-    """The partitions of a scan: a segment, or a part of a large one."""
+def pieces(spans: IntervalSet, files: Iterable[SegmentFile]) -> tuple[Piece, ...]:
+    """The partitions of a scan of these times: a segment, or a part of a large one."""
     found: list[Piece] = []
-    for file in scan.files:
+    for file in files:
         within = intersection(spans, ((file.start, file.end),))
         of = max(1, -(-file.size // PIECE)) if within else 0
         found += [Piece(file.id, file.location, within, number, of) for number in range(of)]

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.interval_sets import from_json
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import DruidRead
+from hivedruid.plan.physical import STORED_AS, DruidRead
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles, SegmentScan
 from hivedruid.plan.statistics import Estimator
@@ -23,8 +22,6 @@ from hivedruid.segments.native_filters import segment_filter
 
 if TYPE_CHECKING:
     from hivedruid.plan.split import QueryPlan
-
-_READABLE = frozenset({"LONG", "DOUBLE", "FLOAT", "STRING", "ARRAY<STRING>"})
 
 
 @dataclass
@@ -96,12 +93,10 @@ def segment_scan(read: DruidRead, known: SegmentFiles) -> SegmentScan | None:
     files."""
     types = tuple(known.types.get(f.name, f.druid_type) for f in read.fields)
     for type_, one in zip(types, read.fields, strict=True):
-        if type_ not in _READABLE or (type_ == "ARRAY<STRING>" and one.type.name != "array"):
+        if type_ not in STORED_AS or (type_ == "ARRAY<STRING>" and one.type.name != "array"):
             return None
-    spans = from_json(read.query["intervals"])
-    files = tuple(f for f in known.files if any(f.start < end and start < f.end for start, end in spans))
-    growing = tuple(g for g in known.growing if any(g.start < end and start < g.end for start, end in spans))
-    return SegmentScan(files, growing, types, known.types)
+    needed = known.within(read.spans)
+    return SegmentScan(needed.files, needed.growing, types, known.types)
 
 
 def _queries(node: Node) -> Iterator[DruidQuery]:

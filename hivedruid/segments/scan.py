@@ -16,6 +16,7 @@ from hivedruid.segments.columns import Column, Nulls
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.filters import And, Filter, Or
 from hivedruid.segments.native_filters import segment_filter
+from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.segment import Interval, Segment, open_segment
 
 ARROW = {
@@ -105,8 +106,8 @@ def _lists(array: pa.Array, column: Column) -> pa.Array:
     if not column.has_multiple_values:
         values = array.cast(pa.string())
         present = values.is_valid().to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(present)]).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), values.drop_null(), mask=pa.array(~present))
+        offsets = pa.array(offsets_of(present).astype(np.int32))
+        return pa.ListArray.from_arrays(offsets, values.drop_null(), mask=pa.array(~present))
     lists = array.cast(wanted)
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
     first = pc.list_element(pc.if_else(pa.array(lengths > 0), lists, pa.scalar([None], wanted)), 0)

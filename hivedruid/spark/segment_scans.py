@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hivedruid.druid.interval_sets import from_json
 from hivedruid.errors import SegmentReadError
 from hivedruid.plan.physical import DruidRead
 from hivedruid.plan.segment_files import SegmentScan, pieces
@@ -23,7 +22,7 @@ def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan, *, is
     from hivedruid.spark.segment_source import NAME, Request, SegmentSource
 
     fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
-    parts = pieces(from_json(read.query["intervals"]), scan)
+    parts = pieces(read.spans, scan.files)
     request = Request(fields, read.query.get("filter"), scan.stored, parts)
     if not request.pieces:
         return spark.createDataFrame([], request.schema)

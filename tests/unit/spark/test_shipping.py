@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hivedruid.plan.physical import STORED_AS
+from hivedruid.segments.scan import ARROW
+from hivedruid.spark.segment_source import SPARK_TYPES
 from hivedruid.spark.shipping import write_package
 from tests.unit.segments.made import ZIPS
 
@@ -40,3 +43,9 @@ def test_the_package_always_has_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_package(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_types_that_are_read_from_segments_have_one_meaning() -> None:
+    """What is shipped to Spark cannot import the planner, so the types are written down in several modules."""
+    assert {druid: str(hive).upper() for druid, hive in STORED_AS.items()} == SPARK_TYPES
+    assert ARROW.keys() == SPARK_TYPES.keys()
