@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from hivedruid.clients import answers, wire
+from hivedruid.clients import wire
 from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import wait_until
-from hivedruid.clients.stream import JsonStream, MalformedError, TruncatedError
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.engine.capabilities import (
     Compaction,
@@ -34,6 +33,8 @@ from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError, ExecutionError
 from hivedruid.kept_secrets import KeptSecrets
+from hivedruid.responses import answers
+from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
@@ -171,8 +172,7 @@ class DruidCluster(
         stored: Mapping[str, str] = {}
         if query.get("queryType") == "scan" and isinstance(source, str):
             stored = self._last_analyses(source).types
-        virtual = {v["name"]: v.get("outputType") or "" for v in query.get("virtualColumns") or ()}
-        write(self.rows(read), read.fields, columns, {**stored, **virtual}, path)
+        write(self.rows(read), read, columns, stored, path)
 
     def data_sources(self) -> tuple[str, ...]:
         """The names of all data sources that the broker knows, sorted."""

@@ -82,7 +82,7 @@ def write_rows_of(
     ]
     data_source = str(read.query["dataSource"])
     query = {**read.query, "intervals": {"type": "segments", "segments": named}}
-    write(cluster.rows(replace(read, query=query)), read.fields, columns, cluster.schema(data_source), path)
+    write(cluster.rows(replace(read, query=query)), read, columns, cluster.schema(data_source), path)
     parts = parts_of(Segments(cluster.client, data_source).visible())
     for segment in segments:
         cover = parts.get((segment.version, segment.number))

@@ -59,6 +59,12 @@ class DruidRead:
         is_whole = self.query["queryType"] == "scan" and not self.query.keys() & {"order", "limit", "offset"}
         return source if is_whole and isinstance(source, str) else None
 
+    def types(self, stored: Mapping[str, str]) -> tuple[str, ...]:
+        """The Druid types of the fields; `stored` are those of the columns of the data source, if the rows are its."""
+        virtual = {item["name"]: item.get("outputType") or "" for item in self.query.get("virtualColumns") or ()}
+        known = {**stored, **virtual}
+        return tuple(known.get(field.name) or field.druid_type for field in self.fields)
+
     @property
     def spans(self) -> IntervalSet:
         """The intervals of the query."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hivedruid.clients.stream import JsonStream, MalformedError
 from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
-from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.responses.stream import JsonStream, MalformedError
+
+if TYPE_CHECKING:
+    from hivedruid.plan.physical import DruidRead
 
 Row = tuple[Any, ...]
 TIMESTAMP = "timestamp"
@@ -24,13 +26,24 @@ def sent(query: Mapping[str, Any]) -> dict[str, Any]:
 def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
     """The rows of a native query, from the bytes of its response. Raises MalformedError for an invalid response."""
     kind = str(read.query.get("queryType"))
-    if kind not in _EVENTS and kind != "scan":
+    names, types = [field.name for field in read.fields], [field.type.name for field in read.fields]
+    if kind == "scan":
+        return scan_rows(names, types, chunks)
+    if kind not in _EVENTS:
         raise DruidError(f"queries of type '{kind}' do not return rows")
     stream = JsonStream(chunks)
-    found = _scan(stream, read.fields) if kind == "scan" else _events(stream, kind, read.fields)
-    readers = {
-        place: _READERS[field.type.name] for place, field in enumerate(read.fields) if field.type.name in _READERS
-    }
+    return _complete(stream, _events(stream, kind, names), types)
+
+
+def scan_rows(names: Sequence[str], types: Sequence[str], chunks: Iterable[bytes]) -> Iterator[Row]:
+    """The rows of a scan: the values of the fields `names`; `types` are the names of their Hive types."""
+    stream = JsonStream(chunks)
+    return _complete(stream, _scan(stream, list(names)), types)
+
+
+def _complete(stream: JsonStream, found: Iterator[Row], types: Sequence[str]) -> Iterator[Row]:
+    """The rows with numbers in numeric fields, up to the end of the response."""
+    readers = {place: _READERS[type_] for place, type_ in enumerate(types) if type_ in _READERS}
     yield from _with_numbers(found, readers) if readers else found
     stream.end()
 
@@ -68,8 +81,7 @@ def _malformed(why: str, value: Any) -> MalformedError:
     return MalformedError(why, json.dumps(value, ensure_ascii=False))
 
 
-def _scan(stream: JsonStream, fields: Sequence[Field]) -> Iterator[Row]:
-    names = [field.name for field in fields]
+def _scan(stream: JsonStream, names: list[str]) -> Iterator[Row]:
     stream.expect("[")
     while (following := stream.peek()) != "]":
         if following == ",":
@@ -108,8 +120,7 @@ def _picked(columns: list[str], names: list[str]) -> Callable[[list[Any]], Row]:
     return itemgetter(*places)
 
 
-def _events(stream: JsonStream, kind: str, fields: Sequence[Field]) -> Iterator[Row]:
-    names = [field.name for field in fields]
+def _events(stream: JsonStream, kind: str, names: Sequence[str]) -> Iterator[Row]:
     checked = False
     for stamp, event in _EVENTS[kind](stream.array()):
         if not checked:

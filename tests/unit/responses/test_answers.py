@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP, HiveType, array_of
-from hivedruid.clients import answers
-from hivedruid.clients.stream import TruncatedError
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.responses import answers
+from hivedruid.responses.stream import TruncatedError
 
 SCAN = {"queryType": "scan", "dataSource": "d"}
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from hivedruid.clients.stream import JsonStream, TruncatedError
 from hivedruid.errors import DruidError
+from hivedruid.responses.stream import JsonStream, TruncatedError
 
 VALUES = [1, -2.5, 'a,]b"é😀', None, True, [1, [2, 3]], {"k": [{"z": "}]"}]}, 9007199254740993, [], {}, "", 1e22]
 TEXT = json.dumps(VALUES, ensure_ascii=False).encode()

@@ -1,0 +1,46 @@
+"""Rows of native queries as Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.errors import DruidError
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema
+
+BATCH = 32_768
+"""The number of rows per batch."""
+
+
+def schema_of(columns: Sequence[str], types: Sequence[str]) -> Schema:
+    """The schema of columns of these Druid types; types that have no Arrow type are strings."""
+    import pyarrow as pa
+
+    from hivedruid.segments.scan import ARROW
+
+    return pa.schema([(name, ARROW.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
+
+
+def batches(rows: Iterator[tuple[Any, ...]], columns: Sequence[str], types: Sequence[str]) -> Iterator[RecordBatch]:
+    """The rows as columns of these Druid types. Raises DruidError for a value of another type."""
+    import pyarrow as pa
+
+    schema = schema_of(columns, types)
+    while batch := list(islice(rows, BATCH)):
+        values = [list(column) for column in zip(*batch, strict=True)]
+        try:
+            arrays = [
+                pa.array(_lists(column) if type_ == "ARRAY<STRING>" else column, type=wanted)
+                for column, type_, wanted in zip(values, types, schema.types, strict=True)
+            ]
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            raise DruidError(f"Druid returned values that do not match the declared types: {error}") from error
+        yield pa.record_batch(arrays, schema=schema)
+
+
+def _lists(column: list[Any]) -> list[Any]:
+    """Druid returns a multi-value with one value as a plain value."""
+    return [value if value is None or isinstance(value, list) else [value] for value in column]
