@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.druid.interval_sets import IntervalSet
     from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
+    from hivedruid.settings import Settings
 
 TIME = "__time"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,14 +105,16 @@ class DruidReader(DataSourceReader):  # type: ignore[misc]
         return {"type": "and", "fields": self._where} if self._where else None
 
     def _file(self, piece: Any) -> Iterator[RecordBatch]:
+        from hivedruid.filesystems import Access, local_copy
         from hivedruid.segments.errors import SegmentError
         from hivedruid.segments.scan import Scan, scan_file
 
         types = self._listed().types
         scan = Scan(tuple((name, types[name]) for name in self._names), self._filter, types)
         try:
-            for batch in scan_file(scan, Path(piece.location), piece.intervals, piece.number, piece.of):
-                yield self._converted(batch)
+            with local_copy(piece.location, Access.of(_settings(self._options))) as path:
+                for batch in scan_file(scan, path, piece.intervals, piece.number, piece.of):
+                    yield self._converted(batch)
         except (SegmentError, OSError) as error:
             raise ValueError(f"segment {piece.id}: {error}") from None
 
@@ -160,12 +163,17 @@ def _cluster(options: Mapping[str, str]) -> DruidCluster:
     """A client of the cluster that the options `druid.*` name."""
     from hivedruid.clients.address import address
     from hivedruid.clients.cluster import DruidCluster
+
+    if "druid.url" not in options:
+        raise ValueError('set the option "druid.url" to the URL of a router or broker')
+    return DruidCluster(address(_settings(options)), progress=lambda _: None, note=lambda _: None)
+
+
+def _settings(options: Mapping[str, str]) -> Settings:
+    """The settings of hivedruid among the options."""
     from hivedruid.settings import Settings
 
-    given = {key: value for key, value in options.items() if key.startswith(("druid.", "hive.", "hivedruid."))}
-    if "druid.url" not in given:
-        raise ValueError('set the option "druid.url" to the URL of a router or broker')
-    return DruidCluster(address(Settings(given)), progress=lambda _: None, note=lambda _: None)
+    return Settings({k: value for k, value in options.items() if k.startswith(("druid.", "hive.", "hivedruid."))})
 
 
 def _readable(types: Mapping[str, str]) -> dict[str, str]:

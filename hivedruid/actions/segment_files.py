@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from hivedruid.actions.model import Action, OverJob
 from hivedruid.actions.select.model import EvaluateLocally
@@ -14,6 +13,7 @@ from hivedruid.actions.statement_plan import StatementPlan
 from hivedruid.engine.capabilities import SegmentStorage
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
+from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
 from hivedruid.setting_types import other_machines
@@ -56,6 +56,11 @@ def _reachable(files: SegmentFiles, settings: Mapping[str, str], mode: str) -> S
     if elsewhere := other_machines(settings):
         problem = f"Spark runs on other machines ({elsewhere}), which may not have access to deep storage"
         return replace(files, problem=problem)
-    if not Path(files.files[0].location).exists():
-        return replace(files, problem=f"{files.files[0].location} does not exist on this machine")
+    place = files.files[0].location
+    try:
+        is_there = open_location(place, Access.of(settings)).exists()
+    except OSError as error:
+        return replace(files, problem=f"cannot access {place}: {error}")
+    if not is_there:
+        return replace(files, problem=f"{place} does not exist{' on this machine' if local_path(place) else ''}")
     return files

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hivedruid.clients import wire
+from hivedruid.clients.load_specs import location
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.clients.segments import Segments, interval
 from hivedruid.druid.interval_sets import intersection
@@ -88,15 +89,6 @@ def write_rows_of(
         cover = parts.get((segment.version, segment.number))
         if cover is None or not cover.contains(segment.start, segment.end):
             raise SegmentReadError("segments were replaced while their rows were read")
-
-
-def location(load_spec: Mapping[str, Any]) -> str | None:
-    """The path or URI of a segment by its loadSpec; None for a type that is not supported."""
-    match load_spec.get("type"):
-        case "local":
-            return str(load_spec["path"])
-        case _:
-            return None
 
 
 def _stored(cluster: DruidCluster, data_source: str) -> list[wire.DataSegment]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from hivedruid.engine.capabilities import SegmentStorage
+from hivedruid.filesystems import Access, local_copy
 from hivedruid.plan.physical import STORED_AS, scan_of
 from hivedruid.plan.segment_files import SegmentFile, SegmentKey
 from hivedruid.segments.errors import SegmentError
@@ -18,13 +19,14 @@ from hivedruid.segments.scan import Scan, scan_file
 
 
 def differences(
-    storage: SegmentStorage, data_source: str, file: SegmentFile, types: Mapping[str, str]
+    storage: SegmentStorage, data_source: str, file: SegmentFile, types: Mapping[str, str], access: Access
 ) -> tuple[int, list[str]]:
     """The number of rows of the file, and what differs. Raises DruidError, ConnectError."""
     read = {name: type_ for name, type_ in types.items() if type_ in STORED_AS}
     scan = Scan(tuple(read.items()), None, {})
     try:
-        batches = list(scan_file(scan, Path(file.location), ((file.start, file.end),)))
+        with local_copy(file.location, access) as place:
+            batches = list(scan_file(scan, place, ((file.start, file.end),)))
     except (SegmentError, OSError) as error:
         return 0, [f"the file cannot be read: {error}"]
     stored = pa.Table.from_batches(batches, scan.schema)

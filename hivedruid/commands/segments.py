@@ -12,10 +12,11 @@ import click
 
 if TYPE_CHECKING:
     from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.filesystems import Access
     from hivedruid.plan.segment_files import SegmentFiles
     from hivedruid.segments.segment import Segment
 
-_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 
 
 _TABLE = click.argument("table")
@@ -57,7 +58,7 @@ def ls(table: str, *, home: Path | None, druid: str | None, layout: str) -> int:
         from hivedruid.druid.interval_sets import iso
         from hivedruid.results import Result, ResultColumn
 
-        with _storage(table, home, druid) as (storage, data_source):
+        with _storage(table, home, druid) as (storage, data_source, _):
             found = _listed(storage, data_source)
             columns = [ResultColumn(name, STRING) for name in ("segment", "start", "end", "location")]
             columns.insert(3, ResultColumn("bytes", BIGINT))
@@ -91,7 +92,7 @@ def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | No
         from hivedruid.commands.segment_diff import differences
         from hivedruid.errors import UsageError
 
-        with _storage(table, home, druid) as (storage, data_source):
+        with _storage(table, home, druid) as (storage, data_source, access):
             known = _listed(storage, data_source)
             files = [file for file in known.files if not ids or file.id in ids]
             if unknown := set(ids) - {file.id for file in files}:
@@ -101,7 +102,7 @@ def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | No
                 )
             differing = 0
             for file in files:
-                rows, found = differences(storage, data_source, file, known.types)
+                rows, found = differences(storage, data_source, file, known.types, access)
                 click.echo(f"{file.id}: {'different' if found else f'equal, {rows:,} rows'}")
                 for text in found:
                     click.echo(f"  {text}")
@@ -113,11 +114,13 @@ def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | No
 
 @segments.command()
 @_PATHS
+@_HOME
 @click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
-def inspect(paths: tuple[Path, ...], *, layout: str) -> int:
+def inspect(paths: tuple[str, ...], *, home: Path | None, layout: str) -> int:
     """Print the columns of segments: types, encodings, distinct values, nulls and sizes.
 
-    A PATH is the folder of a segment, or an index.zip.
+    A PATH is the path or URI of the folder of a segment, or of an index.zip. URIs are read with the home's settings
+    hivedruid.s3.* and hivedruid.azure.*.
     """
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import OK, Diagnostics
@@ -129,7 +132,7 @@ def inspect(paths: tuple[Path, ...], *, layout: str) -> int:
         from hivedruid.segments import inspection
 
         for path in paths:
-            with _opened(path) as segment:
+            with _opened(path, home) as segment:
                 if layout == "table":
                     first, last = map(inspection.iso, inspection.time_range(segment))
                     click.echo(f"{path}: {segment.rows:,} rows from {first} to {last}, {segment.files.size:,} bytes")
@@ -146,8 +149,11 @@ def inspect(paths: tuple[Path, ...], *, layout: str) -> int:
 
 @segments.command()
 @_PATHS
-def verify(paths: tuple[Path, ...]) -> int:
+@_HOME
+def verify(paths: tuple[str, ...], *, home: Path | None) -> int:
     """Read every value of segments, and compare values with bitmaps, and times with the interval.
+
+    A PATH is as in `inspect`.
 
     Exit codes: 0 all segments are intact, 1 some are damaged.
     """
@@ -163,7 +169,7 @@ def verify(paths: tuple[Path, ...]) -> int:
         damaged = 0
         for path in paths:
             try:
-                with _opened(path) as segment:
+                with _opened(path, home) as segment:
                     found = list(problems(segment))
                     click.echo(f"{path}: {'damaged' if found else f'intact, {segment.rows:,} rows'}")
             except HiveDruidError as error:
@@ -178,12 +184,13 @@ def verify(paths: tuple[Path, ...]) -> int:
 
 
 @contextmanager
-def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[SegmentStorage, str]]:
-    """The engine of a home, and the data source of a table of its catalog, or of that name."""
+def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[SegmentStorage, str, Access]]:
+    """The engine of a home, the data source of a table of its catalog or of that name, and the access to storage."""
     from hivedruid.cli import default_home
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.engine.kinds import require, session_kind
     from hivedruid.errors import TableNotFound
+    from hivedruid.filesystems import Access
     from hivedruid.session import Session
 
     with Session(home or default_home(), hiveconf={"druid.url": druid} if druid else {}) as session:
@@ -193,7 +200,7 @@ def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[
         data_source = table.data_source if table is not None and table.has_data_source else name
         if data_source not in session.druid().data_sources():
             raise TableNotFound(f"neither the catalog nor Druid has a table {name}", database="default", name=name)
-        yield require(session.druid(), SegmentStorage), data_source
+        yield require(session.druid(), SegmentStorage), data_source, Access.of(session.settings)
 
 
 def _listed(storage: SegmentStorage, data_source: str) -> SegmentFiles:
@@ -207,16 +214,20 @@ def _listed(storage: SegmentStorage, data_source: str) -> SegmentFiles:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Segment]:
-    """The segment at a path. Raises UsageError if it does not exist, ExecutionError if it cannot be read."""
+def _opened(path: str, home: Path | None) -> Iterator[Segment]:
+    """The segment at a path or URI. Raises UsageError if it does not exist, ExecutionError if it cannot be read."""
+    from hivedruid.cli import default_home
+    from hivedruid.defaults import read
     from hivedruid.errors import ExecutionError, UsageError
+    from hivedruid.filesystems import Access, local_copy, local_path
     from hivedruid.segments.errors import DamagedSegmentError, SegmentError
     from hivedruid.segments.segment import open_segment
 
-    if not path.exists():
+    if (local := local_path(path)) is not None and not local.exists():
         raise UsageError(f"{path} does not exist", hint="name the folder of a segment in deep storage, or an index.zip")
     try:
-        with open_segment(path) as segment:
+        access = Access() if local is not None else Access.of(read(home or default_home()))
+        with local_copy(path, access) as place, open_segment(place) as segment:
             yield segment
     except SegmentError as error:
         hint = None

@@ -102,6 +102,7 @@ def pieces(spans: IntervalSet, files: Iterable[SegmentFile]) -> tuple[Piece, ...
     found: list[Piece] = []
     for file in files:
         within = intersection(spans, ((file.start, file.end),))
-        of = max(1, -(-file.size // PIECE)) if within else 0
+        is_divided = "://" not in file.location  # a zip is unpacked for each piece
+        of = (max(1, -(-file.size // PIECE)) if is_divided else 1) if within else 0
         found += [Piece(file.id, file.location, within, number, of) for number in range(of)]
     return tuple(found)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hivedruid.catalog.table import Table
-from hivedruid.errors import HiveDruidError, PlanError, SparkError
+from hivedruid.errors import HiveDruidError, PlanError, SegmentReadError, SparkError
+from hivedruid.filesystems import Access, local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
@@ -20,6 +21,7 @@ from hivedruid.plan.segment_files import SegmentKey
 from hivedruid.private import private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder
+from hivedruid.setting_types import other_machines
 from hivedruid.spark import (
     failures,
     iceberg,
@@ -141,7 +143,7 @@ class SparkRunner:
         if table.has_snapshots:
             self._drop_iceberg(table)
             return
-        folder = paths.local_path(table.location) if table.location else None
+        folder = local_path(table.location) if table.location else None
         try:
             if folder is not None and folder.is_dir():
                 doomed = folder.rename(folder.with_name(f".{folder.name}.{uuid4().hex}"))
@@ -191,7 +193,8 @@ class SparkRunner:
             with (
                 self._job(job, target) as running,
                 self._status(running.spark, details),
-                self._views(running, job, druid_files),
+                self._handed_over(_segment_locations(job), SegmentReadError) as access,
+                self._views(running, job, druid_files, access),
             ):
                 yield running.spark
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
@@ -245,12 +248,32 @@ class SparkRunner:
             )
 
     @contextmanager
-    def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path]) -> Iterator[None]:
+    def _handed_over(self, locations: Iterable[str], failure: type[HiveDruidError]) -> Iterator[Access]:
+        """How Spark's processes access these locations. Those on this machine may have another environment than this
+        process: for the duration of the block, its secrets are in private files. Raises `failure` without a secret."""
+        access = Access.of(self._settings)
+        if other_machines(self._settings) or all(map(local_path, locations)):
+            yield access
+            return
+        folder = fresh_folder(self._home / "scratch")
+        private_folder(folder.parent)
+        private_folder(folder)
+        try:
+            try:
+                access = access.in_files(folder)
+            except OSError as error:
+                raise failure(str(error)) from error
+            yield access
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @contextmanager
+    def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access) -> Iterator[None]:
         """Create the job's inputs as temporary views for the duration of the block."""
         views: list[str] = []
         try:
             for item in job.inputs:
-                self._frame(running, item, druid_files).createOrReplaceTempView(item.view)
+                self._frame(running, item, druid_files, access).createOrReplaceTempView(item.view)
                 views.append(item.view)
             yield
         finally:
@@ -258,13 +281,15 @@ class SparkRunner:
                 for view in views:
                     running.spark.catalog.dropTempView(view)
 
-    def _frame(self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path]) -> DataFrame:
+    def _frame(
+        self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path], access: Access
+    ) -> DataFrame:
         spark = running.spark
         if isinstance(item, DruidInput):
             frames = []
             if item.files is not None:
                 elsewhere = not running.shares_files
-                frames.append(segment_scans.segment_frame(spark, item.read, item.files, is_elsewhere=elsewhere))
+                frames.append(segment_scans.segment_frame(spark, item.read, item.files, access, is_elsewhere=elsewhere))
             if (path := druid_files.get(item.view)) is not None:
                 rows = spark.read.parquet(str(path)) if running.shares_files else remote.uploaded_rows(spark, path)
                 frames.append(rows)
@@ -341,3 +366,8 @@ class SparkRunner:
             spark.removeProgressHandler(show)
             if shown:
                 self._progress("")
+
+
+def _segment_locations(job: SparkJob) -> list[str]:
+    inputs_ = [item.files for item in job.inputs if isinstance(item, DruidInput) and item.files is not None]
+    return [file.location for scan in inputs_ for file in scan.files]

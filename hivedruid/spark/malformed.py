@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from hivedruid.spark import paths
+from hivedruid.filesystems import local_path
 from hivedruid.spark.rows import stream
 from hivedruid.terminal import printable
 
@@ -78,7 +78,7 @@ def _located(rows: Sequence[tuple[Any, ...]]) -> Iterator[MalformedRow]:
 
 
 def _local(uri: str) -> Path | None:
-    path = paths.local_path(uri)
+    path = local_path(uri)
     return Path(unquote(urlsplit(uri).path)) if path else None
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SemanticError
-
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
-_FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
+from hivedruid.filesystems import local_path
 
 
 def location_of(table: Table) -> str:
@@ -18,14 +16,6 @@ def location_of(table: Table) -> str:
     if not table.location:
         raise PlanError(f"table {table.full_name} has no LOCATION")
     return table.location
-
-
-def local_path(location: str) -> Path | None:
-    """The path on this machine, absolute; None for a location elsewhere (hdfs:, s3a: …)."""
-    text = _FILE_URI.sub("", location, count=1)
-    if text == location and _SCHEME.match(location):
-        return None
-    return Path(text).absolute()
 
 
 def spark_path(table: Table) -> str:

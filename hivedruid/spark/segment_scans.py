@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hivedruid.errors import SegmentReadError
+from hivedruid.filesystems import Access
 from hivedruid.plan.physical import DruidRead
 from hivedruid.plan.segment_files import SegmentScan, pieces
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 
-def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan, *, is_elsewhere: bool) -> DataFrame:
+def segment_frame(
+    spark: SparkSession, read: DruidRead, scan: SegmentScan, access: Access, *, is_elsewhere: bool
+) -> DataFrame:
     """The rows of the segments that the query returns, with its fields in order and their Druid types.
 
     `is_elsewhere`: Spark runs on other machines, where hivedruid may not be installed.
@@ -23,7 +26,7 @@ def segment_frame(spark: SparkSession, read: DruidRead, scan: SegmentScan, *, is
 
     fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
     parts = pieces(read.spans, scan.files)
-    request = Request(fields, read.query.get("filter"), scan.stored, parts)
+    request = Request(fields, read.query.get("filter"), scan.stored, parts, access)
     if not request.pieces:
         return spark.createDataFrame([], request.schema)
     if is_elsewhere:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -21,6 +20,11 @@ if TYPE_CHECKING:
 NAME = "hivedruid_segments"
 PACKAGE = (
     "hivedruid/__init__.py",
+    "hivedruid/errors.py",
+    "hivedruid/filesystems.py",
+    "hivedruid/references.py",
+    "hivedruid/secret_text.py",
+    "hivedruid/secrets.py",
     "hivedruid/segments",
     "hivedruid/spark/__init__.py",
     "hivedruid/spark/segment_source.py",
@@ -40,12 +44,14 @@ SPARK_TYPES = {
 
 @dataclass(frozen=True)
 class Request:
-    """What is read: see `segments.scan.Scan`. `pieces` are values of `plan.segment_files.Piece`."""
+    """What is read: see `segments.scan.Scan`. `pieces` are values of `plan.segment_files.Piece`, `access` is a
+    `filesystems.Access`."""
 
     fields: tuple[tuple[str, str], ...]
     where: Mapping[str, Any] | None
     types: Mapping[str, str]
     pieces: tuple[Any, ...]
+    access: Any
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -76,12 +82,14 @@ class SegmentReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[RecordBatch]:
         """The rows of one piece. Raises RuntimeError, whose message begins with FAILED."""
+        from hivedruid.filesystems import Access, local_copy
         from hivedruid.segments.errors import SegmentError
         from hivedruid.segments.scan import Scan, scan_file
 
         request, piece = self._request, partition.value
         scan = Scan(tuple(tuple(field) for field in request["fields"]), request["where"], request["types"])
         try:
-            yield from scan_file(scan, Path(piece["location"]), piece["intervals"], piece["number"], piece["of"])
+            with local_copy(piece["location"], Access(**request["access"])) as path:
+                yield from scan_file(scan, path, piece["intervals"], piece["number"], piece["of"])
         except (SegmentError, OSError) as error:
             raise RuntimeError(f"{FAILED}{piece['id']}: {error}") from None

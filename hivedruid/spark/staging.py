@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
+from hivedruid.filesystems import local_path
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.private import private_folder
 from hivedruid.spark import failures, paths, writing
@@ -44,7 +45,7 @@ def stage(
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(column.field_name for column in table.columns))
     measures = Measures.of(spec["spec"]["dataSchema"], frame.schema)
-    local = paths.local_path(folder)
+    local = local_path(folder)
     if local is not None:
         _prepare(local, shared=shared)
     try:
@@ -71,7 +72,7 @@ def stage(
 
 def bytes_so_far(folder: str) -> int:
     """The total size of all files in a local folder, including files that are being written."""
-    local = paths.local_path(folder)
+    local = local_path(folder)
     total = 0
     for place, _, names in os.walk(local) if local is not None else ():
         for name in names:
@@ -83,7 +84,7 @@ def bytes_so_far(folder: str) -> int:
 
 
 def _no_room(folder: str, table: Table) -> SparkError:
-    local = paths.local_path(folder)
+    local = local_path(folder)
     room = f", which has {shutil.disk_usage(local.parent).free / 1e6:,.0f} MB free" if local is not None else ""
     return SparkError(
         f"the disk is full: Spark could not stage all rows of {table.full_name} in {folder}{room}",
@@ -115,7 +116,7 @@ def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, 
     """Write the files; returns the values of the measures."""
     from pyspark.sql.connect.functions import expr
 
-    mode = "error" if paths.local_path(folder) is None else "append"
+    mode = "error" if local_path(folder) is None else "append"
 
     def write(measured: DataFrame) -> None:
         rows = measured.where(f"{TIME} IS NOT NULL") if skip_timeless else measured
@@ -148,7 +149,7 @@ def _staged(frame: DataFrame, measures: Measures, folder: str) -> DataFrame:
 
     wanted = {TIME_COLUMN, *measures.values}
     schema = StructType([field for field in frame.schema if field.name in wanted])
-    local = paths.local_path(folder)
+    local = local_path(folder)
     source = paths.escaped(local) if local is not None else folder
     rows = frame.sparkSession.read.schema(schema).option("mode", "FAILFAST").json(source)
     return rows.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))

@@ -12,6 +12,7 @@ from uuid import uuid4
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
+from hivedruid.filesystems import local_path
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
@@ -64,7 +65,7 @@ def write_iceberg(
 def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     """Add files to the table's LOCATION, or replace the folder after all files are written."""
     location = paths.location_of(table)
-    path = paths.local_path(location)
+    path = local_path(location)
     if path is None:
         if overwrite:
             raise UnsupportedError(

@@ -194,7 +194,8 @@ def _iceberg_token(table: Table, spark: SparkRunner) -> str:
 
 def _files_state(table: Table, definition: str) -> SourceState:
     """Names, sizes and times of the files at a LOCATION on this machine."""
-    from hivedruid.spark.paths import local_path, location_of
+    from hivedruid.filesystems import local_path
+    from hivedruid.spark.paths import location_of
 
     path = local_path(location_of(table))
     if path is None:

@@ -60,5 +60,7 @@ def test_a_segment_without_metadata_was_replaced() -> None:
 
 def test_deep_storage_of_another_type() -> None:
     found = located([visible(0, 1)], [stored(0, 1, type="s3_zip", bucket="b", key="k")])
+    assert places(found) == [(0, 1, "s3://b/k")]
+    found = located([visible(0, 1)], [stored(0, 1, type="c*", path="x")])
     assert found is not None
-    assert (found.files, found.problem) == ((), "deep storage of type s3_zip is not supported")
+    assert (found.files, found.problem) == ((), "deep storage of type c* is not supported")

@@ -16,7 +16,7 @@ READ = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from hivedruid.spark import segment_source
-request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "pieces": []}
+request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "pieces": [], "access": {}}
 reader = segment_source.SegmentReader(request)
 piece = {"id": "x", "location": sys.argv[2], "intervals": [[-2**62, 2**62]], "number": 0, "of": 1}
 rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition(piece)))

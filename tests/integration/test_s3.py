@@ -1,0 +1,139 @@
+"""Deep storage in S3: a real Druid keeps its segments in a real S3 server, where hivedruid reads and writes them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hivedruid.filesystems import Access, local_copy, open_location
+from hivedruid.local.state import LocalServices
+from hivedruid.segments.segment import open_segment
+from tests.support.ingestion import IngestionHome
+from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, druid_in_s3, s3_server
+from tests.unit.segments.made import ZIPS
+
+pytestmark = pytest.mark.spark
+
+READ = "druid.segments: read from"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory, server: S3Server) -> Iterator[LocalServices]:
+    with druid_in_s3(tmp_path_factory.mktemp("druid"), server) as running:
+        yield running
+
+
+@pytest.fixture
+def home(tmp_path: Path, services: LocalServices, server: S3Server) -> Iterator[IngestionHome]:
+    """Spark reads all rows from segment files: Druid has no md5()."""
+    files = {"hivedruid.druid.read": "segments", "hivedruid.local.evaluation.max.rows": "0"}
+    made = IngestionHome(tmp_path / "home", services, **server.settings, **files)
+    yield made
+    made.close()
+
+
+def table(home: IngestionHome, name: str) -> str:
+    home.sources[name] = name
+    home.run(
+        f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, s string, n bigint) STORED BY 'druid' TBLPROPERTIES"
+        f" ('druid.datasource'='{name}', 'druid.segment.granularity'='DAY', 'druid.rollup'='false')"
+    )
+    return name
+
+
+def values(count: int) -> str:
+    """Rows of two days."""
+    return ", ".join(f"(timestamp '2024-01-0{1 + n % 2} 00:00:{n:02}', 's{n % 3}', {n})" for n in range(count))
+
+
+def test_files_and_folders(server: S3Server, tmp_path: Path) -> None:
+    """Names, sizes above and below that of a part of an upload, and what does not exist."""
+    source, back = tmp_path / "source", tmp_path / "back"
+    folder = server.location("files/a b:50%")
+    assert not folder.exists()
+    for name, size in (("empty", 0), ("small+é", 1000), ("large", 12 << 20)):
+        source.write_bytes(b"x" * size)
+        (folder / name).write_from(source)
+        (folder / name).read_into(back)
+        assert back.read_bytes() == source.read_bytes()
+    assert folder.is_folder()
+    assert folder.names() == ["empty", "large", "small+é"]
+    (folder / "large").remove()
+    (folder / "large").remove()
+    assert server.keys("files") == ["files/a b:50%/empty", "files/a b:50%/small+é"]
+    folder.remove()
+    assert server.keys("files") == []
+    with pytest.raises(FileNotFoundError):
+        (folder / "large").read_into(back)
+
+
+def test_segments_as_zip_and_as_folder(server: S3Server, tmp_path: Path) -> None:
+    zipped = server.location("one/index.zip")
+    zipped.write_from(ZIPS[0])
+    shutil.unpack_archive(ZIPS[0], tmp_path)
+    for path in tmp_path.iterdir():
+        (server.location("two/index") / path.name).write_from(path)
+    for place in (zipped.uri, f"s3://{BUCKET}/two/index/", f"s3a://{BUCKET}/one"):
+        with local_copy(place, server.access) as path, open_segment(path) as segment:
+            assert segment.rows == 300
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"s3_secret_key": "file:/none"}, "cannot read /none"),
+        ({"s3_secret_key": "env:WRONG"}, "ACCESS_DENIED"),
+        ({"s3_access_key": ""}, "ACCESS_DENIED"),
+    ],
+)
+def test_without_access(server: S3Server, changes: dict[str, str], error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WRONG", "hunter3")
+    access = Access(**{**server.access.__dict__, **changes})
+    with pytest.raises(OSError, match=error) as caught:
+        open_location(f"s3://{BUCKET}/one/index.zip", access).exists()
+    assert "hunter" not in str(caught.value)
+
+
+def test_spark_reads_segments_of_druid(home: IngestionHome, server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = table(home, "of_druid")
+    home.run("SET hivedruid.druid.write=native")
+    home.run(f"INSERT INTO {name} VALUES {values(9)}")
+    assert [key.rpartition("/")[2] for key in server.keys(f"{BASE_KEY}/{name}")] == ["index.zip"] * 2
+    monkeypatch.setenv("OF_THIS_PROCESS", SECRET)  # Spark's server was started before
+    home.run("SET hivedruid.s3.secret.key=env:OF_THIS_PROCESS")
+    query = f"SELECT n, md5(s) FROM {name} WHERE s = 's1'"
+    plan = "\n".join(str(row["Explain"]) for row in home.run(f"EXPLAIN {query}"))
+    assert f"{READ} 2 files" in plan
+    assert SECRET not in plan
+    assert sorted(row["n"] for row in home.run(query)) == [1, 4, 7]
+    assert home.notes == []
+    assert not [*(home.folder / "scratch").glob("*")]
+
+
+@pytest.mark.parametrize("mode", ["auto", "segments"])
+def test_segments_that_cannot_be_read(home: IngestionHome, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = table(home, f"unread_{mode}")
+    home.run("SET hivedruid.druid.write=native")
+    home.run(f"INSERT INTO {name} VALUES {values(4)}")
+    home.notes.clear()
+    home.run(f"SET hivedruid.druid.read={mode}")
+    monkeypatch.setattr("hivedruid.actions.segment_files.WORTH", 1)
+    monkeypatch.setenv("WRONG", "hunter3")
+    for reference, reason in (("env:WRONG", "ACCESS_DENIED"), ("env:UNSET", "UNSET, which is not set")):
+        home.run(f"SET hivedruid.s3.secret.key={reference}")
+        assert sorted(row["n"] for row in home.run(f"SELECT n, md5(s) FROM {name}")) == [0, 1, 2, 3]
+        if mode == "segments":
+            (note,) = home.notes
+            assert reason in note
+            assert note.endswith("; reading the rows with queries")
+            assert "hunter" not in note
+        home.notes.clear()

@@ -1,0 +1,132 @@
+"""A real S3 server, S3Proxy, and a Druid whose deep storage is in it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivedruid.filesystems import Access, Location, open_location
+from hivedruid.local import artifacts, services
+from hivedruid.local.artifacts import Artifact
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.java import java_command
+from hivedruid.local.processes import choose_port
+from hivedruid.local.services import properties
+from hivedruid.local.state import HOST, LocalServices
+
+LOCK = Path(__file__).with_suffix(".json")
+"""The server, and Druid's extension: the newest in the repository is older than Druid, and works with it."""
+BUCKET = "druid"
+BASE_KEY = "deep/segments"
+KEY, SECRET = "reader", "hunter2-of-s3"
+PATIENCE = 60.0
+"""Timeout of the server's start in seconds."""
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """A running server with a bucket; `folder` has a file with each of the two keys."""
+
+    endpoint: str
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings of hivedruid for it."""
+        return {
+            "hivedruid.s3.endpoint": self.endpoint, "hivedruid.s3.region": "us-east-1",
+            "hivedruid.s3.access.key": f"file:{self.folder / 'key'}",
+            "hivedruid.s3.secret.key": f"file:{self.folder / 'secret'}",
+        }  # fmt: skip
+
+    @property
+    def access(self) -> Access:
+        return Access.of(self.settings)
+
+    def location(self, path: str) -> Location:
+        return open_location(f"s3://{BUCKET}/{path}", self.access)
+
+    def keys(self, prefix: str) -> list[str]:
+        """The objects below a prefix."""
+        from pyarrow.fs import FileSelector, FileType
+
+        selector = FileSelector(f"{BUCKET}/{prefix}", recursive=True, allow_not_found=True)
+        found = self.location("").system.get_file_info(selector)
+        return sorted(info.path.removeprefix(f"{BUCKET}/") for info in found if info.type == FileType.File)
+
+
+def locked(name: str) -> Artifact:
+    return Artifact(**json.loads(LOCK.read_text(encoding="utf-8"))[name])
+
+
+@contextmanager
+def s3_server(folder: Path) -> Iterator[S3Server]:
+    """A server with its data in a folder."""
+    (folder / "data" / BUCKET).mkdir(parents=True)
+    for name, value in (("key", KEY), ("secret", SECRET)):
+        (folder / name).write_text(value)
+    server = S3Server(f"http://{HOST}:{choose_port(None, ())}", folder)
+    configuration = folder / "s3proxy.conf"
+    configuration.write_text(properties({
+        "s3proxy.endpoint": server.endpoint, "s3proxy.authorization": "aws-v2-or-v4",
+        "s3proxy.identity": KEY, "s3proxy.credential": SECRET, "jclouds.provider": "filesystem-nio2",
+        "jclouds.filesystem.basedir": folder / "data", "jclouds.identity": "x", "jclouds.credential": "x",
+    }))  # fmt: skip
+    (jar,) = artifacts.resolve([locked("s3proxy")])
+    command = [str(java_command()), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", str(jar)]
+    command += ["org.gaul.s3proxy.Main", "--properties", str(configuration)]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        _await(server, process)
+        yield server
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _await(server: S3Server, process: subprocess.Popen[bytes]) -> None:
+    port = int(server.endpoint.rpartition(":")[2])
+    end = time.monotonic() + PATIENCE
+    while True:
+        assert process.poll() is None, (server.folder / "log").read_text()
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        else:
+            return
+
+
+@contextmanager
+def druid_in_s3(home: Path, server: S3Server) -> Iterator[LocalServices]:
+    """A cluster without Kafka, whose deep storage is in the server's bucket."""
+    common, group = services._common, artifacts.locked_group
+
+    def with_s3(*arguments: Any) -> dict[str, object]:
+        return {
+            **common(*arguments), "druid.storage.type": "s3", "druid.storage.bucket": BUCKET,
+            "druid.storage.baseKey": BASE_KEY, "druid.storage.disableAcl": "true", "druid.s3.accessKey": KEY,
+            "druid.s3.secretKey": SECRET, "druid.s3.endpoint.url": server.endpoint, "druid.s3.protocol": "http",
+            "druid.s3.endpoint.signingRegion": "us-east-1", "druid.s3.enablePathStyleAccess": "true",
+        }  # fmt: skip
+
+    cluster = LocalCluster(home, heap="small")
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(services, "_common", with_s3)
+            patch.setattr(artifacts, "locked_group", lambda name: (*group(name), locked("druid-s3-extensions")))
+            running = cluster.up(kafka=False)
+        yield running
+    finally:
+        cluster.down(clean=True)
