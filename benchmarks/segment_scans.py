@@ -12,15 +12,11 @@ removed.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import tempfile
 import time
 from contextlib import closing
-from pathlib import Path
 
-from benchmarks.segments import FIRST, SHAPES, rows_of, write_all
-from hivedruid.local.cluster import LocalCluster
+from benchmarks.segments import FIRST, SHAPES, rows_of, started, write_all
 from hivedruid.session import Session
 from tests.support.cluster import Cluster
 from tests.support.publish import publish
@@ -76,20 +72,11 @@ def compare(session: Session, cluster: Cluster, shape: str, rows: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--heap", default="default")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hivedruid-scans-") as folder:
-        local = LocalCluster(Path(folder) / "home", heap=options.heap)
-        try:
-            services = local.up(kafka=False)
-            conf = {"druid.url": services.broker, "druid.coordinator.url": services.coordinator}
-            with Session(local.home, hiveconf=conf) as session:
-                for shape in SHAPES:
-                    compare(session, Cluster(local.home, services, False), shape, options.rows)
-        finally:
-            local.down(clean=True)
+    with started(__doc__) as (cluster, rows):
+        conf = {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
+        with Session(cluster.home, hiveconf=conf) as session:
+            for shape in SHAPES:
+                compare(session, cluster, shape, rows)
     return 0
 
 

@@ -22,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hivedruid.catalog.types import BIGINT, DOUBLE, STRING
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.overlord import Overlord
 from hivedruid.local.cluster import LocalCluster
-from hivedruid.plan.physical import DruidRead, Field
+from hivedruid.plan.physical import scan_of
 from hivedruid.segments.segment import open_segment
 from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, write_segment
 from tests.support.cluster import Cluster
@@ -60,7 +59,6 @@ SHAPES = {
 }  # fmt: skip
 METRICS = {"added", "deleted", "delta", "delay", "taxi", "fuel"}
 DRUID = {pa.int64(): "LONG", pa.float64(): "DOUBLE", pa.string(): "STRING"}
-HIVE = {"LONG": BIGINT, "DOUBLE": DOUBLE, "STRING": STRING}
 
 
 def rows_of(shape: str, rows: int) -> pa.Table:
@@ -147,13 +145,9 @@ def _count(druid: DruidCluster, name: str) -> int:
 
 def scan(druid: DruidCluster, name: str, table: pa.Table) -> int:
     """Read all rows with a scan into Arrow, as Parquet files for Spark are made."""
-    fields = tuple(Field(f.name, HIVE[DRUID[f.type]]) for f in table.schema)
-    query = {
-        "queryType": "scan", "dataSource": name, "intervals": ["2024-01-01/2024-01-02"],
-        "columns": table.column_names, "resultFormat": "compactedList",
-    }  # fmt: skip
+    whole = scan_of(name, ((FIRST, FIRST + DAY),), {field.name: DRUID[field.type] for field in table.schema})
     with tempfile.NamedTemporaryFile() as file:
-        druid.write_parquet(DruidRead(query, fields), table.column_names, Path(file.name))
+        druid.write_parquet(whole, table.column_names, Path(file.name))
     return table.num_rows
 
 
@@ -262,20 +256,25 @@ def compare(druid: DruidCluster, shape: str, rows: int, folder: Path) -> None:
     print(f"  memory  reading {used / size:.1f} x, writing {written / size:.1f} x the size of a segment")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+@contextmanager
+def started(description: str | None) -> Iterator[tuple[Cluster, int]]:
+    """A new cluster for the command line's options, without Kafka, and the number of rows; deleted afterwards."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--heap", default="default")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hivedruid-segments-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hivedruid-benchmark-") as folder:
         local = LocalCluster(Path(folder) / "home", heap=options.heap)
         try:
-            services = local.up(kafka=False)
-            with closing(Cluster(local.home, services, False).druid()) as druid:
-                for shape in SHAPES:
-                    compare(druid, shape, options.rows, Path(folder))
+            yield Cluster(local.home, local.up(kafka=False), False), options.rows
         finally:
             local.down(clean=True)
+
+
+def main() -> int:
+    with started(__doc__) as (cluster, rows), closing(cluster.druid()) as druid:
+        for shape in SHAPES:
+            compare(druid, shape, rows, cluster.home.parent)
     print(f"highest memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB")
     return 0
 

@@ -15,16 +15,13 @@ from hivedruid.clients.analyses import Analyses
 from hivedruid.jobs.load import NoJournal
 from tests.support.ingestion import IngestionHome, record, until
 from tests.support.loads import MakeLoad, ingest
-from tests.support.proxy import proxy
+from tests.support.proxy import Sent, proxy, recording
 from tests.support.staged import DAY, NEW_YEAR, stage, task
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
-
-Sent = list[str]
-"""The path of each request to the broker."""
 
 
 @pytest.fixture
@@ -35,13 +32,7 @@ def sent() -> Sent:
 @pytest.fixture
 def watched(druid: DruidCluster, cluster: Cluster, sent: Sent) -> Iterator[DruidCluster]:
     """A client whose requests to the broker are recorded in `sent`."""
-
-    def recorded(what: str, method: str, path: str) -> bool:
-        if what == "request":
-            sent.append(path.partition("?")[0])
-        return False
-
-    with proxy(cluster.services.broker, recorded) as broker, closing(client_of(druid, broker)) as made:
+    with proxy(cluster.services.broker, recording(sent)) as broker, closing(client_of(druid, broker)) as made:
         made.schema("no_such_data_source")  # checks the version
         sent.clear()
         yield made

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +18,11 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.operations.change_store import Changes
 from tests.support import killed
 from tests.support.ingestion import Feed, IngestionHome, until
+from tests.support.lives import AT_ONCE, at_every_moment
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
-
-AT_ONCE = 4
-"""Concurrent runs: each of them needs one of Druid's four task slots."""
 
 
 class Life:
@@ -98,11 +94,7 @@ def lives(cluster: Cluster, topics: Topics, tmp_path: Path) -> Callable[[Callabl
             return test(made, moment)
 
     def run(test: Callable[[Life, int], bool]) -> None:
-        moments = count(1)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            while all([*pool.map(lambda _: one(test, next(moments)), range(AT_ONCE))]):
-                pass
-        assert next(moments) > 2 * AT_ONCE, "no statement has so few moments"
+        assert at_every_moment(lambda moment: one(test, moment)) > AT_ONCE, "no statement has so few moments"
 
     return run
 

@@ -1,25 +1,23 @@
-"""hivedruid is killed -9 at every moment of an ingestion of staged rows into a cluster, and the job is resumed, or
-cancelled.
+"""hivedruid is killed -9 at every moment of an ingestion of staged rows, or of the publishing of segments that Spark
+built, and the job is resumed or cancelled.
 
 Rows are neither lost nor duplicated, and nothing is left of the job. (In between Druid may have loaded some of its
-segments, each of one day.) The moments before, in which rows are staged, are in tests/unit/spark/test_jobs_killed.py.
+segments, each of one day.) The moments before, in which rows are staged, are in tests/unit/spark/test_jobs_killed.py;
+what only one way of writing does is in test_native_jobs.py and test_segment_jobs.py.
 """
 
 from __future__ import annotations
 
-import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hivedruid.clients.overlord import TASK
-from hivedruid.errors import ExecutionError, SemanticError
+from hivedruid.errors import SemanticError
 from tests.support import killed
 from tests.support.job_homes import clone, run, unfinished
-from tests.support.lives import AT_ONCE, Life, Stage, Values, lives
+from tests.support.lives import Life, Stage, Values, at_every_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +25,17 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
 SUBMIT = f"POST {TASK}"
+SENT = {"native": SUBMIT, "segments": "POST /druid/indexer/v1/action"}
+"""The moment in which Druid has been asked to publish the rows."""
+FEWEST = {"native": 8, "segments": 12}
+"""The moments of the shortest job."""
 
 
-@pytest.fixture(scope="module")
-def stage(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    made = Stage(tmp_path_factory.mktemp("staged"), cluster)
+@pytest.fixture(scope="module", params=["native", pytest.param("segments", marks=pytest.mark.spark)])
+def stage(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    made = Stage(tmp_path_factory.mktemp("staged"), cluster, way=request.param)
     yield made
     made.end()
 
@@ -46,29 +50,7 @@ def test_insert_and_overwrite(stage: Stage, tmp_path: Path) -> None:
         overwritten = life.write(stage.other, moment, now)
         return inserted or cancelled or overwritten
 
-    assert lives(is_killed) >= 8, "no job has so few moments"
-
-
-def test_cancel_while_segments_are_being_loaded(stage: Stage, tmp_path: Path) -> None:
-    """A historical that was told to load a segment goes on with that, and shows its rows, after the segment is taken
-    back."""
-
-    def later(_: int) -> list[Values]:
-        life = Life(stage, tmp_path)
-        home = life.home(stage.first)
-        assert life.killed(home, "move published").killed
-        with life.session(home) as session:
-            (job,) = unfinished(session)
-            run(session, f"CANCEL JOB '{job['id']}'")
-            end = monotonic() + 2.0
-            seen = []
-            while monotonic() < end:
-                seen.append(life.rows(session))
-        return seen
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for seen in pool.map(later, range(4 * AT_ONCE)):
-            assert seen == [[]] * len(seen)
+    assert at_every_moment(is_killed) >= FEWEST[stage.way], "no job has so few moments"
 
 
 def test_create_table_as(stage: Stage, tmp_path: Path) -> None:
@@ -84,15 +66,15 @@ def test_create_table_as(stage: Stage, tmp_path: Path) -> None:
             life.check(session, home, [0, 1, 2], "c_t")
         return outcome.killed
 
-    assert lives(is_killed) >= 8, "no job has so few moments"
+    assert at_every_moment(is_killed) >= FEWEST[stage.way], "no job has so few moments"
 
 
-def test_statements_are_said_again(stage: Stage, tmp_path: Path) -> None:
-    """Their rows are in Druid's hands: they are not computed again, and do not come twice."""
+def test_statements_are_rerun(stage: Stage, tmp_path: Path) -> None:
+    """Their rows are staged: they are not computed again, and are written once."""
     life = Life(stage, tmp_path)
     life.token = stage.tokens[0]  # the texts have it
     expected: Values = []
-    for of, moment in ((stage.first, SUBMIT), (stage.more, "move published"), (stage.other, "move verified")):
+    for of, moment in ((stage.first, SENT[stage.way]), (stage.more, "move published"), (stage.other, "move verified")):
         home = clone(of.home, tmp_path / moment.replace("/", "_"))
         assert life.killed(home, moment).killed
         again = killed.run(home, stage.conf, of.statement)
@@ -104,28 +86,8 @@ def test_statements_are_said_again(stage: Stage, tmp_path: Path) -> None:
             assert [job["state"] for job in run(session, "SHOW JOBS")] == ["cleaned"]
 
 
-def test_a_task_that_fails_is_submitted_again(stage: Stage, tmp_path: Path) -> None:
-    """Druid's machines do not see the staged files; later they do."""
-    life = Life(stage, tmp_path)
-    home = life.home(stage.first)
-    with life.session(home) as session:
-        (job,) = unfinished(session)
-        resume = f"RESUME JOB '{job['id']}'"
-        hidden = shutil.move(home / "staging" / job["id"], tmp_path / "hidden")
-        with pytest.raises(ExecutionError):
-            run(session, resume)
-        (failed,) = unfinished(session)
-        assert (failed["state"], failed["running"]) == ("staged", "no")
-        assert failed["error"]
-        problems = [row for row in run(session, "SHOW PROBLEMS") if row["subject"] == job["table"]]
-        assert [(row["problem"], row["repair"]) for row in problems] == [("job failed", resume)]
-        shutil.move(hidden, home / "staging" / job["id"])
-        run(session, resume)
-        life.check(session, home, [0, 1, 2])
-
-
 def test_cancel_ends_the_job_of_another_session(stage: Stage, tmp_path: Path) -> None:
-    """It is told so, and nothing of the job is left."""
+    """That session reports it, and nothing of the job is left."""
     life = Life(stage, tmp_path)
     home = life.home(stage.first)
     with life.session(home) as session:

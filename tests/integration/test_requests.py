@@ -13,10 +13,7 @@ from hivedruid.clients.cluster import DruidCluster
 from hivedruid.jobs.load import NoJournal
 from tests.support.cluster import Cluster
 from tests.support.loads import MakeLoad
-from tests.support.proxy import proxy
-
-Sent = list[tuple[str, str]]
-"""Method and path of each request, without the parameters."""
+from tests.support.proxy import Sent, proxy, recording
 
 
 @pytest.fixture
@@ -27,14 +24,8 @@ def sent() -> Sent:
 @pytest.fixture
 def watched(druid: DruidCluster, cluster: Cluster, sent: Sent) -> Iterator[DruidCluster]:
     """A client whose requests are recorded in `sent`."""
-
-    def recorded(what: str, method: str, path: str) -> bool:
-        if what == "request":
-            sent.append((method, path.partition("?")[0]))
-        return False
-
-    services = cluster.services
-    with proxy(services.broker, recorded) as broker, proxy(services.coordinator, recorded) as coordinator:
+    services, record = cluster.services, recording(sent)
+    with proxy(services.broker, record) as broker, proxy(services.coordinator, record) as coordinator:
         address = replace(druid.address, broker=broker, coordinator=coordinator, overlord=coordinator)
         with closing(DruidCluster(address, progress=druid.progress, note=druid.note)) as made:
             yield made

@@ -37,7 +37,7 @@ class Stage:
     """The homes, all with a table t_<token>, which every life calls otherwise."""
 
     def __init__(self, folder: Path, cluster: Cluster, *, way: str = "native") -> None:
-        self.cluster = cluster
+        self.cluster, self.way = cluster, way
         self.conf = {**conf_of(cluster.services), "hivedruid.druid.write": way}
         self.deep_storage = cluster.home / "local" / "data" / "segments"
         self.tokens = [uuid4().hex[:12]]
@@ -135,11 +135,10 @@ class Life:
         assert self.rows(session, table) == expected
 
 
-def lives(is_killed: Callable[[int], bool]) -> int:
-    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few
-    less."""
+def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE) -> int:
+    """Run a life for every moment until one ends without being killed; returns the number of moments, or a few less."""
     moments = count(1)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while all([*pool.map(lambda _: is_killed(next(moments)), range(AT_ONCE))]):
+    with ThreadPoolExecutor(at_once) as pool:
+        while all([*pool.map(lambda _: is_killed(next(moments)), range(at_once))]):
             pass
-    return next(moments) - AT_ONCE
+    return next(moments) - at_once

@@ -12,6 +12,20 @@ from urllib.parse import urlsplit
 Seen = Callable[[str, str, str], bool]
 """(`request` or `answer`, method, path) → whether the connection is closed here, without a response."""
 
+Sent = list[tuple[str, str]]
+"""Method and path of each request, without the parameters."""
+
+
+def recording(sent: Sent) -> Seen:
+    """Adds each request to `sent`, and closes no connection."""
+
+    def record(what: str, method: str, path: str) -> bool:
+        if what == "request":
+            sent.append((method, path.partition("?")[0]))
+        return False
+
+    return record
+
 
 @contextmanager
 def proxy(url: str, ends: Seen) -> Iterator[str]:

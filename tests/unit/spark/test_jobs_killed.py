@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from hivedruid.spark import server
 from tests.support import killed
 from tests.support.ingestion import until
 from tests.support.job_homes import clone, leftovers, run, unfinished
+from tests.support.lives import at_every_moment
 
 AT_ONCE = 2
 Values = list[int]
@@ -138,16 +137,6 @@ class Life:
         assert leftovers(self.home) == []
 
 
-def lives(is_killed: Callable[[int], bool]) -> int:
-    """Run a life for every moment until one says that all moments are behind; how many moments there are, or a few
-    less."""
-    moments = count(1)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while all([*pool.map(lambda _: is_killed(next(moments)), range(AT_ONCE))]):
-            pass
-    return next(moments) - AT_ONCE
-
-
 @pytest.mark.parametrize("statement", [MULTI, CREATE], ids=["multi-insert", "create table as"])
 def test_at_every_moment(template: Path, tmp_path: Path, statement: Statement) -> None:
     def is_killed(moment: int) -> bool:
@@ -163,7 +152,7 @@ def test_at_every_moment(template: Path, tmp_path: Path, statement: Statement) -
         life.say_again()
         return True
 
-    assert lives(is_killed) > 6 * len(statement.new), "no statement has so few moments"
+    assert at_every_moment(is_killed, at_once=AT_ONCE) > 6 * len(statement.new), "no statement has so few moments"
 
 
 MANY = 400_000

@@ -7,10 +7,7 @@ completes the view, and no answer was ever wrong.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,6 +16,7 @@ from hivedruid.errors import SemanticError
 from hivedruid.session import Session
 from tests.support import killed
 from tests.support.job_homes import Row, clone, leftovers, run, unfinished
+from tests.support.lives import at_every_moment
 
 AT_ONCE = 2
 QUERY = "SELECT k, sum(n) AS s FROM src GROUP BY k ORDER BY k"
@@ -100,15 +98,6 @@ def explained(session: Session) -> list[str]:
     return [str(row["Explain"]) for row in run(session, f"EXPLAIN EXTENDED {QUERY}")]
 
 
-def lives(is_killed: Callable[[int], bool]) -> int:
-    """Run a life for every moment until one ends by itself; returns about how many moments there are."""
-    moments = count(1)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while all([*pool.map(lambda _: is_killed(next(moments)), range(AT_ONCE))]):
-            pass
-    return next(moments) - AT_ONCE
-
-
 @VIEWS
 def test_rebuild(template: Path, tmp_path: Path, view: View) -> None:
     def is_killed(moment: int) -> bool:
@@ -125,7 +114,7 @@ def test_rebuild(template: Path, tmp_path: Path, view: View) -> None:
         life.check(NEW)
         return outcome.killed
 
-    assert lives(is_killed) > 3, "no statement has so few moments"
+    assert at_every_moment(is_killed, at_once=AT_ONCE) > 3, "no statement has so few moments"
 
 
 @VIEWS
@@ -141,4 +130,4 @@ def test_create(template: Path, tmp_path: Path, view: View) -> None:
         life.check(OLD)
         return outcome.killed
 
-    assert lives(is_killed) > 3, "no statement has so few moments"
+    assert at_every_moment(is_killed, at_once=AT_ONCE) > 3, "no statement has so few moments"
