@@ -136,8 +136,10 @@ def _unnest(unnest: DruidUnnest, render: Render, zone: str) -> Source:
 def with_unnest_filters(source: Below, terms: list[Rex]) -> tuple[Below, list[Rex]]:
     """The source with conditions on elements moved to their `unnest`, and the remaining conditions."""
     if isinstance(source, DruidJoin):
+        if not isinstance(source.first, DruidUnnest):
+            return source, terms
         left, terms = with_unnest_filters(source.left, terms)
-        return source if left is source.left else replace(source, left=left), terms
+        return replace(source, left=left), terms
     if not isinstance(source, DruidUnnest):
         return source, terms
     mine = [t for t in terms if refs(t) == {source.element.id}]
@@ -150,7 +152,7 @@ def with_unnest_filters(source: Below, terms: list[Rex]) -> tuple[Below, list[Re
 def elements_of(source: Below) -> set[str]:
     """Ids of the columns that an `unnest` produces."""
     if isinstance(source, DruidJoin):
-        return elements_of(source.left)
+        return elements_of(source.first)
     return {source.element.id} | elements_of(source.input) if isinstance(source, DruidUnnest) else set()
 
 
@@ -204,7 +206,7 @@ def narrowed(source: Below, used: set[str]) -> Below:
 
 
 def _narrowed_side(side: DruidQuery | Values, used: set[str]) -> DruidQuery | Values:
-    if not isinstance(side, DruidQuery) or all(c.id in used for c in side.columns):
+    if not isinstance(side, DruidQuery) or side.ids <= used:
         return side
     kept = [(c, e) for c, e in zip(side.columns, side.exprs, strict=True) if c.id in used]
     kept = kept or [(side.columns[0], side.exprs[0])]

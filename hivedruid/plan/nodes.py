@@ -38,6 +38,11 @@ class Node:
 
     columns: tuple[PlanColumn, ...]
 
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of the columns."""
+        return frozenset(column.id for column in self.columns)
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         return ()
@@ -279,6 +284,11 @@ class DruidJoin(Node):
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (self.left, self.right)
+
+    @cached_property
+    def first(self) -> TableScan | DruidUnion | DruidUnnest | DruidQuery:
+        """What the first of a chain of joins reads on its left."""
+        return self.left.first if isinstance(self.left, DruidJoin) else self.left
 
     @cached_property
     def rendered(self) -> dict[str, Any]:
