@@ -42,8 +42,11 @@ def private_home(home: Path) -> None:
 
 def _close(path: os.DirEntry[str] | Path) -> bool:
     """Remove the permissions of others, if this process may change them; returns whether it did."""
-    status = path.stat(follow_symlinks=False)
-    if not status.st_mode & 0o077 or stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid():
+    try:
+        status = path.stat(follow_symlinks=False)
+        if not status.st_mode & 0o077 or stat.S_ISLNK(status.st_mode) or status.st_uid != os.geteuid():
+            return False
+        Path(path).chmod(stat.S_IMODE(status.st_mode) & 0o700)
+    except FileNotFoundError:  # SQLite removes its log when the last process closes the catalog
         return False
-    Path(path).chmod(stat.S_IMODE(status.st_mode) & 0o700)
     return True

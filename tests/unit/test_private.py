@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -15,6 +17,7 @@ from hivedruid import defaults, notices
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 from hivedruid.iceberg import home_catalog
+from hivedruid.private import private_home
 from hivedruid.session import Session
 from hivedruid.spark import server, staging
 
@@ -135,3 +138,22 @@ def test_a_folder_with_other_things_is_no_home_alone(tmp_path: Path) -> None:
 def test_defaults_make_a_private_home(tmp_path: Path) -> None:
     defaults.write(tmp_path / "home", {"druid.url": "local"})
     assert open_to_others(tmp_path / "home") == []
+
+
+def test_files_that_another_process_removes_meanwhile(tmp_path: Path) -> None:
+    """SQLite removes the log of the catalog when the last process closes it."""
+    log, ended = tmp_path / "catalog.sqlite-wal", Event()
+
+    def come_and_go() -> None:
+        while not ended.is_set():
+            log.touch(0o644)
+            log.unlink()
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(come_and_go)
+        try:
+            for _ in range(2000):
+                private_home(tmp_path)
+        finally:
+            ended.set()
+        other.result()
