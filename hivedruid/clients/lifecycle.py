@@ -38,6 +38,8 @@ FAILED_TASKS = 2
 """The number of failed tasks after which START gives up: Druid replaces a single failed task."""
 BAD_RUNS = 20.0
 """Seconds to wait for a supervisor that reports errors."""
+REPORTED = 30.0
+"""Seconds to wait for running tasks to report that they read; not every runner of tasks passes their reports on."""
 TASK_TYPE = "index_kafka"
 _DONE = ("is already suspended", "is already running")
 """The messages of SupervisorResource for a repeated request whose first response was lost."""
@@ -387,6 +389,7 @@ class _Running:
         self.runner = runner
         self.known = frozenset(known)
         self.fails = Patience(BAD_RUNS)
+        self.starts = Patience(REPORTED)
         self.io: Mapping[str, Any] = {}
 
     def is_reached(self) -> bool:
@@ -404,7 +407,10 @@ class _Running:
         )
         if status.state == "IDLE":
             return True
-        return status.detailed_state == "RUNNING" and bool(wanted) and len(reading) >= wanted
+        if status.detailed_state != "RUNNING" or not wanted or len(reading) < wanted:
+            return False
+        is_starting = not all(runner.overlord.has_begun(task.id) for task in reading)
+        return not is_starting or self.starts.is_over(is_so=True)
 
     def _wanted(self, status: SupervisorStatus) -> int:
         if not status.partitions:

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import first_line
+from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
     ReadingTask,
     RowCounts,
@@ -110,6 +111,15 @@ class Overlord:
     def ingestion_report(self, task_id: str) -> wire.IngestionPayload | None:
         found = self.reports(task_id).get(wire.INGESTION)
         return None if found is None else found.payload
+
+    def has_begun(self, task_id: str) -> bool:
+        """Whether a running task reads records, according to its live report. Before that Druid cannot pause it: it
+        kills a task that it has to pause in state STARTING."""
+        try:
+            payload = self.ingestion_report(task_id)
+        except DruidError:  # the overlord passes on what the task's process answers before the task has a report
+            return False
+        return payload is not None and payload.ingestion_state not in (None, "NOT_STARTED")
 
     def left_off(self, task: Task) -> dict[int, int]:
         """The end offset of each partition of a successful task; of a failed task, its start offset.

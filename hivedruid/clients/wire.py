@@ -451,6 +451,7 @@ class TaskDefinition(_Answer, frozen=True):
 class IngestionPayload(_Answer, frozen=True):
     """IngestionStatsAndErrors; of other reports none of these is there."""
 
+    ingestion_state: str | None = None
     row_stats: RowStats | None = None
     unparseable_events: dict[str, list[ParseExceptionReport] | None] | None = None
     error_msg: str | None = None
