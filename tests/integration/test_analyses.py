@@ -61,7 +61,7 @@ def test_druid_is_asked_once_about_each_segment(
     name = new_data_source("asked")
     for day in range(3):
         add(druid, tmp_path, name, day, s="a")
-    query, timeline = "/druid/v2", f"/druid/v2/datasources/{name}/candidates"
+    query, timeline = ("POST", "/druid/v2"), ("GET", f"/druid/v2/datasources/{name}/candidates")
 
     first = analyses.read(watched, name, None)
     assert (sent, len(first.found)) == ([query], 1)
