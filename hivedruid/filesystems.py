@@ -32,6 +32,8 @@ _COPIED = 1 << 20
 _CONNECT, _REQUEST, _PATIENCE = 10, 60, 60
 """Seconds to wait for a connection, a response, and for a request with its repetitions."""
 
+_WITH_FOLDERS = ("local", "hdfs")
+"""Types of file systems that keep folders as such."""
 _CHECKSUMS = ("AWS_REQUEST_CHECKSUM_CALCULATION", "AWS_RESPONSE_CHECKSUM_VALIDATION")
 """Variables of AWS's library: with `when_required` it sends no checksums that other servers may not understand."""
 
@@ -137,8 +139,10 @@ class Location:
         return sorted(info.base_name for info in found)
 
     def create_folder(self) -> None:
-        with _as_os_errors():
-            self.system.create_dir(self.path, recursive=True)
+        """Create a folder and its parents; an object store has none before their first file."""
+        if self.system.type_name in _WITH_FOLDERS:
+            with _as_os_errors():
+                self.system.create_dir(self.path, recursive=True)
 
     def remove(self) -> None:
         """Delete a file, or a folder with its content, if it exists."""
@@ -152,6 +156,10 @@ class Location:
         """Copy the file to this machine."""
         with _as_os_errors(), self.system.open_input_stream(self.path) as source, path.open("wb") as target:
             shutil.copyfileobj(source, target, _COPIED)
+
+    def write(self, data: bytes) -> None:
+        with _as_os_errors(), self.system.open_output_stream(self.path) as target:
+            target.write(data)
 
     def write_from(self, path: Path) -> None:
         """Copy a file of this machine."""

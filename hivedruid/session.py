@@ -403,7 +403,7 @@ class Session:
             self._services = Services(
                 self.home, self.catalog, self.druid, self._get_spark,
                 self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone, self._place,
-                self._query_context, lambda key: self.settings[key], self._note, self._info, self._confirm,
+                self._query_context, self.settings, self._note, self._info, self._confirm,
             )  # fmt: skip
         return self._services
 

@@ -156,7 +156,7 @@ SETTINGS: dict[str, Setting] = {
             "What builds the segments of a write to a Druid cluster: Spark (segments), a Druid task (native), or the "
             "one that suits the table and the number of rows (auto).", ("AUTO", "SEGMENTS", "NATIVE")),
         Setting("hivedruid.druid.deep.storage", "text", "",
-            "Folder of Druid's deep storage, for segments built by Spark; empty: as Druid is configured."),
+            "Folder or URI of Druid's deep storage, for segments built by Spark; empty: as Druid is configured."),
         Setting("hivedruid.s3.endpoint", "url", "",
             "URL of the S3 server with deep storage and staged files, if it is not AWS's."),
         Setting("hivedruid.s3.region", "text", "", "Region of the bucket; empty: AWS_REGION, or as AWS reports it."),

@@ -35,10 +35,13 @@ class Services:
     zone: Callable[[], str]
     place: Callable[[], str]
     query_context: Callable[[], Mapping[str, Any]]
-    setting: Callable[[str], str]
+    settings: Mapping[str, str]
     note: Callable[[str], None]
     info: Callable[[str], None]
     confirm: Callable[[str], bool]
+
+    def setting(self, key: str) -> str:
+        return self.settings[key]
 
     def engine(self, capability: type[C]) -> C:
         """The session's engine as a capability. Raises UnsupportedError if it does not have it."""

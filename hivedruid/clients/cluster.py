@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
+    from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
@@ -317,17 +318,19 @@ class DruidCluster(
         finally:
             self.progress("")
 
-    def segment_root(self, folder: str) -> SegmentRoot:
+    def segment_root(self, folder: str, access: Access) -> SegmentRoot:
         """See `SegmentPublishing.segment_root`."""
         from hivedruid.clients.deep_storage import segment_root
 
-        return segment_root(self, folder)
+        return segment_root(self, folder, access)
 
-    def publishing_problem(self, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
+    def publishing_problem(
+        self, data_source: str, granularity: str, root: str, access: Access, *, appends: bool
+    ) -> str:
         """See `SegmentPublishing.publishing_problem`."""
         from hivedruid.clients.deep_storage import publishing_problem
 
-        return publishing_problem(self, data_source, granularity, root, appends=appends)
+        return publishing_problem(self, data_source, granularity, root, access, appends=appends)
 
     def drop(self, data_source: str) -> None:
         """Mark all segments of a data source as unused; returns when the broker has unloaded them."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,27 +14,28 @@ from hivedruid.clients.ingest import is_readable
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Segments
 from hivedruid.druid import granularities
+from hivedruid.druid.ingestion import files_in, input_source
 from hivedruid.engine.capabilities import SegmentRoot
 from hivedruid.errors import DruidError
+from hivedruid.filesystems import Access, child, local_path, open_location, uri
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.engine.segments import Segment
 
-_TYPE, _FOLDER = "druid.storage.type", "druid.storage.storageDirectory"
 _DEFAULT = "/tmp/druid/localStorage"  # noqa: S108 - Druid's own
 
 
-def segment_root(cluster: DruidCluster, folder: str) -> SegmentRoot:
+def segment_root(cluster: DruidCluster, folder: str, access: Access) -> SegmentRoot:
     """See `SegmentPublishing.segment_root`."""
     if not folder:
-        properties = cluster.client.get("coordinator", "/status/properties", dict[str, str])
-        kind = properties.get(_TYPE, "local")
-        if kind != "local":
-            return SegmentRoot("", f"the deep storage of Druid is {kind}, and only local folders are supported")
-        folder = properties.get(_FOLDER, _DEFAULT)
-    if not os.access(_existing(Path(folder)), os.W_OK | os.X_OK):
-        return SegmentRoot(folder, f"the deep storage of Druid, {folder}, is not a folder that this user can write to")
+        found = root_of(cluster.client.get("coordinator", "/status/properties", dict[str, str]))
+        if found.problem:
+            return found
+        folder = found.folder
+    problem = _access_problem(folder, access)
+    if problem:
+        return SegmentRoot(folder, problem)
     nobody = {"type": "noop", "id": f"hivedruid_{uuid4().hex}", "dataSource": "hivedruid"}
     try:
         Overlord(cluster.client).act(nobody, {"type": "lockList"}, wire.Acknowledgement)
@@ -42,14 +44,51 @@ def segment_root(cluster: DruidCluster, folder: str) -> SegmentRoot:
     return SegmentRoot(folder)
 
 
-def _existing(folder: Path) -> Path:
-    """The folder, or the first one above it that exists: Druid creates its deep storage with the first segment."""
-    return next(place for place in (folder, *folder.parents) if place.exists())
+def root_of(properties: Mapping[str, str]) -> SegmentRoot:
+    """The root of deep storage by the properties that a service of Druid reports."""
+    kind = properties.get("druid.storage.type", "local")
+    bucket, base_key = properties.get("druid.storage.bucket"), properties.get("druid.storage.baseKey")
+    match kind:
+        case "local":
+            return SegmentRoot(properties.get("druid.storage.storageDirectory", _DEFAULT))
+        case "s3" if bucket and base_key is not None:
+            return SegmentRoot(uri("s3", bucket, base_key))
+        case "s3":  # by default, Druid hides properties whose names contain `key`
+            place = f"s3://{bucket or '<bucket>'}/<druid.storage.baseKey>"
+            return SegmentRoot(
+                "", f"Druid does not report druid.storage.baseKey: SET hivedruid.druid.deep.storage={place}"
+            )
+        case "hdfs" if (folder := properties.get("druid.storage.storageDirectory", "")).startswith("hdfs://"):
+            return SegmentRoot(folder)
+        case "google" if bucket := properties.get("druid.google.bucket"):
+            return SegmentRoot(uri("gs", bucket, properties.get("druid.google.prefix", "")))
+        case "azure" if account := properties.get("druid.azure.account"):
+            container = f"{properties.get('druid.azure.container')}@{account}.dfs.core.windows.net"
+            return SegmentRoot(uri("abfs", container, properties.get("druid.azure.prefix", "")))
+        case _:
+            return SegmentRoot("", f"the location of Druid's deep storage of type {kind} is not known")
 
 
-def publishing_problem(cluster: DruidCluster, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
+def _access_problem(root: str, access: Access) -> str:
+    """Why this process cannot write below the root, as far as it can be seen without writing; or ""."""
+    folder = local_path(root)
+    if folder is not None:
+        # Druid creates its deep storage with the first segment.
+        existing = next(place for place in (folder, *folder.parents) if place.exists())
+        is_writable = os.access(existing, os.W_OK | os.X_OK)
+        return "" if is_writable else f"the deep storage of Druid, {root}, is not a folder that this user can write to"
+    try:
+        open_location(root, access).exists()
+    except OSError as error:
+        return f"cannot access the deep storage of Druid, {root}: {error}"
+    return ""
+
+
+def publishing_problem(
+    cluster: DruidCluster, data_source: str, granularity: str, root: str, access: Access, *, appends: bool
+) -> str:
     """See `SegmentPublishing.publishing_problem`."""
-    if not _is_shared(cluster, Path(root)):
+    if not _is_shared(cluster, root, access):
         return f"Druid's machines cannot read {root}"
     if appends:
         for segment in Segments(cluster.client, data_source).used():
@@ -58,22 +97,23 @@ def publishing_problem(cluster: DruidCluster, data_source: str, granularity: str
     return ""
 
 
-def _is_shared(cluster: DruidCluster, root: Path) -> bool:
-    """Whether the overlord's machine sees the same folder: it samples a file there."""
-    probe = root / f"hivedruid-{uuid4().hex}.json"
+def _is_shared(cluster: DruidCluster, root: str, access: Access) -> bool:
+    """Whether the overlord's machine sees the same files: it samples one."""
+    folder = child(root, f"hivedruid-{uuid4().hex}")
     schema = {
         "dataSource": "hivedruid", "timestampSpec": {"column": "time", "format": "millis"},
         "dimensionsSpec": {"dimensions": ["x"]},
     }  # fmt: skip
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        probe.write_text(json.dumps({"time": 0, "x": "x"}))
-        source = {"type": "local", "files": [str(probe)]}
-        return is_readable(cluster, schema, source, {"type": "json"})
+        place = open_location(folder, access)
+        place.create_folder()
+        try:
+            (place / "row.json.gz").write(gzip.compress(json.dumps({"time": 0, "x": "x"}).encode()))
+            return is_readable(cluster, schema, files_in(input_source(folder), folder), {"type": "json"})
+        finally:
+            place.remove()
     except (OSError, DruidError):
         return False
-    finally:
-        probe.unlink(missing_ok=True)
 
 
 def _is_shorter(segment: Segment, granularity: str) -> bool:

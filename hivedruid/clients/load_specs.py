@@ -31,8 +31,9 @@ def load_spec(place: str) -> dict[str, Any]:
         return {"type": "local", "path": str(path)}
     parts = urlsplit(place)
     match parts.scheme:
-        case "s3":
-            return {"type": "s3_zip", "bucket": parts.netloc, "key": path_of(parts), "S3Schema": "s3n"}
+        case "s3" | "s3a" | "s3n":
+            schema = "s3a" if parts.scheme == "s3a" else "s3n"
+            return {"type": "s3_zip", "bucket": parts.netloc, "key": path_of(parts), "S3Schema": schema}
         case "hdfs":
             return {"type": "hdfs", "path": place}
         case "gs":

@@ -12,13 +12,13 @@ The notes of a load: those of `ingest`, and `publisher`, the id of the task that
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hivedruid.clients import task_spec, wire
 from hivedruid.clients.ingest import Ingestion
+from hivedruid.clients.load_specs import load_spec
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import interval, wait_until
 from hivedruid.clients.tasks import IngestionTask, TaskReport
@@ -26,6 +26,7 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import Cover, iso, merged
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import ConnectError, DruidError
+from hivedruid.filesystems import child
 from hivedruid.jobs.staged import BuiltSegment, Interval, granularity_of
 
 if TYPE_CHECKING:
@@ -247,12 +248,13 @@ class SegmentIngestion(Ingestion):
         """A DataSegment; a tombstone without `built`."""
         schema = self._load.spec["spec"]["dataSchema"]
         segment = Segment(self._load.data_source, *span, version, int(shard.get("partitionNum") or 0))
-        path = str(Path(self._load.staged.folder, built.path)) if built is not None else None
+        tombstone = {"type": "tombstone", "path": None}
+        place = load_spec(child(self._load.staged.folder, built.path)) if built is not None else tombstone
         dimensions = [item["name"] for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
         metrics = [item["name"] for item in schema.get("metricsSpec") or ()]
         return {
             "dataSource": segment.data_source, "interval": segment.interval, "version": version,
-            "loadSpec": {"type": "local" if built is not None else "tombstone", "path": path},
+            "loadSpec": place,
             "dimensions": ",".join(dimensions), "metrics": ",".join(metrics), "shardSpec": shard,
             "lastCompactionState": task_spec.state_of(self._load), "binaryVersion": 9,
             "size": built.size if built is not None else 1, "identifier": segment.id,

@@ -213,3 +213,16 @@ def folder_in_druid(folder: str) -> str:
         container, _, host = parts.netloc.partition("@")
         return f"azureStorage://{host.partition('.')[0]}/{container}{parts.path}"
     return folder
+
+
+def files_in(source: Mapping[str, Any], folder: str) -> Json:
+    """An input source with the staging folder filled in."""
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(STAGING, folder_in_druid(folder))
+        if isinstance(value, Mapping):
+            return {key: filled(item) for key, item in value.items()}
+        return [filled(item) for item in value] if isinstance(value, list) else value
+
+    return {key: filled(item) for key, item in source.items()}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
     from hivedruid.engine.segments import Segment
+    from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
     from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
@@ -60,8 +61,8 @@ class DeepStorage(Protocol):
 
 @dataclass(frozen=True)
 class SegmentRoot:
-    """The root folder of deep storage, and the `problem` that prevents hivedruid from writing segments there; "" if
-    there is none. `is_refused`: Druid refuses the requests that publish segments."""
+    """The root folder of deep storage, a path or URI, and the `problem` that prevents hivedruid from writing segments
+    there; "" if there is none. `is_refused`: Druid refuses the requests that publish segments."""
 
     folder: str
     problem: str = ""
@@ -72,11 +73,13 @@ class SegmentRoot:
 class SegmentPublishing(Protocol):
     """Loads segments that hivedruid wrote into deep storage; see `Loading.ingest`."""
 
-    def segment_root(self, folder: str) -> SegmentRoot:
+    def segment_root(self, folder: str, access: Access) -> SegmentRoot:
         """Where segments can be written: `folder`, or the one that Druid is configured with. Checks that it exists, and
         that Druid accepts the requests that publish segments."""
 
-    def publishing_problem(self, data_source: str, granularity: str, root: str, *, appends: bool) -> str:
+    def publishing_problem(
+        self, data_source: str, granularity: str, root: str, access: Access, *, appends: bool
+    ) -> str:
         """Why segments of that granularity below `root` cannot be loaded into a data source, or ""; called before they
         are built."""
 

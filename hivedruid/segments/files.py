@@ -112,3 +112,10 @@ def _unzip(path: Path, folder: Path) -> None:
                         shutil.copyfileobj(source, target)  # at most file_size bytes; the CRC is checked
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise DamagedSegmentError(f"{path.name} is not a valid zip: {error}") from error
+
+
+def zip_files(folder: Path, path: Path) -> None:
+    """Zip the files of a segment, as Druid does for deep storage other than local folders. Raises OSError."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:  # most bytes are compressed
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from contextlib import suppress
+from errno import EEXIST
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
@@ -13,6 +13,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.druid.segment_plan import SegmentPlan
 from hivedruid.errors import ExecutionError, PlanError, SparkError
+from hivedruid.filesystems import Access, Location, open_location
 from hivedruid.jobs.staged import BuiltSegment, NumberType, StagedRows, Sum, summed_fields
 from hivedruid.spark import failures
 from hivedruid.spark.calls import SparkCall, remove_output
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
 
 
 def build(
-    frame: DataFrame, table: Table, spec: Mapping[str, Any], plan: SegmentPlan, folder: str, *, skip_timeless: bool
+    frame: DataFrame,
+    table: Table,
+    spec: Mapping[str, Any],
+    plan: SegmentPlan,
+    folder: str,
+    access: Access,
+    *,
+    skip_timeless: bool,
 ) -> StagedRows:
     """Write the rows as segments into new folders below `folder`, which is created in deep storage.
 
@@ -41,12 +49,11 @@ def build(
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(column.field_name for column in table.columns))
     measured = summed_fields(spec["spec"]["dataSchema"])
-    place = Path(folder)
-    _prepare(place)
+    place = _prepared(folder, access)
     try:
         keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(plan.granularity)))
         divided = keyed.hint("rebalance", GRANULARITY_KEY).sortWithinPartitions(GRANULARITY_KEY)
-        work = Build(plan, GRANULARITY_KEY, folder, tuple(measured.items()))
+        work = Build(plan, GRANULARITY_KEY, folder, tuple(measured.items()), access)
         built = divided.mapInArrow(work, RESULT)
         results: list[Row] = []
         SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
@@ -58,24 +65,32 @@ def build(
             )
         _remove_others(place, staged)
     except BaseException as error:
-        remove_output(place)
+        remove_output(folder, access)
         if failures.is_full_disk(error):
             raise SparkError(
-                f"the disk is full: the segments of {table.full_name} do not fit into {place.parent}",
+                f"the disk is full: the segments of {table.full_name} do not fit into {folder}",
                 hint="free up disk space there and in spark.local.dir; nothing was changed",
             ) from error
         raise
     return staged
 
 
-def _prepare(folder: Path) -> None:
+def _prepared(folder: str, access: Access) -> Location:
+    """The folder of the job, which must be new, with the mark that it is being written."""
+    from hivedruid.spark.segment_tasks import UNFINISHED
+
     try:
-        folder.mkdir(parents=True)
+        place = open_location(folder, access)
+        if place.exists():
+            raise FileExistsError(EEXIST, "it already exists")
+        place.create_folder()
+        (place / UNFINISHED).write(b"")
     except OSError as error:
         raise ExecutionError(
-            f"cannot create the folder {folder} in Druid's deep storage: {error.strerror}",
+            f"cannot create the folder {folder} in Druid's deep storage: {error.strerror or error}",
             hint="check its permissions, or SET hivedruid.druid.write=native",
         ) from error
+    return place
 
 
 def _staged(results: Iterable[Row], plan: SegmentPlan, measured: Mapping[str, NumberType], folder: str) -> StagedRows:
@@ -104,9 +119,10 @@ def _added(sum_: Sum, total: float, magnitude: float) -> Sum:
     return Sum(sum_.total + total, sum_.magnitude + magnitude)
 
 
-def _remove_others(folder: Path, staged: StagedRows) -> None:
-    """Remove what failed attempts of tasks have written."""
+def _remove_others(folder: Location, staged: StagedRows) -> None:
+    """Remove what failed attempts of tasks have written, and the mark."""
     kept = {segment.path.partition("/")[0] for segment in staged.segments}
-    for path in folder.iterdir():
-        if path.name not in kept:
-            shutil.rmtree(path, ignore_errors=True)
+    for name in folder.names():
+        if name not in kept:
+            with suppress(OSError):
+                (folder / name).remove()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 from uuid import uuid4
+
+from hivedruid.filesystems import Access, open_location
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -63,14 +63,17 @@ class SparkCall:
             self._over.wait(_PAUSE)
 
 
-def remove_output(folder: Path) -> None:
+def remove_output(folder: str, access: Access) -> None:
     """Delete the output folder of a failed or cancelled Spark job. Spark reports the failure of a job before all of its
     tasks have been killed, and a task that opens its file after the deletion creates the folder again: the deletion is
     repeated until the folder has been absent for a second.
     """
-    start = absent_since = time.monotonic()
-    while (now := time.monotonic()) - absent_since < _SETTLED and now - start < _MOST_SETTLING:
-        if folder.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            absent_since = time.monotonic()
-        time.sleep(_PAUSE / 4)
+    with suppress(OSError):
+        place = open_location(folder, access)
+        start = absent_since = time.monotonic()
+        while (now := time.monotonic()) - absent_since < _SETTLED and now - start < _MOST_SETTLING:
+            if place.exists():
+                with suppress(OSError):
+                    place.remove()
+                absent_since = time.monotonic()
+            time.sleep(_PAUSE / 4)

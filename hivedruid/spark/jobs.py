@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hivedruid.catalog.table import Table
-from hivedruid.errors import HiveDruidError, PlanError, SegmentReadError, SparkError
+from hivedruid.errors import ExecutionError, HiveDruidError, PlanError, SegmentReadError, SparkError
 from hivedruid.filesystems import Access, local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
@@ -117,7 +117,8 @@ class SparkRunner:
             if plan is not None:
                 from hivedruid.spark.building import build
 
-                return build(frame, table, spec, plan, folder, skip_timeless=skip_timeless)
+                with self._handed_over([folder], ExecutionError) as access:
+                    return build(frame, table, spec, plan, folder, access, skip_timeless=skip_timeless)
             return staging.stage(frame, table, spec, folder, skip_timeless=skip_timeless, shared=shared)
 
     def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:

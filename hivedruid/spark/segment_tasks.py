@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,16 @@ import pyarrow.compute as pc
 
 from hivedruid.druid import granularities
 from hivedruid.druid.segment_plan import PlannedMetric, SegmentPlan
+from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.jobs.staged import NumberType
+from hivedruid.segments.files import ZIP_NAME, zip_files
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.segment import TIME
-from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, write_segment
+from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, Written, write_segment
 
+INDEX = "index"
+UNFINISHED = "unfinished"
+"""A file in the folder of a job while segments are written into it."""
 MOST_BYTES = 1 << 29
 """The size in memory of the rows of a segment, about a third of what building it takes."""
 RESULT = "bucket BIGINT, read BIGINT, path STRING, rows BIGINT, size BIGINT, sums STRING"
@@ -29,13 +35,14 @@ size in bytes, and the sums of the measured fields as JSON. Rows without a time 
 
 @dataclass(frozen=True)
 class Build:
-    """`key`: the column with the number of the bucket; `folder`: the job's, which must exist; `measured`: the fields to
-    sum and their types."""
+    """`key`: the column with the number of the bucket; `folder`: the job's, which contains UNFINISHED; `measured`: the
+    fields to sum and their types; `access`: to the storage of the folder."""
 
     plan: SegmentPlan
     key: str
     folder: str
     measured: tuple[tuple[str, NumberType], ...]
+    access: Access
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of `RESULT` for the rows of a partition, which are sorted by `key`."""
@@ -68,11 +75,26 @@ class Build:
         found: dict[str, Any] = {"bucket": bucket, "read": rows.num_rows}
         if bucket is not None:
             found["sums"] = json.dumps({field: _sum(rows.column(field), kind) for field, kind in self.measured})
-            path = Path(self.folder, name)
-            path.mkdir()  # fails if the job was cancelled, and its folder removed
-            written = write_segment(_shaped(rows, self.plan), _spec(self.plan, bucket), path / "index")
-            found |= {"path": f"{name}/index", "rows": written.rows, "size": written.size}
+            path, written = self._written(rows, bucket, name)
+            found |= {"path": path, "rows": written.rows, "size": written.size}
         return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
+
+    def _written(self, rows: pa.Table, bucket: int, name: str) -> tuple[str, Written]:
+        """Write a segment as Druid's own tasks do: as a folder on this machine, elsewhere as a zip. Returns its path
+        below the job's folder. Raises OSError if the job was cancelled, and its folder removed."""
+        shaped, spec = _shaped(rows, self.plan), _spec(self.plan, bucket)
+        folder = local_path(self.folder)
+        if folder is not None:
+            (folder / name).mkdir()
+            return f"{name}/{INDEX}", write_segment(shaped, spec, folder / name / INDEX)
+        with TemporaryDirectory(prefix="hivedruid-segment-") as scratch:
+            written = write_segment(shaped, spec, Path(scratch, INDEX))
+            zip_files(Path(scratch, INDEX), Path(scratch, ZIP_NAME))
+            job = open_location(self.folder, self.access)
+            if not (job / UNFINISHED).exists():
+                raise FileNotFoundError(f"{self.folder} was removed: the job was cancelled")
+            (job / name / ZIP_NAME).write_from(Path(scratch, ZIP_NAME))
+        return f"{name}/{ZIP_NAME}", written
 
 
 _SCHEMA = pa.schema({

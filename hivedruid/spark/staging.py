@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
-from hivedruid.filesystems import local_path
+from hivedruid.filesystems import Access, local_path
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.private import private_folder
 from hivedruid.spark import failures, paths, writing
@@ -62,7 +62,7 @@ def stage(
             intervals = _intervals_of(_staged(frame, measures, folder), measures)
     except BaseException as error:
         if local is not None:
-            remove_output(local)
+            remove_output(folder, Access())
         if failures.is_full_disk(error):
             raise _no_room(folder, table) from error
         raise

@@ -12,7 +12,7 @@ from uuid import uuid4
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
-from hivedruid.filesystems import local_path
+from hivedruid.filesystems import Access, local_path
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
@@ -89,7 +89,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
         check_arrived(rows, any(written.glob("part-*")), path)
         (_swap if overwrite else _add)(written, path)
     except BaseException:
-        remove_output(written)
+        remove_output(str(written), Access())
         raise
     shutil.rmtree(written, ignore_errors=True)
     return rows

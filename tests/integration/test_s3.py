@@ -6,11 +6,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from hivedruid.clients import wire
+from hivedruid.clients.segment_list import METADATA
+from hivedruid.druid.segment_plan import PlannedDimension, SegmentPlan
+from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
 from hivedruid.segments.segment import open_segment
+from hivedruid.spark.segment_tasks import UNFINISHED, Build
+from tests.support import killed
 from tests.support.ingestion import IngestionHome
 from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, druid_in_s3, s3_server
 from tests.unit.segments.made import ZIPS
@@ -35,7 +42,10 @@ def services(tmp_path_factory: pytest.TempPathFactory, server: S3Server) -> Iter
 @pytest.fixture
 def home(tmp_path: Path, services: LocalServices, server: S3Server) -> Iterator[IngestionHome]:
     """Spark reads all rows from segment files: Druid has no md5()."""
-    files = {"hivedruid.druid.read": "segments", "hivedruid.local.evaluation.max.rows": "0"}
+    files = {
+        "hivedruid.druid.read": "segments", "hivedruid.local.evaluation.max.rows": "0",
+        "hivedruid.druid.deep.storage": f"s3://{BUCKET}/{BASE_KEY}",
+    }  # fmt: skip
     made = IngestionHome(tmp_path / "home", services, **server.settings, **files)
     yield made
     made.close()
@@ -45,7 +55,7 @@ def table(home: IngestionHome, name: str) -> str:
     home.sources[name] = name
     home.run(
         f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, s string, n bigint) STORED BY 'druid' TBLPROPERTIES"
-        f" ('druid.datasource'='{name}', 'druid.segment.granularity'='DAY', 'druid.rollup'='false')"
+        f" ('druid.datasource'='{name}', 'druid.segment.granularity'='DAY', 'druid.rollup'='false', 'external.table.purge'='true')"
     )
     return name
 
@@ -137,3 +147,96 @@ def test_segments_that_cannot_be_read(home: IngestionHome, mode: str, monkeypatc
             assert note.endswith("; reading the rows with queries")
             assert "hunter" not in note
         home.notes.clear()
+
+
+def load_specs(home: IngestionHome, name: str) -> list[dict[str, object]]:
+    stored = home.druid.client.get("coordinator", f"{METADATA}&datasources={name}", list[wire.DataSegment])
+    return [segment.load_spec or {} for segment in stored]
+
+
+def test_spark_writes_segments(home: IngestionHome, server: S3Server) -> None:
+    """Druid loads them from S3, Spark reads them there, and Druid deletes them."""
+    name = table(home, "of_spark")
+    home.run("SET hivedruid.druid.write=segments")
+    insert = f"INSERT INTO {name} VALUES {values(9)}"
+    (shown, *_) = [
+        line for line in map(str, (row["Explain"] for row in home.run(f"EXPLAIN {insert}"))) if "built" in line
+    ]
+    assert f"built by Spark in s3://{BUCKET}/{BASE_KEY} (hivedruid.druid.write=segments)" in shown
+    home.run(insert)
+    assert home.notes == []
+    specs = load_specs(home, name)
+    assert [(spec["type"], spec["bucket"], spec["S3Schema"]) for spec in specs] == [("s3_zip", BUCKET, "s3n")] * 2
+    keys = server.keys(f"{BASE_KEY}/{name}")
+    assert sorted(str(spec["key"]) for spec in specs) == keys
+    assert all(key.startswith(f"{BASE_KEY}/{name}/hivedruid-") and key.endswith("/index.zip") for key in keys)
+    read = f"SELECT n, md5(s) FROM {name}"
+    assert f"{READ} 2 files" in str(home.run(f"EXPLAIN {read}"))
+    assert sorted(row["n"] for row in home.run(read)) == [*range(9)]
+    home.run(f"INSERT OVERWRITE TABLE {name} VALUES {values(2)}")
+    assert sorted(row["n"] for row in home.run(f"SELECT n FROM {name}")) == [0, 1]
+    assert home.notes == []
+    home.run(f"DROP TABLE {name}")
+    assert server.keys(f"{BASE_KEY}/{name}") == []
+
+
+def test_druid_hides_where_its_deep_storage_is(home: IngestionHome) -> None:
+    name = table(home, "hidden")
+    home.run("SET hivedruid.druid.deep.storage=")
+    home.run("SET hivedruid.druid.write=segments")
+    with pytest.raises(UnsupportedError, match=r"SET hivedruid.druid.deep.storage=s3://druid/<druid.storage.baseKey>"):
+        home.run(f"INSERT INTO {name} VALUES {values(2)}")
+
+
+def test_a_write_that_fails_leaves_no_files(home: IngestionHome, server: S3Server) -> None:
+    name = table(home, "failed")
+    home.run("SET hivedruid.druid.write=segments")
+    with pytest.raises(ExecutionError, match="1 of 3 rows have no time"):
+        home.run(f"INSERT INTO {name} VALUES {values(2)}, (NULL, 'x', 1)")
+    assert server.keys(f"{BASE_KEY}/{name}") == []
+    assert home.run("SHOW JOBS")[0]["state"] == "cancelled"
+
+
+def test_a_cancelled_job_leaves_no_files(home: IngestionHome, server: S3Server) -> None:
+    """Its process was killed when the segments were built."""
+    name = table(home, "cancelled")
+    conf = {**home.conf, "hivedruid.druid.write": "segments"}
+    outcome = killed.run(home.folder, conf, f"INSERT INTO {name} VALUES {values(4)}", "stage")
+    assert (outcome.killed, outcome.error) == (True, "")
+    assert len(server.keys(f"{BASE_KEY}/{name}")) == 2
+    (job,) = home.run("SHOW JOBS")
+    home.run(f"CANCEL JOB '{job['id']}'")
+    assert server.keys(f"{BASE_KEY}/{name}") == []
+    assert home.notes == []
+
+
+def test_a_worker_of_a_cancelled_job_writes_nothing(server: S3Server) -> None:
+    folder = f"{BASE_KEY}/worker/hivedruid-x"
+    day = pa.RecordBatch.from_pylist([{"__time": 0, "n": 1, "key": 0}])
+    plan = SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10)
+    build = Build(plan, "key", f"s3://{BUCKET}/{folder}", (), server.access)
+    with pytest.raises(FileNotFoundError, match="the job was cancelled"):
+        list(build(iter([day])))
+    assert server.keys(folder) == []
+    (server.location(folder) / UNFINISHED).write(b"")
+    (result,) = build(iter([day]))
+    assert f"{folder}/{result['path'][0]}" in server.keys(folder)
+
+
+@pytest.mark.parametrize("way", ["auto", "segments"])
+def test_segments_that_cannot_be_written(home: IngestionHome, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, source = table(home, f"unwritten_{way}"), table(home, f"rows_{way}")
+    home.run("SET hivedruid.druid.write=native")
+    home.run(f"INSERT INTO {source} VALUES {values(3)}")
+    home.run(f"SET hivedruid.druid.write={way}")
+    monkeypatch.setenv("WRONG", "hunter3")
+    home.run("SET hivedruid.s3.secret.key=env:WRONG")
+    insert = f"INSERT INTO {name} SELECT * FROM {source}"
+    if way == "segments":
+        with pytest.raises(UnsupportedError, match=r"cannot access the deep storage of Druid, s3://.*ACCESS_DENIED"):
+            home.run(insert)
+    else:
+        home.run("SET hivedruid.druid.read=query")
+        home.run(insert)
+        assert sorted(row["n"] for row in home.run(f"SELECT n FROM {name}")) == [0, 1, 2]
+    assert not [note for note in home.notes if "hunter" in note]

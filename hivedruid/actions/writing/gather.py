@@ -11,6 +11,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.engine.capabilities import SegmentPublishing, SegmentRoot
 from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import ConnectError, DruidError
+from hivedruid.filesystems import Access
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.operations.owner import is_running, lock_path
 from hivedruid.operations.store import Operations
@@ -50,7 +51,8 @@ def gather_segment_root(statement: Statement, tables: Iterable[Table], facts: Fa
     if not session_kind(facts.settings).has(SegmentPublishing) or not _writes_to_druid(statement, tables):
         return None
     try:
-        return require(facts.druid(), SegmentPublishing).segment_root(facts.settings["hivedruid.druid.deep.storage"])
+        folder = facts.settings["hivedruid.druid.deep.storage"]
+        return require(facts.druid(), SegmentPublishing).segment_root(folder, Access.of(facts.settings))
     except (ConnectError, DruidError) as error:
         return SegmentRoot("", error.message)
 

@@ -33,6 +33,7 @@ from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import from_json, to_json
 from hivedruid.engine.capabilities import Loading, SegmentPublishing
 from hivedruid.errors import DruidError, ExecutionError, HiveDruidError
+from hivedruid.filesystems import Access
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
 from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
@@ -158,7 +159,7 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         )
         store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
     except BaseException:
-        staging.remove(folder)
+        staging.remove(folder, services)
         raise
     if staged.skipped:
         rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
@@ -175,8 +176,9 @@ def _publishable(action: IngestDruid, services: Services) -> SegmentWriting | No
     if writing is None:
         return None
     problem = services.engine(SegmentPublishing).publishing_problem(
-        action.table.data_source, writing.plan.granularity, writing.root, appends=action.replaces == "nothing"
-    )
+        action.table.data_source, writing.plan.granularity, writing.root, Access.of(services.settings),
+        appends=action.replaces == "nothing",
+    )  # fmt: skip
     if not problem:
         return writing
     if writing.is_required:
@@ -383,13 +385,13 @@ def _roll_back(job: LoadJob, services: Services, *, with_table: bool = False) ->
 
 
 def _end(job: LoadJob, services: Services, why: str) -> None:
-    staging.remove(staging.folder_of(job, services))
+    staging.remove(staging.folder_of(job, services), services)
     Operations(services.catalog).move(job, "cancelled", error=why)
 
 
 def _clean(job: LoadJob, services: Services) -> None:
     if services.setting("hivedruid.staging.keep") != "true" and not job.folder:
-        staging.remove(staging.folder_of(job, services))
+        staging.remove(staging.folder_of(job, services), services)
     Operations(services.catalog).move(job, "cleaned")
 
 

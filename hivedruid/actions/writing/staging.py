@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.druid.ingestion import STAGING, folder_in_druid
+from hivedruid.druid.ingestion import files_in
+from hivedruid.filesystems import Access, child, open_location
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
@@ -27,7 +28,7 @@ def folder_of(job: LoadJob, services: Services) -> str:
 
 def segment_folder(root: str, job: LoadJob) -> str:
     """The folder of a job's segments below the root of deep storage."""
-    return str(Path(root).absolute() / job.data_source / f"hivedruid-{job.id}")
+    return child(root, job.data_source, f"hivedruid-{job.id}")
 
 
 def _root(services: Services) -> Path | str:
@@ -39,10 +40,12 @@ def _root(services: Services) -> Path | str:
     return Path(root).absolute() if root else services.home / "staging"
 
 
-def remove(folder: str) -> None:
-    """Delete a folder on this machine; remote storage has its own lifecycle rules."""
-    if "://" not in folder:
-        shutil.rmtree(folder, ignore_errors=True)
+def remove(folder: str, services: Services) -> None:
+    """Delete a folder; a note reports one that cannot be deleted."""
+    try:
+        open_location(folder, Access.of(services.settings)).remove()
+    except OSError as error:
+        services.note(f"cannot delete {folder}: {error}")
 
 
 def clean(services: Services, store: Operations) -> None:
@@ -58,13 +61,5 @@ def clean(services: Services, store: Operations) -> None:
 
 def filled(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
     """The spec with the staging folder filled in."""
-
-    def fill(value: Any) -> Any:
-        if isinstance(value, str):
-            return value.replace(STAGING, folder_in_druid(folder))
-        if isinstance(value, Mapping):
-            return {key: fill(item) for key, item in value.items()}
-        return [fill(item) for item in value] if isinstance(value, list) else value
-
-    source = fill(spec["spec"]["ioConfig"]["inputSource"])
+    source = files_in(spec["spec"]["ioConfig"]["inputSource"], folder)
     return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], "inputSource": source}}}

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from threading import Thread
 
+from hivedruid.filesystems import Access
 from hivedruid.spark.calls import remove_output
 
 
@@ -21,6 +22,6 @@ def test_folder_that_a_late_task_creates_again(tmp_path: Path) -> None:
 
     task = Thread(target=late_task)
     task.start()
-    remove_output(folder)
+    remove_output(str(folder), Access())
     task.join()
     assert not folder.exists()

@@ -13,6 +13,7 @@ import pytest
 
 from hivedruid.druid import granularities
 from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, SegmentPlan
+from hivedruid.filesystems import Access
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark.segment_tasks import Build, truncated
 
@@ -29,7 +30,7 @@ def batch(*rows: tuple[int | None, int]) -> pa.RecordBatch:
 
 
 def built(folder: Path, batches: Sequence[pa.RecordBatch], plan: SegmentPlan = PLAN) -> list[dict[str, Any]]:
-    build = Build(plan, "key", str(folder), MEASURED)  # type: ignore[arg-type]
+    build = Build(plan, "key", str(folder), MEASURED, Access())  # type: ignore[arg-type]
     return [row for result in build(iter(batches)) for row in result.to_pylist()]
 
 
