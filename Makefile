@@ -37,8 +37,8 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 
 quickstart: $(VENV)/.installed
 	@$(BIN)/python -m hivedruid.local.java
-	@echo "Downloading 39,244 Wikipedia edits and Spark's Iceberg library (62 MB, once) ..."
-	@$(BIN)/python -m hivedruid.local.artifacts wikiticker iceberg > /dev/null
+	@echo "Downloading 39,244 Wikipedia edits and Spark's libraries for Iceberg and Kafka (72 MB, once) ..."
+	@$(BIN)/python -m hivedruid.local.artifacts wikiticker spark > /dev/null
 	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)
 	@echo "Running examples/quickstart.q. It prints each statement, its plan (->) and its result. The second statement starts Spark (10 to 60 seconds)."

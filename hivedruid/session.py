@@ -251,17 +251,26 @@ class Session:
         return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)
 
     def _built(self, parsed: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-        """The plan of a statement. Its scans on Spark are planned again with the segment files that they can read."""
+        """The plan of a statement. It is planned again with the segment files and the offsets of topics that its Spark
+        jobs read: the first plan names them."""
         from hivedruid.actions.build import build
 
         built = build(parsed, snapshot, note)
-        if snapshot.segment_files is None and built.plans:
+        if not built.plans:
+            return built
+        known = snapshot
+        if snapshot.segment_files is None:
             from hivedruid.actions.segment_files import needed_files
 
-            files = needed_files(built, snapshot, self.druid)
-            if files:
-                built = build(parsed, replace(snapshot, segment_files=files))
-        return built
+            if files := needed_files(built, snapshot, self.druid):
+                known = replace(known, segment_files=files)
+        if not snapshot.topics and any(table.kind == "kafka" for table in snapshot.tables.values()):
+            from hivedruid.actions.topics import needed_topics
+            from hivedruid.clients.topics import topic_state
+
+            if topics := needed_topics(built, snapshot, topic_state):
+                known = replace(known, topics=topics)
+        return built if known is snapshot else build(parsed, known)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""

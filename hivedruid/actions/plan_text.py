@@ -8,6 +8,7 @@ from typing import Any
 
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.segment_files import SegmentScan, pieces
+from hivedruid.plan.topic_scans import TopicScan
 
 
 def table_scan(read: DruidRead, name: str) -> list[str]:
@@ -49,7 +50,20 @@ def spark_lines(job: SparkJob) -> list[str]:
                 f"      {source.table.full_name} ({source.table.format or source.table.kind})",
             ]
             lines.append(f"      Output:[{columns}]")
+            if source.topic is not None:
+                lines += indent(_records(source.topic), 6)
     return lines
+
+
+def _records(scan: TopicScan) -> list[str]:
+    """The records that are read of a topic; the number includes offsets without a record."""
+    state = scan.state
+    if state is None or state.problem:
+        return [f"kafka.offsets: unknown: {state.problem if state is not None else 'Kafka was not asked'}"]
+    ranges = ", ".join(f"{each.partition}: {each.start}..{each.end - 1}" for each in scan.ranges)
+    read = f"{scan.records:,} of {sum(state.latest[p] - state.earliest[p] for p in state.latest):,} records"
+    partitions = f"{len(scan.ranges)} of {len(state.latest)} partitions"
+    return [f"kafka.offsets: {read} in {partitions}{f' ({ranges})' if ranges else ''}"]
 
 
 def _files(read: DruidRead, scan: SegmentScan) -> list[str]:
@@ -127,7 +141,10 @@ def job_document(job: SparkJob) -> dict[str, Any]:
                 item["reducers"] = [_reducer_document(r) for r in source.reducers]
             inputs.append(item)
         else:
-            inputs.append({"view": source.view, "table": source.table.full_name, "columns": list(source.columns)})
+            item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
+            if source.topic is not None:
+                item["offsets"] = {str(each.partition): [each.start, each.end] for each in source.topic.ranges}
+            inputs.append(item)
     return {"sql": job.sql, "inputs": inputs}
 
 

@@ -14,7 +14,7 @@ from hivedruid.engine.capabilities import SegmentStorage
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import Access, local_path, open_location
-from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.physical import DruidInput, SparkJob
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
 from hivedruid.setting_types import other_machines
 
@@ -39,12 +39,19 @@ def needed_files(
     return found
 
 
-def _scanned(action: Action) -> set[str]:
-    """The data sources whose stored rows a Spark job of the action reads."""
+def spark_jobs(action: Action) -> list[SparkJob]:
+    """The Spark jobs of an action."""
     jobs = [action.job] if isinstance(action, OverJob | EvaluateLocally) else []
     if (write := action.writes) is not None:
         jobs.append(write.job)
-    inputs = [item for job in jobs for item in job.inputs if isinstance(item, DruidInput) and not item.reducers]
+    return jobs
+
+
+def _scanned(action: Action) -> set[str]:
+    """The data sources whose stored rows a Spark job of the action reads."""
+    inputs = [
+        item for job in spark_jobs(action) for item in job.inputs if isinstance(item, DruidInput) and not item.reducers
+    ]
     return {source for item in inputs if (source := item.read.scanned) is not None}
 
 

@@ -64,11 +64,6 @@ KINDS: Mapping[TableKind, Kind] = {
                 "write to the topic with a Kafka producer",
             ),
             "list tasks": _NO_TASKS,
-            "read": Refusal(
-                UnsupportedError,
-                "queries of Kafka tables are not supported: {table}",
-                "ingest the topic into a Druid table and query that table",
-            ),
             "truncate": Refusal(UnsupportedError, "Cannot truncate the topic behind {table}", "use Kafka's tools"),
         },
         KAFKA_STORAGE_HANDLER,

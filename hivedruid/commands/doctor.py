@@ -130,7 +130,11 @@ def _spark(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 def _artifacts(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
     from hivedruid.local.artifacts import cache_folder, cached, locked_group
 
-    groups = {"Iceberg tables": locked_group("iceberg"), "Druid": locked_group("druid"), "Kafka": locked_group("kafka")}
+    groups = {
+        "Iceberg and Kafka tables": locked_group("spark"),
+        "Druid": locked_group("druid"),
+        "Kafka": locked_group("kafka"),
+    }
     for name, group in groups.items():
         missing = [artifact for artifact in group if cached(artifact) is None]
         size = sum(artifact.size for artifact in missing) / 1e6

@@ -140,7 +140,7 @@ def _show(where: Path, known: Server) -> None:
         "memory": _memory(known.jvm),
         "since": datetime.fromtimestamp(known.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
         "version": known.version,
-        "iceberg": "yes" if known.iceberg else "loaded by the first job that needs it",
+        "iceberg": "yes" if known.libraries else "loaded by the first job that needs it",
         "log": files.log,
     }
     click.echo("".join(f"{name:8} {value}\n" for name, value in facts.items()), nl=False)

@@ -1,11 +1,11 @@
 """Java artifacts by name: pinned in lock files, downloaded by the Ivy that is part of pyspark, stored in a cache.
 
-`artifacts.json` contains single jars, each under a name; `druid.json`, `kafka.json` and `iceberg.json` are groups, the
+`artifacts.json` contains single jars, each under a name; `druid.json`, `kafka.json` and `spark.json` are groups, the
 whole class path of a program or library. Every jar is listed with its exact version, SHA-1 and size, and resolved
 without its dependencies: a jar that is not in a lock file is never downloaded. Ivy determines the repository; no host
 is named here.
 
-    python -m hivedruid.local.artifacts iceberg        downloads the artifacts and prints their paths
+    python -m hivedruid.local.artifacts spark          downloads the artifacts and prints their paths
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, Usage
 from hivedruid.locks import Lock
 
 LOCK_FILE = Path(__file__).with_name("artifacts.json")
-GROUPS = ("druid", "kafka", "iceberg")
+GROUPS = ("druid", "kafka", "spark")
 """Names of groups: all jars of the lock file `<name>.json`."""
 
 Progress = Callable[[str], None]

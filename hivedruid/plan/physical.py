@@ -10,6 +10,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
 from hivedruid.plan.segment_files import SegmentScan
+from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.results import ResultColumn
 
 
@@ -131,11 +132,13 @@ class DruidInput:
 
 @dataclass(frozen=True)
 class TableInput:
-    """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses."""
+    """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses. `topic` are the records
+    of a Kafka table."""
 
     view: str
     table: Table
     columns: tuple[str, ...]
+    topic: TopicScan | None = None
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,6 @@ class SegmentFiles:
         )
 
 
-NO_FILES: Mapping[str, SegmentFiles] = {}
-
-
 @dataclass(frozen=True)
 class SegmentScan:
     """The segments that Spark reads in place of a native query.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
-from hivedruid.plan.segment_files import NO_FILES, SegmentFiles, SegmentScan
+from hivedruid.plan.segment_files import SegmentScan
+from hivedruid.plan.topic_scans import TopicScan, TopicState, topic_scan
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
 
@@ -166,11 +168,9 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
     return all(isinstance(e, Literal) and not isinstance(e.value, tuple) for e in exprs)
 
 
-def spark_job(
-    plan: QueryPlan, names: tuple[str, ...] | None = None, files: Mapping[str, SegmentFiles] = NO_FILES
-) -> SparkJob:
+def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: PlannerFacts | None = None) -> SparkJob:
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns'
-    ids. `files` are the segment files of data sources that may be read in place of queries.
+    ids. `facts` have the segment files of data sources that may be read in place of queries, and the offsets of topics.
     """
     from hivedruid.plan.reduction import key_filters
 
@@ -178,13 +178,23 @@ def spark_job(
     reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone), None))
     node = ordered_outside(node, plan.new_column)
     scans: Mapping[int, SegmentScan] = {}
-    if files:
+    if facts is not None and facts.segment_files:
         from hivedruid.plan.segment_scans import FileScans
 
-        chosen = FileScans(plan, files)
+        chosen = FileScans(plan, facts.segment_files)
         node = _replaced(node, chosen.replacements(node, reducers))
         scans = chosen.scans
-    return replace(_job(node, _Inputs(plan.zone, reducers, scans), names), columns=plan.columns)
+    topics = facts.topics if facts is not None else {}
+    known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node))
+    return replace(_job(node, known, names), columns=plan.columns)
+
+
+def _conditions(node: Node) -> dict[int, Rex]:
+    """The conditions on all rows that are read of a table, by the identity of the scan."""
+    every = [n for plan in with_ctes(node) for n in plan.walk()]
+    readers = Counter(id(below) for n in every for below in n.inputs)
+    filters = (n for n in every if isinstance(n, nodes.Filter) and isinstance(n.input, TableScan))
+    return {id(each.input): each.condition for each in filters if readers[id(each.input)] == 1}
 
 
 def shared(node: Node, zone: str) -> Node:
@@ -235,11 +245,18 @@ def _replaced(node: Node, replacements: dict[int, Node]) -> Node:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What is known of the native queries of a job, by the identity of their nodes."""
+    """What is known of the native queries of a job, by the identity of their nodes; of topics by their tables, and the
+    conditions on their records by the identity of the scan."""
 
     zone: str
     reducers: Mapping[int, tuple[KeyFilter, ...]] = field(default_factory=dict)
     scans: Mapping[int, SegmentScan] = field(default_factory=dict)
+    topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
+    conditions: Mapping[int, Rex] = field(default_factory=dict)
+
+    def topic(self, node: TableScan) -> TopicScan:
+        state = self.topics.get((node.table.database, node.table.name))
+        return topic_scan(node, self.conditions.get(id(node)), state)
 
     def druid_input(self, node: DruidQuery, view: str) -> DruidInput:
         read, columns = native_query(node, self.zone), tuple(c.id for c in node.columns)
@@ -261,7 +278,8 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
         if isinstance(node, TableScan):
             if id(node) not in views:
                 views[id(node)] = f"{node.table.name}_{len(views)}"
-                inputs.append(TableInput(views[id(node)], node.table, tuple(c.name for c in node.columns)))
+                topic = known.topic(node) if node.table.kind == "kafka" else None
+                inputs.append(TableInput(views[id(node)], node.table, tuple(c.name for c in node.columns), topic))
             return views[id(node)]
         return None
 

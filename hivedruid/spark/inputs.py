@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.table import Column, Table
@@ -65,7 +65,7 @@ def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], 
         case "files":
             return files_frame(spark, table, settings, view)
         case "druid" | "kafka" | "view":
-            raise PlanError(f"{table.full_name} is a {table.kind} table; Spark reads files and Iceberg tables")
+            raise PlanError(f"{table.full_name} is a {table.kind} table; its rows are not in files")
         case _:
             assert_never(table.kind)
 
@@ -179,30 +179,33 @@ def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[s
     All columns of the table are checked, regardless of which a statement reads, so that every statement sees the same
     rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
-    form = _cell_format(table, settings)
-    decimals = any(column.type.name == "decimal" for column in table.columns)
     lines = _text_lines(spark, path).where("value RLIKE '\\\\S'")
-    objects = lines.selectExpr(
-        "value",
-        "_metadata.file_path AS _file",
-        "_metadata.file_block_start AS _start",
+    located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start")
+    return json_rows(located, table.columns, cell_format(table, settings))
+
+
+def json_rows(texts: DataFrame, columns: Sequence[Column], form: CellFormat) -> DataFrame:
+    """The columns of JSON objects, beside those of `texts`, of which `value` is the text. See `json_lines`."""
+    decimals = any(column.type.name == "decimal" for column in columns)
+    objects = texts.selectExpr(
+        "*",
         f"{json_object('value')} AS _object",
         *([f"{json_object('value', 'VARIANT')} AS _variants"] if decimals else []),
     )
     reasons = ["WHEN _object IS NULL THEN 'not a JSON object'"]
-    columns = []
-    for column in table.columns:
+    parsed_columns = []
+    for column in columns:
         key = literal(column.field_name.lower())
         text = f"_object[{key}]"
         parsed = value(text, column.type, form)
         if column.type.name == "decimal":
             parsed = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
-        columns.append(f"{parsed} AS {identifier(column.name)}")
+        parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
         unfit = misfit(text, parsed, column.type, form)
         if unfit:
             reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is not a valid {column.type}')}")
     bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
-    return objects.selectExpr("value", "_file", "_start", *columns, bad)
+    return objects.selectExpr(*map(identifier, texts.columns), *parsed_columns, bad)
 
 
 def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str) -> DataFrame:
@@ -215,20 +218,25 @@ def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str
 
 def delimited_frame(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
     """Delimited text (LazySimpleSerDe) or CSV (OpenCSVSerde): a field that is missing or does not parse is null."""
-    form = delimited_format(table, _cell_format(table, settings))
     lines = _without_header(_text_lines(spark, path), table)
+    return delimited_rows(lines, table, cell_format(table, settings))
+
+
+def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Sequence[str] = ()) -> DataFrame:
+    """The columns of delimited text or CSV, beside those of `lines` that are kept; `value` is the text."""
+    form = delimited_format(table, form)
     if is_csv(table):
-        fields = lines.selectExpr(f"{quoted_fields('value', table.serde)} AS _fields")
+        fields = lines.selectExpr(*kept, f"{quoted_fields('value', table.serde)} AS _fields")
         texts = [quoted_field(f"try_element_at(_fields, {number})", table.serde) for number in _positions(table)]
         cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
     else:
         separator = form.separators[0]
         nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)
-        fields = lines.selectExpr(f"{split_text('value', separator, form.escape)} AS _fields")
+        fields = lines.selectExpr(*kept, f"{split_text('value', separator, form.escape)} AS _fields")
         texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
         cells = [delimited_cell(text, column.type, nested) for text, column in zip(texts, table.columns, strict=True)]
     return fields.selectExpr(
-        *(f"{cell} AS {identifier(column.name)}" for cell, column in zip(cells, table.columns, strict=True))
+        *kept, *(f"{cell} AS {identifier(column.name)}" for cell, column in zip(cells, table.columns, strict=True))
     )
 
 
@@ -240,7 +248,7 @@ def _text_lines(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.option("recursiveFileLookup", value=True).text(path)
 
 
-def _cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
+def cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
     formats = table.serde.get("timestamp.formats", "")
     return CellFormat(
         zone=resolve_zone(settings.get("hive.local.time.zone") or "LOCAL"),

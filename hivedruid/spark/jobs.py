@@ -33,6 +33,7 @@ from hivedruid.spark import (
     segment_scans,
     session,
     staging,
+    topics,
     writing,
 )
 from hivedruid.spark.cells import identifier
@@ -227,12 +228,15 @@ class SparkRunner:
         read = [item.table for item in job.inputs if isinstance(item, TableInput)]
         needed = [target] if target is not None and target.has_snapshots else []
         needed += [table for table in read if table.has_snapshots and self._iceberg.may_exist(table)]
+        reads_topics = any(table.kind == "kafka" for table in read)
         for table in needed:
             self._iceberg.check_metadata(table)
         if needed and self._iceberg.in_home:
             home_catalog.prepare(self._home)
         self._note_open_driver()
-        with session.job(self._settings, self._home, iceberg=bool(needed), progress=self._progress) as running:
+        with session.job(
+            self._settings, self._home, libraries=bool(needed) or reads_topics, progress=self._progress
+        ) as running:
             for table in needed:
                 self._iceberg.take_over(running.spark, table)
             yield running
@@ -298,9 +302,20 @@ class SparkRunner:
         if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
             self._iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
+        if item.table.kind == "kafka":
+            frame = self._topic_frame(spark, item)
+            return frame.select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
         self._note_skipped(spark, item.table)
         return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
+
+    def _topic_frame(self, spark: SparkSession, item: TableInput) -> DataFrame:
+        rows = topics.topic_rows(spark, item, self._settings)
+        if inputs.malformed_rows(item.table, self._settings) == "skip":
+            if skipped := topics.malformed(rows, item.table):
+                self._note(skipped)
+            return topics.without_malformed(rows, item.table)
+        return topics.checked(rows, item.table)
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
         """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
@@ -335,6 +350,8 @@ class SparkRunner:
                     str(self._malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') skips them",
                 )
+        if malformed := topics.malformed_error(text):
+            return malformed
         translated = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:

@@ -75,7 +75,7 @@ class Configuration:
     properties: Mapping[str, str]
     version: str
     settings: Mapping[str, str]
-    iceberg: str
+    libraries: str
     idle: float
     private: bool
 
@@ -124,7 +124,7 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         if port is None:
             return _answer(_reason(files.log, start))
         known = Server(
-            configuration.version, configuration.settings, configuration.iceberg,
+            configuration.version, configuration.settings, configuration.libraries,
             os.getpid(), jvm.pid, port, os.environ["SPARK_CONNECT_AUTHENTICATE_TOKEN"], time(), configuration.idle,
         )  # fmt: skip
         _publish(files, known)

@@ -124,9 +124,9 @@ def open_driver(settings: Mapping[str, str]) -> str | None:
 
 
 def class_path(wanted: Wanted, pyspark: Path) -> str:
-    """The class path of the JVM. A cluster gets Iceberg's library by `spark.jars`."""
-    iceberg = wanted.iceberg if is_local(wanted.settings) else ""
-    classes = [wanted.settings.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), iceberg]
+    """The class path of the JVM. A cluster gets the libraries of LIBRARIES by `spark.jars`."""
+    libraries = wanted.libraries if is_local(wanted.settings) else ""
+    classes = [wanted.settings.get("spark.driver.extraClassPath"), str(pyspark / "jars" / "*"), libraries]
     return os.pathsep.join(filter(None, classes))
 
 
@@ -139,13 +139,13 @@ def configuration(
     given = wanted.settings
     local = is_local(given)
     properties = {**STATIC, **(given if local else _authenticated(given)), **MEANING, **SERVICE}
-    if wanted.iceberg:
+    if wanted.libraries:
         properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), ICEBERG_EXTENSIONS]))
     if local:
         properties.update(LOCAL)
         properties.pop(SECRET, None)
-    elif wanted.iceberg:
-        jars = wanted.iceberg.split(os.pathsep)
+    elif wanted.libraries:
+        jars = wanted.libraries.split(os.pathsep)
         properties["spark.jars"] = ",".join(filter(None, [given.get("spark.jars"), *jars]))
     options = [
         *_JAVA_OPTIONS,
@@ -154,7 +154,7 @@ def configuration(
     ]
     return asdict(
         Configuration(
-            str(java), options, classes, str(archive or ""), properties, wanted.version, dict(given), wanted.iceberg,
+            str(java), options, classes, str(archive or ""), properties, wanted.version, dict(given), wanted.libraries,
             idle=idle, private=not local,
         )
     )  # fmt: skip

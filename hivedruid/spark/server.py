@@ -56,9 +56,9 @@ class Wanted:
 
     version: str
     settings: Mapping[str, str]
-    iceberg: str = ""
-    """The class path of Iceberg's library, if loaded; a server without it can be used unless a job needs Iceberg."""
-    needs_iceberg: bool = False
+    libraries: str = ""
+    """The class path of the libraries for Iceberg and Kafka, if loaded; other jobs can use a server without them."""
+    needs_libraries: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Server:
 
     version: str
     settings: Mapping[str, str]
-    iceberg: str
+    libraries: str
     keeper: int
     jvm: int
     port: int
@@ -79,7 +79,7 @@ class Server:
         return (
             self.version == wanted.version
             and dict(self.settings) == dict(wanted.settings)
-            and (not wanted.needs_iceberg or self.iceberg == wanted.iceberg)
+            and (not wanted.needs_libraries or self.libraries == wanted.libraries)
         )
 
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from hivedruid.spark.client import Session
 
-ICEBERG = "iceberg"
+LIBRARIES = "spark"
+"""The group of jars that Spark needs for Iceberg tables and Kafka tables."""
 CATALOG = f"spark.sql.catalog.{home_catalog.CATALOG}"
 """Spark's setting that defines the Iceberg catalog; its properties have this prefix."""
 
@@ -92,18 +93,18 @@ def job(
     settings: Mapping[str, str],
     home: Path,
     *,
-    iceberg: bool = False,
+    libraries: bool = False,
     progress: Progress = lambda _: None,
     owner: str = "",
 ) -> Iterator[Job]:
-    """The session of a home folder for one job; `iceberg` when the job touches an Iceberg table.
+    """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table.
 
     The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
     With `owner`, the session belongs to that owner (`server.owner`), and outlives this process.
     Raises ConnectError if Java is missing or too old or `spark.remote` cannot be reached, SparkError if Spark fails to
     start.
     """
-    with _service(settings, home, iceberg=iceberg, progress=progress) as (where, own):
+    with _service(settings, home, libraries=libraries, progress=progress) as (where, own):
         progress("")
         client = _client(where, own, settings, home, owner)
         tag = f"hivedruid-{uuid4().hex}"
@@ -139,7 +140,7 @@ def session(settings: Mapping[str, str], home: Path) -> SparkSession:
 
 def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server:
     """The home's shared server, started if necessary."""
-    with _own(settings, server.shared_home(home), iceberg=False, progress=progress) as known:
+    with _own(settings, server.shared_home(home), libraries=False, progress=progress) as known:
         return known
 
 
@@ -167,7 +168,7 @@ def log_file(home: Path) -> Path:
 
 @contextmanager
 def _service(
-    settings: Mapping[str, str], home: Path, *, iceberg: bool, progress: Progress
+    settings: Mapping[str, str], home: Path, *, libraries: bool, progress: Progress
 ) -> Iterator[tuple[Path, Server | None]]:
     """The service for one job: the folder of hivedruid's own server with the session, or None for an external
     server."""
@@ -176,7 +177,7 @@ def _service(
         return
     where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
-        with _own(settings, where, iceberg=iceberg, progress=progress) as known:
+        with _own(settings, where, libraries=libraries, progress=progress) as known:
             server.held[where] = server.held.get(where, 0) + 1
             try:
                 yield where, known
@@ -187,16 +188,16 @@ def _service(
 
 
 @contextmanager
-def _own(settings: Mapping[str, str], where: Path, *, iceberg: bool, progress: Progress) -> Iterator[Server]:
+def _own(settings: Mapping[str, str], where: Path, *, libraries: bool, progress: Progress) -> Iterator[Server]:
     def wanted() -> Wanted:
-        group = artifacts.locked_group(ICEBERG)
-        jars = artifacts.resolve(group, progress) if iceberg else [artifacts.cached(artifact) for artifact in group]
+        group = artifacts.locked_group(LIBRARIES)
+        jars = artifacts.resolve(group, progress) if libraries else [artifacts.cached(artifact) for artifact in group]
         library = os.pathsep.join(map(str, jars)) if all(jars) else ""
-        return Wanted(version(), launch.start_settings(settings), library, needs_iceberg=iceberg)
+        return Wanted(version(), launch.start_settings(settings), library, needs_libraries=libraries)
 
     def begin(required: Wanted) -> Server:
-        if required.iceberg:
-            artifacts.check(artifacts.locked_group(ICEBERG))
+        if required.libraries:
+            artifacts.check(artifacts.locked_group(LIBRARIES))
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None

@@ -110,7 +110,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Connect server that was started by hand, with Iceberg, and requires a token."""
-    iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("iceberg"))))
+    iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("spark"))))
     folder = tmp_path_factory.mktemp("connect")
     with Processes(folder) as processes:
         (folder / "log4j2.properties").write_text("rootLogger.level = info\nrootLogger.appenderRef.a.ref = a\n"

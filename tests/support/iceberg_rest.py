@@ -52,7 +52,7 @@ def jars() -> list[Path]:
     listed = [Artifact(**entry) for entry in json.loads(Path(__file__).with_suffix(".json").read_text())]
     listed.sort(key=lambda artifact: artifact.classifier)
     found = [artifacts.resolve(list(group)) for _, group in groupby(listed, lambda artifact: artifact.classifier)]
-    (driver,) = [artifact for artifact in artifacts.locked_group("iceberg") if artifact.name == "sqlite-jdbc"]
+    (driver,) = [artifact for artifact in artifacts.locked_group("spark") if artifact.name == "sqlite-jdbc"]
     return [*(path for group in found for path in group), *artifacts.resolve([driver])]
 
 

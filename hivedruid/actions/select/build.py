@@ -36,7 +36,7 @@ def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
     read = druid_read(plan)
     if read is not None:
         return RunDruidQuery(read, plan.columns, plan.zone)
-    job = spark_job(plan, files=snapshot.segment_files or {})
+    job = spark_job(plan, facts=snapshot)
     if not snapshot.scans_only:
         from hivedruid.evaluation.exactness import NotLocal
         from hivedruid.evaluation.local import local_plan

@@ -176,7 +176,7 @@ def write(
         exprs.append(rex)
     plan = optimized(nodes.Project(tuple(columns), node, tuple(exprs)), builder)
     names = tuple(c.field_name if table.has_data_source else c.name for c in table.columns)
-    job = spark_job(plan, names, snapshot.segment_files or {})
+    job = spark_job(plan, names, snapshot)
     if not table.has_data_source:
         return plan, WriteTable(job, table, replaces != "nothing")
     action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)

@@ -29,7 +29,7 @@ def test_every_locked_artifact_is_pinned() -> None:
 
 
 def test_every_group_is_pinned() -> None:
-    for name, jars in (("druid", 210), ("kafka", 46), ("iceberg", 2)):
+    for name, jars in (("druid", 210), ("kafka", 46), ("spark", 6)):
         group = locked_group(name)
         assert len(group) == jars == len({artifact.file_name for artifact in group})
         assert all(len(artifact.sha1) == 40 and artifact.size > 0 for artifact in group)
@@ -207,7 +207,7 @@ def test_the_same_jar_in_two_groups(fresh_cache: Path) -> None:
 
 
 def test_interrupt_keeps_what_is_whole(fresh_cache: Path, until: Callable[[Callable[[], object]], None]) -> None:
-    names = ["wikiticker", "foodmart", "iceberg"]
+    names = ["wikiticker", "foodmart", "spark"]
     command = [sys.executable, "-m", "hivedruid.local.artifacts", *names]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         download = fresh_cache / "hivedruid" / "download" / "ivy"

@@ -209,7 +209,7 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
     table = iceberg_table(columns(a=INT))
     former_settings: tuple[dict[str, Any], ...] = (
         {"version": "hivedruid 0.0.1, pyspark 4.0.0"},
-        {"iceberg": ""},
+        {"libraries": ""},
         {"settings": {}},
     )
     for was in former_settings:

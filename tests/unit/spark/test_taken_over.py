@@ -27,7 +27,7 @@ def run(opened: Session, text: str) -> list[tuple[object, ...]]:
 
 def write_old_layout(home: Path, table_id: str, *statements: str) -> None:
     """The files of an earlier version: `statements` on the table {t}, through the Hadoop catalog."""
-    with session.job({}, home.absolute(), iceberg=True) as running:
+    with session.job({}, home.absolute(), libraries=True) as running:
         former = "spark.sql.catalog.former"
         running.spark.conf.set(former, "org.apache.iceberg.spark.SparkCatalog")
         running.spark.conf.set(f"{former}.type", "hadoop")

@@ -1,0 +1,113 @@
+"""Rows of Kafka tables: records of a topic by Spark's Kafka connector, each a row with the columns of its value and the
+metadata columns of Hive's handler."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.table import Table
+from hivedruid.errors import PlanError, SparkError, UnsupportedError
+from hivedruid.plan.physical import TableInput
+from hivedruid.plan.topic_scans import TopicScan
+from hivedruid.spark.cells import identifier, literal
+from hivedruid.spark.inputs import MALFORMED_PROPERTY, cell_format, delimited_rows, empty_frame, json_rows
+from hivedruid.spark.serde import is_json
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
+
+MARK = "hivedruid: malformed record: "
+_RECORD = ("key AS __key", "partition AS __partition", "offset AS __offset", "unix_millis(timestamp) AS __timestamp")
+_KEPT = tuple(column.name for column in KAFKA_COLUMNS)
+_CONSUMER = "kafka.consumer."
+
+
+def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
+    """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null. A record without
+    a value, such as a tombstone, has only nulls."""
+    table, scan = _of_value(item.table), item.topic
+    if scan is None or scan.state is None:
+        raise PlanError(f"the offsets of {table.full_name} are unknown")
+    if not scan.ranges:
+        return empty_frame(spark, item.table).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
+    records = spark.read.format("kafka").options(**options(table, scan)).load()
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *_RECORD)
+    form = cell_format(table, settings)
+    if is_json(table):
+        rows = json_rows(texts, table.columns, form)
+        bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
+    else:
+        rows = delimited_rows(texts, table, form, _KEPT)
+        bad = "CAST(NULL AS STRING)"
+    return rows.selectExpr(*(identifier(column.name) for column in item.table.columns), f"{bad} AS _bad")
+
+
+def options(table: Table, scan: TopicScan) -> dict[str, str]:
+    """The options of Spark's Kafka source. It skips offsets without a record, and fails if records are gone."""
+    topic = table.properties["kafka.topic"]
+
+    def offsets(of: Mapping[int, int]) -> str:
+        return json.dumps({topic: {str(partition): offset for partition, offset in of.items()}})
+
+    given = {key.removeprefix(_CONSUMER): value for key, value in table.properties.items() if key.startswith(_CONSUMER)}
+    return {
+        **{f"kafka.{key}": value for key, value in given.items()},
+        "kafka.bootstrap.servers": table.properties["kafka.bootstrap.servers"],
+        "kafka.isolation.level": given.get("isolation.level", "read_committed"),
+        "assign": json.dumps({topic: [each.partition for each in scan.ranges]}),
+        "startingOffsets": offsets({each.partition: each.start for each in scan.ranges}),
+        "endingOffsets": offsets({each.partition: each.end for each in scan.ranges}),
+        "failOnDataLoss": "true",
+    }
+
+
+def _of_value(table: Table) -> Table:
+    """The table of the records' values, as a table of files has them."""
+    library = table.properties["kafka.serde.class"]
+    if not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe")):
+        raise UnsupportedError(
+            f"{table.full_name} cannot be read: kafka.serde.class {library} is not supported",
+            hint="use JsonSerDe, OpenCSVSerde or LazySimpleSerDe",
+        )
+    columns = tuple(column for column in table.columns if column.name not in _KEPT)
+    return replace(table, columns=columns, serde={**table.serde, "serialization.lib": library})
+
+
+# --- malformed records -------------------------------------------------------------------------------------------
+
+
+def checked(rows: DataFrame, table: Table) -> DataFrame:
+    """The rows; a malformed record fails the job, if its columns are read or not."""
+    topic = literal(f"{MARK}topic {table.properties['kafka.topic']}, partition ")
+    stop = f"raise_error(concat({topic}, __partition, ', offset ', __offset, ': ', _bad))"
+    return rows.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)")
+
+
+def without_malformed(rows: DataFrame, table: Table) -> DataFrame:
+    return rows.where("_bad IS NULL").select(*(identifier(column.name) for column in table.columns))
+
+
+def malformed(rows: DataFrame, table: Table) -> str:
+    """How many malformed records are skipped, and where the first one is; "" if there are none."""
+    bad = rows.where("_bad IS NOT NULL")
+    first = "min_by(concat('partition ', __partition, ', offset ', __offset, ': ', _bad), (__partition, __offset))"
+    count, text = bad.selectExpr("count(*)", first).collect()[0]
+    many = f"{count} malformed record{'s' * (count != 1)}"
+    return f"skipped {many} of {table.full_name}, the first in {text}" if count else ""
+
+
+def malformed_error(text: str) -> SparkError | None:
+    """The error of a malformed record in a message of Spark; None if it is another error."""
+    match = re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text)
+    if match is None:
+        return None
+    return SparkError(
+        f"malformed record in {match[1].strip()}",
+        hint=f"SET TBLPROPERTIES ('{MALFORMED_PROPERTY}'='skip') skips such records",
+    )
