@@ -251,26 +251,10 @@ class Session:
         return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)
 
     def _built(self, parsed: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-        """The plan of a statement. It is planned again with the segment files and the offsets of topics that its Spark
-        jobs read: the first plan names them."""
-        from hivedruid.actions.build import build
+        from hivedruid.actions.complete_plan import complete_plan
+        from hivedruid.clients.topics import topic_state
 
-        built = build(parsed, snapshot, note)
-        if not built.plans:
-            return built
-        known = snapshot
-        if snapshot.segment_files is None:
-            from hivedruid.actions.segment_files import needed_files
-
-            if files := needed_files(built, snapshot, self.druid):
-                known = replace(known, segment_files=files)
-        if not snapshot.topics and any(table.kind == "kafka" for table in snapshot.tables.values()):
-            from hivedruid.actions.topics import needed_topics
-            from hivedruid.clients.topics import topic_state
-
-            if topics := needed_topics(built, snapshot, topic_state):
-                known = replace(known, topics=topics)
-        return built if known is snapshot else build(parsed, known)
+        return complete_plan(parsed, snapshot, note, self.druid, topic_state)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""

@@ -182,7 +182,8 @@ SETTINGS: dict[str, Setting] = {
             "How long after its interruption a job is resumed by rerunning its statement; later, the statement starts a"
             " new job (ISO 8601 period)."),
         Setting("hivedruid.malformed.rows", "enum", "fail",
-            "How malformed rows in files are handled, for tables without this property.", ("FAIL", "SKIP")),
+            "How malformed rows in files and records in topics are handled, for tables without this property.",
+            ("FAIL", "NULL", "SKIP")),
     )
 }  # fmt: skip
 """All supported keys. Other keys are stored and shown as in Hive, except those with `OWN_PREFIXES`, which must be

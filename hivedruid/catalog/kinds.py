@@ -14,8 +14,9 @@ from hivedruid.errors import SemanticError, UnsupportedError
 TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
 Store = Literal["data source", "topic", "folder", "snapshots"]
 """Where rows are stored: a `folder` of files; `snapshots` if Iceberg commits them."""
-Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "read", "truncate"]
-"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE."""
+Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "materialize", "truncate"]
+"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `materialize` is the query of a
+materialized view."""
 
 
 class Refusal(NamedTuple):
@@ -64,6 +65,11 @@ KINDS: Mapping[TableKind, Kind] = {
                 "write to the topic with a Kafka producer",
             ),
             "list tasks": _NO_TASKS,
+            "materialize": Refusal(
+                UnsupportedError,
+                "a materialized view cannot read a Kafka table, {table}: whether its rows have changed is not tracked",
+                "ingest the topic into a Druid table and create the view over that table",
+            ),
             "truncate": Refusal(UnsupportedError, "Cannot truncate the topic behind {table}", "use Kafka's tools"),
         },
         KAFKA_STORAGE_HANDLER,

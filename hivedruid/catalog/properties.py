@@ -227,8 +227,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("skip.header.line.count", "int", "0",
             "Lines to skip at the beginning of each text file.", _FILES),
         TableProperty("hivedruid.malformed.rows", "enum", "fail",
-            "How a malformed row of a json, csv or text file is handled; the setting of the same name if not set.",
-            _FILES, ("FAIL", "SKIP")),
+            "How a malformed row of a file, or record of a topic, is handled: fail; skip; null for a row of nulls "
+            "beside the metadata columns of a record. The setting of the same name if not set.",
+            (*_FILES, *_KAFKA), ("FAIL", "NULL", "SKIP")),
     )
 }  # fmt: skip
 """Every property by key. Keys are case-sensitive, as in Hive."""

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.failures import first_line
+from hivedruid.clients.failures import AnswerError, first_line
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
     ReadingTask,
@@ -117,6 +117,8 @@ class Overlord:
         kills a task that it has to pause in state STARTING."""
         try:
             payload = self.ingestion_report(task_id)
+        except AnswerError:
+            raise
         except DruidError:  # the overlord passes on what the task's process answers before the task has a report
             return False
         return payload is not None and payload.ingestion_state not in (None, "NOT_STARTED")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hivedruid.catalog.table import Table
-from hivedruid.clients.kafka import Kafka
 from hivedruid.errors import KafkaError, UnsupportedError
 from hivedruid.plan.topic_scans import TopicState
 
@@ -25,6 +24,8 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
             f" {given['security.protocol']}",
             hint="only PLAINTEXT is supported; ingest the topic into a Druid table and query that table",
         )
+    from hivedruid.clients.kafka import Kafka
+
     topic = table.properties["kafka.topic"]
     with Kafka(table.properties["kafka.bootstrap.servers"], given) as kafka:
         found = kafka.offsets([topic])[topic]

@@ -293,7 +293,7 @@ class Builder:
             shown = name if database is None else f"{database}.{name}"
             database = database or self.snapshot.database
             raise TableNotFound(f"Table not found {shown}", database=database, name=name, span=self.span(e.this))
-        node = self._view(table, e) if table.is_view else self._scan(table, e)
+        node = self._view(table, e) if table.is_view else self._scan(table)
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
         )
@@ -326,8 +326,7 @@ class Builder:
             self.references = Counter(table.name.lower() for table in tables if not table.db)
         return self.references[cte.expression.alias.lower()]
 
-    def _scan(self, table: Table, e: exp.Expr) -> Node:
-        table.check("read", self.span(e))
+    def _scan(self, table: Table) -> Node:
         return nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in table.columns), table)
 
     def _view(self, table: Table, e: exp.Expr) -> Node:

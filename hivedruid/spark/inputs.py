@@ -84,7 +84,7 @@ def files_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], 
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
-    """`fail` or `skip`: the table's property, otherwise the setting."""
+    """`fail`, `skip` or `null`: the table's property, otherwise the setting."""
     return (table.properties.get(MALFORMED_PROPERTY) or settings.get(MALFORMED_PROPERTY) or "fail").lower()
 
 
@@ -212,6 +212,8 @@ def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str
     names = [identifier(column.name) for column in table.columns]
     if malformed == "skip":
         return lines.where("_bad IS NULL").selectExpr(*names)
+    if malformed == "null":
+        return lines.selectExpr(*(f"IF(_bad IS NULL, {name}, NULL) AS {name}" for name in names))
     stop = f"raise_error({literal(MALFORMED_MARK + view + ' ')})"
     return lines.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)").selectExpr(*names)
 

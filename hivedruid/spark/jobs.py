@@ -311,7 +311,10 @@ class SparkRunner:
 
     def _topic_frame(self, spark: SparkSession, item: TableInput) -> DataFrame:
         rows = topics.topic_rows(spark, item, self._settings)
-        if inputs.malformed_rows(item.table, self._settings) == "skip":
+        handling = inputs.malformed_rows(item.table, self._settings)
+        if handling == "null":
+            return topics.with_nulls(rows, item.table)
+        if handling == "skip":
             if skipped := topics.malformed(rows, item.table):
                 self._note(skipped)
             return topics.without_malformed(rows, item.table)

@@ -89,6 +89,14 @@ def checked(rows: DataFrame, table: Table) -> DataFrame:
     return rows.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)")
 
 
+def with_nulls(rows: DataFrame, table: Table) -> DataFrame:
+    """The rows; of a malformed record only the metadata columns are not null."""
+    names = {column.name: identifier(column.name) for column in table.columns}
+    return rows.selectExpr(
+        *(name if key in _KEPT else f"IF(_bad IS NULL, {name}, NULL) AS {name}" for key, name in names.items())
+    )
+
+
 def without_malformed(rows: DataFrame, table: Table) -> DataFrame:
     return rows.where("_bad IS NULL").select(*(identifier(column.name) for column in table.columns))
 

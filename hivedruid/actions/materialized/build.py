@@ -65,6 +65,8 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
     builder = Builder(statement.source, quiet, note)
     node = builder.whole(statement.query)
     refuse_unknown_types(node, builder.span(statement.query))
+    for source in snapshot.tables.values():
+        source.check("materialize", statement.name.span)
     table = _table(statement, node, snapshot)
     if table is None:
         return StatementPlan(())

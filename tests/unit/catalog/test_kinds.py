@@ -27,7 +27,7 @@ USE: dict[Use, str] = {
     "drop": "DROP TABLE {}",
     "insert": "INSERT INTO {} SELECT 'a'",
     "list tasks": "SHOW TASKS FOR {}",
-    "read": "SELECT a FROM {}",
+    "materialize": "CREATE MATERIALIZED VIEW mv AS SELECT a FROM {}",
     "truncate": "TRUNCATE TABLE {}",
 }
 REFUSED = [(kind, use) for kind, row in KINDS.items() for use in row.refused]

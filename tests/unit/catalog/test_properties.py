@@ -167,7 +167,7 @@ def test_unknown_keys(key: str, hint: str) -> None:
         ("avro.schema.literal", "{", "JSON"),
         ("druid.columns.mapping", "a", "field:column"),
         ("druid.columns.mapping", "a:x,b:X", "each name at most once"),
-        ("hivedruid.malformed.rows", "ignore", "FAIL, SKIP"),
+        ("hivedruid.malformed.rows", "ignore", "FAIL, NULL, SKIP"),
     ],
 )
 def test_values_of_the_wrong_type(key: str, value: str, message: str) -> None:

@@ -47,8 +47,8 @@ def test_damaged_lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_unknown_artifact() -> None:
     with pytest.raises(UsageError) as caught:
-        locked("icebrg")
-    assert (caught.value.message, caught.value.hint) == ("unknown artifact 'icebrg'", "did you mean 'iceberg'?")
+        locked("sprk")
+    assert (caught.value.message, caught.value.hint) == ("unknown artifact 'sprk'", "did you mean 'spark'?")
 
 
 def test_resolve_checks_and_keeps(fresh_cache: Path) -> None:

@@ -1,0 +1,38 @@
+"""The plan of a statement, with the facts that only its first plan names: the segment files and the offsets of topics
+that its Spark jobs read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.build import build
+
+if TYPE_CHECKING:
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.actions.statement_plan import Note, StatementPlan
+    from hivedruid.actions.topics import Ask
+    from hivedruid.engine.engine import DruidEngine
+    from hivedruid.parser.statements import Statement
+
+
+def complete_plan(
+    statement: Statement, snapshot: Snapshot, note: Note | None, druid: Callable[[], DruidEngine], topic: Ask
+) -> StatementPlan:
+    """Build the statement, and once more if its jobs read segment files or topics."""
+    built = build(statement, snapshot, note)
+    if not built.plans:
+        return built
+    known = snapshot
+    if snapshot.segment_files is None:
+        from hivedruid.actions.segment_files import needed_files
+
+        if files := needed_files(built, snapshot, druid):
+            known = replace(known, segment_files=files)
+    if any(table.kind == "kafka" for table in snapshot.tables.values()):
+        from hivedruid.actions.topics import needed_topics
+
+        if topics := needed_topics(built, snapshot, topic):
+            known = replace(known, topics=topics)
+    return built if known is snapshot else build(statement, known)
