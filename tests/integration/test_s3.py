@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from hivedruid import defaults
+from hivedruid.cli import main
 from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.druid.segment_plan import PlannedDimension, SegmentPlan
@@ -17,6 +19,7 @@ from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark.segment_tasks import UNFINISHED, Build
+from pyspark_hivedruid import DruidReader
 from tests.support import killed
 from tests.support.ingestion import IngestionHome
 from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, druid_in_s3, s3_server
@@ -39,20 +42,38 @@ def services(tmp_path_factory: pytest.TempPathFactory, server: S3Server) -> Iter
         yield running
 
 
+FILES = {
+    "hivedruid.druid.read": "segments", "hivedruid.local.evaluation.max.rows": "0",
+    "hivedruid.druid.deep.storage": f"s3://{BUCKET}/{BASE_KEY}",
+}  # fmt: skip
+"""Spark reads all rows from segment files: Druid has no md5()."""
+
+
 @pytest.fixture
 def home(tmp_path: Path, services: LocalServices, server: S3Server) -> Iterator[IngestionHome]:
-    """Spark reads all rows from segment files: Druid has no md5()."""
-    files = {
-        "hivedruid.druid.read": "segments", "hivedruid.local.evaluation.max.rows": "0",
-        "hivedruid.druid.deep.storage": f"s3://{BUCKET}/{BASE_KEY}",
-    }  # fmt: skip
-    made = IngestionHome(tmp_path / "home", services, **server.settings, **files)
+    made = IngestionHome(tmp_path / "home", services, **server.settings, **FILES)
     yield made
     made.close()
 
 
+@pytest.fixture(scope="module")
+def of_druid(tmp_path_factory: pytest.TempPathFactory, services: LocalServices, server: S3Server) -> Iterator[str]:
+    """A data source with nine rows, which a task of Druid wrote."""
+    made = IngestionHome(tmp_path_factory.mktemp("home"), services, **server.settings)
+    name = table(made, "of_druid")
+    made.run("SET hivedruid.druid.write=native")
+    made.run(f"INSERT INTO {name} VALUES {values(9)}")
+    yield name
+    made.close()
+
+
 def table(home: IngestionHome, name: str) -> str:
+    """A table, whose data source is dropped with the home."""
     home.sources[name] = name
+    return over(home, name)
+
+
+def over(home: IngestionHome, name: str) -> str:
     home.run(
         f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, s string, n bigint) STORED BY 'druid' TBLPROPERTIES"
         f" ('druid.datasource'='{name}', 'druid.segment.granularity'='DAY', 'druid.rollup'='false', 'external.table.purge'='true')"
@@ -113,14 +134,14 @@ def test_without_access(server: S3Server, changes: dict[str, str], error: str, m
     assert "hunter" not in str(caught.value)
 
 
-def test_spark_reads_segments_of_druid(home: IngestionHome, server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = table(home, "of_druid")
-    home.run("SET hivedruid.druid.write=native")
-    home.run(f"INSERT INTO {name} VALUES {values(9)}")
-    assert [key.rpartition("/")[2] for key in server.keys(f"{BASE_KEY}/{name}")] == ["index.zip"] * 2
+def test_spark_reads_segments_of_druid(
+    home: IngestionHome, of_druid: str, server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over(home, of_druid)
+    assert [key.rpartition("/")[2] for key in server.keys(f"{BASE_KEY}/{of_druid}")] == ["index.zip"] * 2
     monkeypatch.setenv("OF_THIS_PROCESS", SECRET)  # Spark's server was started before
     home.run("SET hivedruid.s3.secret.key=env:OF_THIS_PROCESS")
-    query = f"SELECT n, md5(s) FROM {name} WHERE s = 's1'"
+    query = f"SELECT n, md5(s) FROM {of_druid} WHERE s = 's1'"
     plan = "\n".join(str(row["Explain"]) for row in home.run(f"EXPLAIN {query}"))
     assert f"{READ} 2 files" in plan
     assert SECRET not in plan
@@ -130,23 +151,46 @@ def test_spark_reads_segments_of_druid(home: IngestionHome, server: S3Server, mo
 
 
 @pytest.mark.parametrize("mode", ["auto", "segments"])
-def test_segments_that_cannot_be_read(home: IngestionHome, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = table(home, f"unread_{mode}")
-    home.run("SET hivedruid.druid.write=native")
-    home.run(f"INSERT INTO {name} VALUES {values(4)}")
-    home.notes.clear()
+def test_segments_that_cannot_be_read(
+    home: IngestionHome, of_druid: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over(home, of_druid)
     home.run(f"SET hivedruid.druid.read={mode}")
     monkeypatch.setattr("hivedruid.actions.segment_files.WORTH", 1)
     monkeypatch.setenv("WRONG", "hunter3")
     for reference, reason in (("env:WRONG", "ACCESS_DENIED"), ("env:UNSET", "UNSET, which is not set")):
         home.run(f"SET hivedruid.s3.secret.key={reference}")
-        assert sorted(row["n"] for row in home.run(f"SELECT n, md5(s) FROM {name}")) == [0, 1, 2, 3]
+        assert sorted(row["n"] for row in home.run(f"SELECT n, md5(s) FROM {of_druid}")) == [*range(9)]
         if mode == "segments":
             (note,) = home.notes
             assert reason in note
             assert note.endswith("; reading the rows with queries")
             assert "hunter" not in note
         home.notes.clear()
+
+
+def test_the_format_of_pyspark(of_druid: str, services: LocalServices, server: S3Server) -> None:
+    options = {"druid.url": services.broker, "druid.coordinator.url": services.coordinator, **server.settings}
+    reader = DruidReader({"datasource": of_druid, **options}, ("n",))
+    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    assert sorted(pa.Table.from_batches(batches)["n"].to_pylist()) == [*range(9)]
+
+
+def test_commands(
+    of_druid: str, services: LocalServices, server: S3Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conf = {"druid.url": services.broker, "druid.coordinator.url": services.coordinator, **server.settings}
+    defaults.write(tmp_path, conf)
+
+    def run(code: int, *arguments: str) -> list[str]:
+        """The last words of each line."""
+        assert main(["segments", *arguments, "--home", str(tmp_path)]) == code
+        return [line.rpartition(": ")[2] for line in capsys.readouterr().out.splitlines()]
+
+    assert run(0, "diff", of_druid) == ["equal, 5 rows", "equal, 4 rows"]
+    places = [f"s3://{BUCKET}/{key}" for key in server.keys(f"{BASE_KEY}/{of_druid}")]
+    assert run(0, "verify", *places) == ["intact, 5 rows", "intact, 4 rows"]
+    assert run(1, "verify", f"s3://{BUCKET}/none")[0] == "damaged"
 
 
 def load_specs(home: IngestionHome, name: str) -> list[dict[str, object]]:
@@ -224,19 +268,20 @@ def test_a_worker_of_a_cancelled_job_writes_nothing(server: S3Server) -> None:
 
 
 @pytest.mark.parametrize("way", ["auto", "segments"])
-def test_segments_that_cannot_be_written(home: IngestionHome, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, source = table(home, f"unwritten_{way}"), table(home, f"rows_{way}")
-    home.run("SET hivedruid.druid.write=native")
-    home.run(f"INSERT INTO {source} VALUES {values(3)}")
+def test_segments_that_cannot_be_written(
+    home: IngestionHome, of_druid: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = table(home, f"unwritten_{way}")
+    over(home, of_druid)
     home.run(f"SET hivedruid.druid.write={way}")
     monkeypatch.setenv("WRONG", "hunter3")
     home.run("SET hivedruid.s3.secret.key=env:WRONG")
-    insert = f"INSERT INTO {name} SELECT * FROM {source}"
+    insert = f"INSERT INTO {name} SELECT * FROM {of_druid}"
     if way == "segments":
         with pytest.raises(UnsupportedError, match=r"cannot access the deep storage of Druid, s3://.*ACCESS_DENIED"):
             home.run(insert)
     else:
         home.run("SET hivedruid.druid.read=query")
         home.run(insert)
-        assert sorted(row["n"] for row in home.run(f"SELECT n FROM {name}")) == [0, 1, 2]
+        assert sorted(row["n"] for row in home.run(f"SELECT n FROM {name}")) == [*range(9)]
     assert not [note for note in home.notes if "hunter" in note]
