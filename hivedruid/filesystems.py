@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from hivedruid.errors import UsageError
 from hivedruid.references import secret
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
 _FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
-_SAFE = "/:=+,@"
-"""What a path in a URI contains unquoted, besides letters, digits and `_.-~`."""
 _COPIED = 1 << 20
 """Bytes copied at once."""
 _CONNECT, _REQUEST, _PATIENCE = 10, 60, 60
@@ -47,21 +44,21 @@ def local_path(location: str) -> Path | None:
 
 
 def uri(scheme: str, host: str, path: str) -> str:
-    """The location of a path in a bucket, container or cluster."""
-    return f"{scheme}://{host}/{quote(path.lstrip('/'), safe=_SAFE)}"
+    """The location of a path in a bucket, container or cluster. Nothing is escaped, as in Hadoop's URIs."""
+    return f"{scheme}://{host}/{path.lstrip('/')}"
 
 
-def path_of(location: SplitResult) -> str:
-    """The path of a URI, without the first slash: the inverse of `uri`."""
-    return unquote(location.path).lstrip("/")
+def split_uri(location: str) -> tuple[str, str, str]:
+    """The scheme, the host, bucket or container, and the path of a URI: the inverse of `uri`."""
+    scheme, _, rest = location.partition(":")
+    host, _, path = rest.removeprefix("//").partition("/")
+    return scheme.lower(), host, path
 
 
 def child(location: str, *names: str) -> str:
     """The location of something below a folder."""
     path = local_path(location)
-    if path is not None:
-        return str(path.joinpath(*names))
-    return "/".join([location.rstrip("/"), *(quote(name, safe=_SAFE) for name in names)])
+    return str(path.joinpath(*names)) if path is not None else "/".join([location.rstrip("/"), *names])
 
 
 @dataclass(frozen=True)
@@ -174,23 +171,23 @@ def open_location(location: str, access: Access) -> Location:
     path = local_path(location)
     if path is not None:
         return Location(location, fs.LocalFileSystem(), str(path))
-    parts = urlsplit(location)
+    scheme, host, rest = split_uri(location)
     with _as_os_errors():
-        match parts.scheme.lower():
+        match scheme:
             case "s3" | "s3a" | "s3n":
-                return Location(location, _s3(parts.netloc, access), f"{parts.netloc}/{path_of(parts)}")
+                return Location(location, _s3(host, access), f"{host}/{rest}")
             case "hdfs":
-                system, _ = fs.FileSystem.from_uri(f"hdfs://{parts.netloc}/")
-                return Location(location, system, f"/{path_of(parts)}")
+                system, _ = fs.FileSystem.from_uri(f"hdfs://{host}/")
+                return Location(location, system, f"/{rest}")
             case "gs":
-                return Location(location, _gcs(), f"{parts.netloc}/{path_of(parts)}")
+                return Location(location, _gcs(), f"{host}/{rest}")
             case "abfs" | "abfss":  # container, or container@account.dfs.core.windows.net
-                container, _, host = parts.netloc.partition("@")
-                account = host.partition(".")[0] or access.azure_account
+                container, _, server = host.partition("@")
+                account = server.partition(".")[0] or access.azure_account
                 if not account:
                     raise OSError(f"hivedruid.azure.account is not set, the account of the container {container}")
-                return Location(location, fs.AzureFileSystem(account), f"{container}/{path_of(parts)}")
-            case scheme:
+                return Location(location, fs.AzureFileSystem(account), f"{container}/{rest}")
+            case _:
                 raise OSError(f"there is no file system for '{scheme}:'; known: file, s3, hdfs, gs, abfs")
 
 

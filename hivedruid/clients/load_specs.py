@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
-from hivedruid.filesystems import local_path, path_of, uri
+from hivedruid.filesystems import local_path, split_uri, uri
 
 
 def location(load_spec: Mapping[str, Any]) -> str | None:
@@ -27,19 +26,17 @@ def location(load_spec: Mapping[str, Any]) -> str | None:
 def load_spec(place: str) -> dict[str, Any]:
     """The loadSpec of a segment at a path or URI, as Druid's own tasks write it: the inverse of `location`. Raises
     ValueError for another scheme."""
-    if (path := local_path(place)) is not None:
-        return {"type": "local", "path": str(path)}
-    parts = urlsplit(place)
-    match parts.scheme:
+    if (folder := local_path(place)) is not None:
+        return {"type": "local", "path": str(folder)}
+    scheme, host, path = split_uri(place)
+    match scheme:
         case "s3" | "s3a" | "s3n":
-            schema = "s3a" if parts.scheme == "s3a" else "s3n"
-            return {"type": "s3_zip", "bucket": parts.netloc, "key": path_of(parts), "S3Schema": schema}
+            return {"type": "s3_zip", "bucket": host, "key": path, "S3Schema": "s3a" if scheme == "s3a" else "s3n"}
         case "hdfs":
             return {"type": "hdfs", "path": place}
         case "gs":
-            return {"type": "google", "bucket": parts.netloc, "path": path_of(parts)}
+            return {"type": "google", "bucket": host, "path": path}
         case "abfs" | "abfss":
-            container = parts.netloc.partition("@")[0]
-            return {"type": "azure", "containerName": container, "blobPath": path_of(parts)}
-        case scheme:
+            return {"type": "azure", "containerName": host.partition("@")[0], "blobPath": path}
+        case _:
             raise ValueError(f"deep storage of Druid is not known for the scheme {scheme}")

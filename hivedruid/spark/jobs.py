@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, HiveDruidError, PlanError, SegmentReadError, SparkError
-from hivedruid.filesystems import Access, local_path
+from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
@@ -141,7 +141,7 @@ class SparkRunner:
             return writing.write_files(frame, table, overwrite=overwrite)
 
     def drop(self, table: Table) -> None:
-        """Delete what a Hive-side table stores: an Iceberg table, or the files at a LOCATION on this machine."""
+        """Delete what a Hive-side table stores: an Iceberg table, or the files at its LOCATION."""
         if table.has_snapshots:
             self._drop_iceberg(table)
             return
@@ -152,8 +152,13 @@ class SparkRunner:
                 shutil.rmtree(doomed)
             elif folder is not None:
                 folder.unlink(missing_ok=True)
+            elif table.location:
+                open_location(table.location, Access.of(self._settings)).remove()
         except OSError as error:
-            raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
+            raise SparkError(
+                f"cannot delete the data of {table.full_name} at {folder or table.location}: {error.strerror or error}",
+                hint=None if folder is not None else "delete it with a tool of that storage",
+            ) from error
 
     def _drop_iceberg(self, table: Table) -> None:
         if self._iceberg.in_home:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hivedruid import defaults
+from hivedruid.actions.writing import staging
 from hivedruid.cli import main
 from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
@@ -17,6 +19,7 @@ from hivedruid.druid.segment_plan import PlannedDimension, SegmentPlan
 from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
+from hivedruid.qtest.sharing import SPARK_HOME
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark.segment_tasks import UNFINISHED, Build
 from pyspark_hivedruid import DruidReader
@@ -107,6 +110,28 @@ def test_files_and_folders(server: S3Server, tmp_path: Path) -> None:
         (folder / "large").read_into(back)
 
 
+def test_files_of_tables_and_jobs(home: IngestionHome, server: S3Server, tmp_path: Path) -> None:
+    """They are written by Spark, and deleted by hivedruid."""
+    (tmp_path / "rows").write_bytes(b"1")
+    for key in ("tables/a%20b/part-0", "tables/a b/part-0", "staging/job/part-0"):
+        server.location(key).write_from(tmp_path / "rows")
+    home.run(
+        f"CREATE EXTERNAL TABLE f (a string) STORED AS textfile LOCATION 's3a://{BUCKET}/tables/a%20b'"
+        " TBLPROPERTIES ('external.table.purge'='true')"
+    )
+    home.run("DROP TABLE f")
+    staging.remove(f"s3a://{BUCKET}/staging/job", home.session._get_services())
+    assert home.notes == []
+    assert [*server.keys("tables"), *server.keys("staging")] == ["tables/a b/part-0"]
+    home.run("SET hivedruid.s3.secret.key=file:/none")
+    staging.remove(f"s3a://{BUCKET}/staging/job", home.session._get_services())
+    (note,) = home.notes
+    assert (
+        note
+        == f"cannot delete s3a://{BUCKET}/staging/job: hivedruid.s3.secret.key: cannot read /none: No such file or directory"
+    )
+
+
 def test_segments_as_zip_and_as_folder(server: S3Server, tmp_path: Path) -> None:
     zipped = server.location("one/index.zip")
     zipped.write_from(ZIPS[0])
@@ -148,6 +173,9 @@ def test_spark_reads_segments_of_druid(
     assert sorted(row["n"] for row in home.run(query)) == [1, 4, 7]
     assert home.notes == []
     assert not [*(home.folder / "scratch").glob("*")]
+    files = [path for path in Path(os.environ[SPARK_HOME]).rglob("*") if path.is_file()]
+    assert [path.name for path in files if path.name == "spark.log"] == ["spark.log"]
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
 @pytest.mark.parametrize("mode", ["auto", "segments"])

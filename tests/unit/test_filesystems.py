@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
-from hivedruid.filesystems import Access, child, local_copy, local_path, open_location, path_of, uri
+from hivedruid.filesystems import Access, child, local_copy, local_path, open_location, split_uri, uri
 from hivedruid.local.processes import choose_port
 from hivedruid.settings import SETTINGS, Settings
 
@@ -17,8 +16,8 @@ NAMES = ["plain", "a b", "2024-01-01T00:00:00.000Z_x", "50%25", "what?#", "é", 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_in_uris(name: str) -> None:
-    assert path_of(urlsplit(uri("s3", "bucket", f"x/{name}"))) == f"x/{name}"
-    assert path_of(urlsplit(child("gs://bucket/x/", name, "index.zip"))) == f"x/{name}/index.zip"
+    assert split_uri(uri("s3", "bucket", f"x/{name}")) == ("s3", "bucket", f"x/{name}")
+    assert split_uri(child("GS://bucket/x/", name, "index.zip")) == ("gs", "bucket", f"x/{name}/index.zip")
 
 
 def test_children_of_folders_on_this_machine() -> None:
