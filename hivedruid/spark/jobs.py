@@ -348,7 +348,7 @@ class SparkRunner:
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable
         text = failures.full_text(error)
-        if unread := segment_scans.read_error(text):
+        if unread := segment_scans.read_error(text) or topics.read_error(text):
             return unread
         for item in job.inputs:
             # Spark's message, not merely the plan that it quotes
@@ -358,8 +358,6 @@ class SparkRunner:
                     str(self._malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') skips them",
                 )
-        if malformed := topics.malformed_error(text):
-            return malformed
         translated = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:

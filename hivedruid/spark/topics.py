@@ -110,12 +110,17 @@ def malformed(rows: DataFrame, table: Table) -> str:
     return f"skipped {many} of {table.full_name}, the first in {text}" if count else ""
 
 
-def malformed_error(text: str) -> SparkError | None:
-    """The error of a malformed record in a message of Spark; None if it is another error."""
-    match = re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text)
-    if match is None:
-        return None
-    return SparkError(
-        f"malformed record in {match[1].strip()}",
-        hint=f"SET TBLPROPERTIES ('{MALFORMED_PROPERTY}'='skip') skips such records",
-    )
+def read_error(text: str) -> SparkError | None:
+    """The error of reading a topic in a message of Spark; None if it is another error."""
+    if match := re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text):
+        return SparkError(
+            f"malformed record in {match[1].strip()}",
+            hint=f"SET TBLPROPERTIES ('{MALFORMED_PROPERTY}'='skip') skips such records",
+        )
+    if match := re.search(r"is out of range for partition (\S+)-(\d+)", text):
+        return SparkError(
+            f"records of topic {match[1]} are gone: Kafka deleted some of partition {match[2]} after the statement"
+            " began",
+            hint="rerun the statement to read those that are left",
+        )
+    return None

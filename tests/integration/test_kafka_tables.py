@@ -270,3 +270,26 @@ def test_no_topic_and_no_kafka(session: Session, table: MakeTable) -> None:
     with pytest.raises(ConnectError, match="cannot reach Kafka at"):
         run(session, f"SELECT n FROM {name}")
     assert offsets(session, f"SELECT n FROM {name}").startswith("unknown: cannot reach Kafka at 127.0.0.1:1")
+
+
+def test_records_that_expire_before_they_are_read(session: Session, topics: Topics, table: MakeTable) -> None:
+    """The result is never shorter: the statement fails."""
+    topic = topics.new([{"n": n} for n in range(6)])
+    name = table(topic, "n bigint")
+    place = kafka_python().TopicPartition(topic, 0)
+    session.on_plan = lambda _: topics.admin.delete_records({place: 4})
+    with pytest.raises(SparkError, match=rf"records of topic {topic} are gone"):
+        run(session, f"SELECT n FROM {name}")
+    session.on_plan = None
+    assert values(session, f"SELECT n FROM {name} ORDER BY n") == [(4,), (5,)]
+
+
+def test_a_large_record(session: Session, topics: Topics, table: MakeTable) -> None:
+    topic = topics.new()
+    resource = kafka_python().admin.ConfigResource("topic", topic, configs={"max.message.bytes": "30000000"})
+    topics.admin.alter_configs([resource])
+    producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap, max_request_size=30_000_000)
+    producer.send(topic, b'{"s": "%s"}' % (b"x" * 20_000_000)).get(timeout=60)
+    producer.close()
+    name = table(topic, "s string")
+    assert values(session, f"SELECT length(s), substr(s, -2) FROM {name}") == [(20_000_000, "xx")]
