@@ -14,7 +14,7 @@ from hivedruid.errors import SemanticError, UnsupportedError
 TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
 Store = Literal["data source", "topic", "folder", "snapshots"]
 """Where rows are stored: a `folder` of files; `snapshots` if Iceberg commits them."""
-Use = Literal["alter", "analyze", "compact", "drop", "insert", "list tasks", "materialize", "truncate"]
+Use = Literal["alter", "analyze", "compact", "drop", "insert", "list offsets", "list tasks", "materialize", "truncate"]
 """How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `materialize` is the query of a
 materialized view."""
 
@@ -41,6 +41,9 @@ class Kind(NamedTuple):
 DRUID_STORAGE_HANDLER = "org.apache.hadoop.hive.druid.DruidStorageHandler"
 KAFKA_STORAGE_HANDLER = "org.apache.hadoop.hive.kafka.KafkaStorageHandler"
 _NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no tasks")
+_NO_OFFSETS = Refusal(
+    SemanticError, "{table} is {noun}: it has no offsets", "SHOW INGESTIONS shows how far the tables that ingest are"
+)
 
 
 def _no_segments(hint: str) -> Refusal:
@@ -48,7 +51,7 @@ def _no_segments(hint: str) -> Refusal:
 
 
 KINDS: Mapping[TableKind, Kind] = {
-    "druid": Kind("a Druid table", frozenset({"data source"}), {}, DRUID_STORAGE_HANDLER),
+    "druid": Kind("a Druid table", frozenset({"data source"}), {"list offsets": _NO_OFFSETS}, DRUID_STORAGE_HANDLER),
     "kafka": Kind(
         "a Kafka table",
         frozenset({"topic"}),
@@ -79,6 +82,7 @@ KINDS: Mapping[TableKind, Kind] = {
         frozenset({"folder"}),
         {
             "compact": _no_segments("hivedruid does not rewrite the files of an external table"),
+            "list offsets": _NO_OFFSETS,
             "list tasks": _NO_TASKS,
         },
     ),
@@ -87,6 +91,7 @@ KINDS: Mapping[TableKind, Kind] = {
         frozenset({"folder", "snapshots"}),
         {
             "compact": _no_segments("to rewrite its files, use INSERT OVERWRITE TABLE {table} SELECT * FROM {table}"),
+            "list offsets": _NO_OFFSETS,
             "list tasks": _NO_TASKS,
         },
     ),
@@ -103,6 +108,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "insert": Refusal(
                 UnsupportedError, "cannot insert into {noun}, {table}", "insert into the underlying table"
             ),
+            "list offsets": _NO_OFFSETS,
             "list tasks": _NO_TASKS,
             "truncate": Refusal(SemanticError, "Cannot truncate a view {table}", "truncate the underlying table"),
         },

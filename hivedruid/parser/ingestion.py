@@ -1,4 +1,4 @@
-"""Ingestion statements (START, STOP, RESET, …), SHOW INGESTIONS | TASKS | TASK | PROBLEMS and KILL TASK."""
+"""Ingestion statements (START, STOP, RESET, …), SHOW INGESTIONS | TASKS | TASK | PROBLEMS | OFFSETS and KILL TASK."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hivedruid.errors import ParseError, SemanticError, Span, did_you_mean
 from hivedruid.parser.clauses import like_pattern, quoted_id, where_state
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestionVerb, ResetTarget, ResetTo
-from hivedruid.parser.statements.watching import KillTask, ShowIngestions, ShowProblems, ShowTask, ShowTasks
+from hivedruid.parser.statements.watching import (
+    KillTask,
+    ShowIngestions,
+    ShowOffsets,
+    ShowProblems,
+    ShowTask,
+    ShowTasks,
+)
 from hivedruid.parser.tokens import Cursor, next_sign, next_word
 from hivedruid.script import SourceStatement
 
@@ -125,7 +132,12 @@ def _is_timestamp(text: str) -> bool:
 
 
 def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
-    """The statements after SHOW: INGESTIONS, TASKS, TASK or PROBLEMS."""
+    """The statements after SHOW: INGESTIONS, TASKS, TASK, PROBLEMS or OFFSETS."""
+    if cursor.accept("OFFSETS"):
+        cursor.accept("FOR")
+        name = cursor.table_name()
+        cursor.end()
+        return ShowOffsets(source, name)
     if cursor.accept("TASKS"):
         return _tasks(source, cursor)
     if cursor.accept("TASK"):

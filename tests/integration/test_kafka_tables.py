@@ -186,6 +186,7 @@ def test_expired_records_and_empty_topics(session: Session, topics: Topics, tabl
     topic, place = topics.new([{"n": n} for n in range(6)], partitions=2), kafka_python().TopicPartition
     topics.admin.delete_records({place(topic, 0): 2, place(topic, 1): 3})
     name = table(topic, "n bigint")
+    assert values(session, f"SHOW OFFSETS {name}") == [(0, 2, 3, 1), (1, 3, 3, 0)]
     assert values(session, f"SELECT n FROM {name} WHERE `__offset` >= 0") == [(4,)]
     assert values(session, f"SELECT count(*) FROM {table(topics.new(partitions=2), 'n bigint')}") == [(0,)]
 

@@ -1,4 +1,4 @@
-"""The actions of SHOW INGESTIONS, SHOW TASKS, SHOW TASK, SHOW PROBLEMS and KILL TASK. Pure."""
+"""The actions of SHOW INGESTIONS, TASKS, TASK, PROBLEMS and OFFSETS, and KILL TASK. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from hivedruid.actions.lookup import find_table
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.watching.model import DescribeTask, ListIngestions, ListProblems, ListTasks, ShutDownTask
+from hivedruid.actions.watching.model import (
+    DescribeTask,
+    ListIngestions,
+    ListOffsets,
+    ListProblems,
+    ListTasks,
+    ShutDownTask,
+)
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import KafkaIngestion, Tasks
 from hivedruid.engine.kinds import session_kind
@@ -38,6 +45,10 @@ def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
         case s.ShowProblems():
             kind.check("SHOW PROBLEMS is not supported", Tasks, KafkaIngestion)
             return ListProblems(snapshot.settings)
+        case s.ShowOffsets():
+            table = find_table(statement.name, snapshot)
+            table.check("list offsets", statement.name.span)
+            return ListOffsets(table)
         case s.KillTask():
             kind.check("KILL TASK is not supported", Tasks)
             return ShutDownTask(statement.task, statement.span)

@@ -9,6 +9,7 @@ from hivedruid.actions.operators import Fields, operator_explainer
 from hivedruid.actions.watching.model import (
     DescribeTask,
     ListIngestions,
+    ListOffsets,
     ListProblems,
     ListTasks,
     ShutDownTask,
@@ -35,6 +36,13 @@ def _describe(action: Action) -> tuple[str, Fields]:
         case ListProblems():
             requests = {**observe.REQUESTS, **observe.REQUESTS_FOR_PROBLEMS}
             return "Show Problems Operator", [("requests", requests)]
+        case ListOffsets():
+            properties = action.table.properties
+            return "Show Offsets Operator", [
+                ("table", action.table.full_name),
+                ("topic", properties["kafka.topic"]),
+                ("brokers", properties["kafka.bootstrap.servers"]),
+            ]
         case ShutDownTask():
             status = f"GET {task_path(action.task, 'status')}"
             requests = {status: "until it has ended", f"POST {task_path(action.task, 'shutdown')}": "once"}

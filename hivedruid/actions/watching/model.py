@@ -1,4 +1,4 @@
-"""The actions that list ingestions, tasks and problems, and stop tasks."""
+"""The actions that list ingestions, tasks, problems and offsets, and stop tasks."""
 
 from __future__ import annotations
 
@@ -42,6 +42,13 @@ class ListProblems(Action):
 
 
 @dataclass(frozen=True)
+class ListOffsets(Action):
+    """Return the offsets of the partitions of a Kafka table's topic."""
+
+    table: Table
+
+
+@dataclass(frozen=True)
 class ShutDownTask(Action):
     """Stop a task. A running supervisor starts another one."""
 
@@ -49,4 +56,4 @@ class ShutDownTask(Action):
     span: Span | None = None
 
 
-WatchingAction = ListIngestions | ListTasks | DescribeTask | ListProblems | ShutDownTask
+WatchingAction = ListIngestions | ListTasks | DescribeTask | ListProblems | ListOffsets | ShutDownTask

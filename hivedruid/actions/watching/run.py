@@ -1,4 +1,4 @@
-"""List ingestions, tasks and problems, and stop tasks."""
+"""List ingestions, tasks, problems and offsets, and stop tasks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hivedruid.actions.utility.show import matches
 from hivedruid.actions.watching.model import (
     DescribeTask,
     ListIngestions,
+    ListOffsets,
     ListProblems,
     ListTasks,
     ShutDownTask,
@@ -24,7 +25,7 @@ from hivedruid.actions.writing.gather import gather_jobs
 from hivedruid.catalog.places import Places
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.store import Catalog
-from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP_LTZ
+from hivedruid.catalog.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP_LTZ
 from hivedruid.clients.overlord import tasks_path
 from hivedruid.engine.capabilities import KafkaIngestion, Tasks
 from hivedruid.errors import DruidError, Span
@@ -56,6 +57,10 @@ TASK_COLUMNS = tuple(
         "location": STRING, "error": STRING,
     }.items()
 )  # fmt: skip
+OFFSET_COLUMNS = (
+    ResultColumn("partition", INT),
+    *(ResultColumn(name, BIGINT) for name in ("earliest", "latest", "records")),
+)
 DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
 PROBLEM_COLUMNS = tuple(ResultColumn(name, STRING) for name in COLUMNS)
 _ASKED = {
@@ -73,6 +78,8 @@ def run(action: Action, services: Services) -> Result | None:
             return _tasks(action, services)
         case DescribeTask():
             return _task(action, services)
+        case ListOffsets():
+            return _offsets(action)
         case ListProblems():
             return _problems(action, services)
         case ShutDownTask():
@@ -164,6 +171,15 @@ def _tasks(action: ListTasks, services: Services) -> Result:
 
 def _row(task: Task, names: Mapping[str, str], now: datetime) -> o.Row:
     return o.task_row(task, names.get(task.data_source, task.data_source), now)
+
+
+def _offsets(action: ListOffsets) -> Result:
+    """`records` counts offsets; those of control records and of compacted records have no record."""
+    from hivedruid.clients.topics import topic_state
+
+    state = topic_state(action.table, ())
+    rows = ((p, state.earliest[p], latest, latest - state.earliest[p]) for p, latest in sorted(state.latest.items()))
+    return Result(OFFSET_COLUMNS, iter(rows))
 
 
 def _task(action: DescribeTask, services: Services) -> Result:

@@ -1,4 +1,4 @@
-"""Statements that show ingestion, tasks and problems, and stop tasks."""
+"""Statements that show ingestion, tasks, problems and offsets, and stop tasks."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ class ShowProblems(Statement):
 
 
 @dataclass(frozen=True)
+class ShowOffsets(Statement):
+    """SHOW OFFSETS [FOR] table."""
+
+    name: TableName
+
+
+@dataclass(frozen=True)
 class KillTask(Statement):
     """KILL TASK 'id'."""
 
@@ -45,4 +52,4 @@ class KillTask(Statement):
     span: Span | None = None
 
 
-WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | KillTask
+WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | ShowOffsets | KillTask

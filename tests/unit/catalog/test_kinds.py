@@ -26,6 +26,7 @@ USE: dict[Use, str] = {
     "compact": "ALTER TABLE {} COMPACT 'major'",
     "drop": "DROP TABLE {}",
     "insert": "INSERT INTO {} SELECT 'a'",
+    "list offsets": "SHOW OFFSETS {}",
     "list tasks": "SHOW TASKS FOR {}",
     "materialize": "CREATE MATERIALIZED VIEW mv AS SELECT a FROM {}",
     "truncate": "TRUNCATE TABLE {}",

@@ -10,7 +10,14 @@ from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, Un
 from hivedruid.parser import parse
 from hivedruid.parser.statements.ingesting import AlterIngestion, ResetTarget
 from hivedruid.parser.statements.utility import ResetSettings
-from hivedruid.parser.statements.watching import KillTask, ShowIngestions, ShowProblems, ShowTask, ShowTasks
+from hivedruid.parser.statements.watching import (
+    KillTask,
+    ShowIngestions,
+    ShowOffsets,
+    ShowProblems,
+    ShowTask,
+    ShowTasks,
+)
 from hivedruid.script import SourceStatement
 
 
@@ -81,6 +88,13 @@ def test_show_tasks() -> None:
     assert (statement.name.database, statement.name.name) == ("db", "t")
     assert (statement.state, at(statement.state_span)) == ("RUNNING", "'Running'")
     assert one("SHOW TASKS WHERE STATE = 'failed'").state == "FAILED"
+
+
+@pytest.mark.parametrize("text", ["SHOW OFFSETS db.t", "show offsets for db.t"])
+def test_show_offsets(text: str) -> None:
+    statement = one(text)
+    assert isinstance(statement, ShowOffsets)
+    assert (statement.name.database, statement.name.name) == ("db", "t")
 
 
 def test_show_and_kill_a_task() -> None:
