@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from hivedruid.segments.bitmaps import rows_of
 from hivedruid.segments.errors import UnsupportedSegmentError
+from hivedruid.segments.files import zip_files
 from hivedruid.segments.filters import In, IsNull, utf16
 from hivedruid.segments.segment import open_segment
 from hivedruid.segments.writing.bitmaps import indexed_roaring, roaring
@@ -166,6 +168,18 @@ def test_bitmaps(sets: list[set[int]]) -> None:
 
     indexed = read_indexed(Cursor(memoryview(indexed_roaring(joined, offsets))))
     assert [set(rows_of("roaring", indexed[n], 200_001).tolist()) for n in range(len(sets))] == sets
+
+
+def test_as_a_zip(tmp_path: Path) -> None:
+    folder, path = tmp_path / "index", tmp_path / "index.zip"
+    write_segment(table([{"__time": DAY[0], "l": n} for n in range(100)]), SegmentSpec(DAY, DIMENSIONS), folder)
+    zip_files(folder, path)
+    with ZipFile(path) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            file.name: file.read_bytes() for file in folder.iterdir()
+        }
+    with open_segment(path) as segment:
+        assert segment.rows == 100
 
 
 def test_bitmaps_of_all_containers() -> None:
