@@ -43,14 +43,14 @@ def check_transport(url: str, key: str, settings: Mapping[str, str]) -> None:
     everyone on the way can read it, unless a setting allows that.
     """
     parts = urlsplit(url)
-    if parts.scheme.lower() == "http" and not _is_here(parts.hostname or "") and settings.get(OVER_HTTP) != "true":
+    if parts.scheme.lower() == "http" and not is_here(parts.hostname or "") and settings.get(OVER_HTTP) != "true":
         raise UsageError(
             f"the secret of {key} would be sent to {parts.hostname} over plain http",
             hint=f"use https, or SET {OVER_HTTP}=true if the network is trusted",
         )
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
     """Whether a host is this machine by its name or address alone, without a name service."""
     from ipaddress import ip_address
 

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.embedded.store import EmbeddedStore
+    from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.kept_secrets import KeptSecrets
     from hivedruid.parser.statements import Statement
     from hivedruid.plan.physical import DruidRead
-    from hivedruid.plan.segment_files import SegmentKey
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
@@ -240,7 +240,7 @@ class Session:
         def fallback(refused: ResourceError) -> tuple[Action, ...]:
             if isinstance(refused, SegmentReadError):
                 self._note(f"{refused.message}; reading the rows with queries")
-                return self._built(parsed, replace(snapshot, segment_files={})).actions
+                return self._built(parsed, replace(snapshot, segments={})).actions
             self._note(f"Druid rejected the query ({refused.message}); running it on Spark over plain scans")
             return self._built(parsed, replace(snapshot, scans_only=True)).actions
 
@@ -405,19 +405,17 @@ class Session:
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home, self.settings, self._write_parquet, self._progress, self._note, self._write_rows_of
+                self.home, self.settings, self._write_parquet, self._progress, self._note, self._segment_storage
             )
         return self._spark
 
     def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         self.druid().write_parquet(read, columns, path)
 
-    def _write_rows_of(
-        self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
-    ) -> None:
+    def _segment_storage(self) -> SegmentStorage:
         from hivedruid.engine.capabilities import SegmentStorage
 
-        require(self.druid(), SegmentStorage).write_rows_of(read, segments, columns, path)
+        return require(self.druid(), SegmentStorage)
 
     def _query_context(self) -> Mapping[str, Any]:
         from hivedruid.druid.context import query_context

@@ -1,4 +1,4 @@
-"""The plan of a statement, with the facts that only its first plan names: the segment files and the offsets of topics
+"""The plan of a statement, with the facts that only its first plan names: the segments and the offsets of topics
 that its Spark jobs read."""
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 def complete_plan(
     statement: Statement, snapshot: Snapshot, note: Note | None, druid: Callable[[], DruidEngine], topic: Ask
 ) -> StatementPlan:
-    """Build the statement, and once more if its jobs read segment files or topics."""
+    """Build the statement, and once more if its jobs read segments or topics."""
     built = build(statement, snapshot, note)
     if not built.plans:
         return built
     known = snapshot
-    if snapshot.segment_files is None:
-        from hivedruid.actions.segment_files import needed_files
+    if snapshot.segments is None:
+        from hivedruid.actions.segments import needed_segments
 
-        if files := needed_files(built, snapshot, druid):
-            known = replace(known, segment_files=files)
+        if segments := needed_segments(built, snapshot, druid):
+            known = replace(known, segments=segments)
     if any(table.kind == "kafka" for table in snapshot.tables.values()):
         from hivedruid.actions.topics import needed_topics
 

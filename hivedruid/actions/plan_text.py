@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
-from hivedruid.plan.segment_files import SegmentScan, pieces
+from hivedruid.plan.segment_files import FileScan, pieces
+from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
 
 
@@ -39,8 +40,7 @@ def spark_lines(job: SparkJob) -> list[str]:
         lines.append(f"  <-{source.view}")
         if isinstance(source, DruidInput):
             lines += indent(table_scan(source.read, f"TS_{number}"), 4)
-            if source.files is not None:
-                lines += indent(_files(source.read, source.files), 6)
+            lines += indent(_scan(source), 6)
             for reducer in source.reducers:
                 lines += indent(_reducer(reducer), 6)
         else:
@@ -66,14 +66,34 @@ def _records(scan: TopicScan) -> list[str]:
     return [f"kafka.offsets: {read} in {partitions}{f' ({ranges})' if ranges else ''}"]
 
 
-def _files(read: DruidRead, scan: SegmentScan) -> list[str]:
-    """The segments that are read in place of the query."""
-    parts = pieces(read.spans, scan.files)
-    files = f"{len(scan.files)} file{'s' * (len(scan.files) != 1)}, {scan.bytes:,} bytes"
-    partitions = f"{len(parts)} partition{'s' * (len(parts) != 1)}"
+def _scan(source: DruidInput) -> list[str]:
+    """What is read in place of the query, or why a large one is sent as one."""
+    scan = source.scan
+    if isinstance(scan, FileScan):
+        return [_files(source.read, scan)]
+    if isinstance(scan, QueryScan):
+        return [_queries(scan)]
+    return [f"druid.queries: one, through this process: {source.undivided}"] if source.undivided else []
+
+
+def _files(read: DruidRead, scan: FileScan) -> str:
+    partitions = _number(len(pieces(read.spans, scan.files)), "partition")
     growing = len(scan.growing)
-    queried = f"; a query of {growing} segment{'s' * (growing != 1)} that only tasks have" if growing else ""
-    return [f"druid.segments: read from {files}, in {partitions}{queried}; the query above is not sent"]
+    queried = f"; a query of {_number(growing, 'segment')} that only tasks have" if growing else ""
+    files = f"{_number(len(scan.files), 'file')}, {scan.bytes:,} bytes"
+    return f"druid.segments: read from {files}, in {partitions}{queried}; the query above is not sent"
+
+
+def _queries(scan: QueryScan) -> str:
+    count = sum(len(piece) for piece in scan.pieces)
+    sent = f"{count:,} {'query' if count == 1 else 'queries'} to {_number(len(scan.servers), 'server')}"
+    segments = f"{_number(scan.segments, 'segment')}, about {scan.rows:,} rows, {scan.bytes:,} bytes"
+    partitions = _number(len(scan.pieces), "partition")
+    return f"druid.queries: Spark sends {sent}, of {segments}, in {partitions}; the query above is not sent"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _reducer(reducer: KeyFilter) -> list[str]:
@@ -130,13 +150,7 @@ def job_document(job: SparkJob) -> dict[str, Any]:
     for source in job.inputs:
         if isinstance(source, DruidInput):
             item = {"view": source.view, **read_document(source.read)}
-            if source.files is not None:
-                item["segments"] = {
-                    "files": [file.location for file in source.files.files],
-                    "bytes": source.files.bytes,
-                    "partitions": len(pieces(source.read.spans, source.files.files)),
-                    "queried": len(source.files.growing),
-                }
+            item |= _scan_document(source)
             if source.reducers:
                 item["reducers"] = [_reducer_document(r) for r in source.reducers]
             inputs.append(item)
@@ -146,6 +160,23 @@ def job_document(job: SparkJob) -> dict[str, Any]:
                 item["offsets"] = {str(each.partition): [each.start, each.end] for each in source.topic.ranges}
             inputs.append(item)
     return {"sql": job.sql, "inputs": inputs}
+
+
+def _scan_document(source: DruidInput) -> dict[str, Any]:
+    scan = source.scan
+    if isinstance(scan, FileScan):
+        found = {
+            "files": [file.location for file in scan.files],
+            "bytes": scan.bytes,
+            "partitions": len(pieces(source.read.spans, scan.files)),
+            "queried": len(scan.growing),
+        }
+        return {"segments": found}
+    if isinstance(scan, QueryScan):
+        queries = [query.interval for piece in scan.pieces for query in piece]
+        found = {"intervals": queries, "segments": scan.segments, "rows": scan.rows, "bytes": scan.bytes}
+        return {"queries": {**found, "partitions": len(scan.pieces), "servers": sorted(scan.servers)}}
+    return {"undivided": source.undivided} if source.undivided else {}
 
 
 def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:

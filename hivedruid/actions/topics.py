@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from hivedruid.actions.segment_files import spark_jobs
+from hivedruid.actions.segments import spark_jobs
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
 from hivedruid.catalog.table import Table

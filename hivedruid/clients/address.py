@@ -50,6 +50,10 @@ class DruidAddress:
     query_timeout: float = 300.0
     tries: int = 5
 
+    @property
+    def has_secrets(self) -> bool:
+        return bool(self.username or self.token)
+
     def base(self, service: Service) -> str:
         return {"broker": self.broker, "coordinator": self.coordinator, "overlord": self.overlord}[service]
 

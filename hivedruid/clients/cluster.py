@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
     from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
+    from hivedruid.plan.segment_queries import ServedSegments
+    from hivedruid.responses.queries import DruidAccess
 
 PATIENCE = 300.0
 """Seconds to wait for segments to be loaded or dropped."""
@@ -155,6 +157,17 @@ class DruidCluster(
         found = segment_files(self, data_source)
         analyses = self._last_analyses(data_source)
         return replace(found, types=analyses.types, statistics=analyses.statistics)
+
+    def served_segments(self, data_source: str) -> ServedSegments:
+        """The segments that queries read, with their servers; see `SegmentStorage.served_segments`."""
+        from hivedruid.clients.served_segments import served_segments
+
+        self._check()
+        return served_segments(self, data_source, self._last_analyses(data_source))
+
+    def access(self) -> DruidAccess:
+        """See `SegmentStorage.access`."""
+        return self.client.access()
 
     def write_rows_of(
         self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path

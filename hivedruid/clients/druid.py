@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from time import sleep
 from typing import Any, TypeVar, overload
 from urllib.parse import urljoin, urlsplit
@@ -19,6 +20,7 @@ from hivedruid.clients.failures import AnswerError, UnavailableError, is_busy, i
 from hivedruid.clients.wire import Acknowledgement, JsonObject, fitted
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 from hivedruid.references import readable, secret
+from hivedruid.responses.queries import DruidAccess
 
 T = TypeVar("T")
 M = TypeVar("M")
@@ -118,6 +120,16 @@ class DruidClient:
         with suppress(requests.RequestException, ExecutionError, UsageError):
             url = f"{self.address.broker}/druid/v2/{query_id}"
             self._session().request("DELETE", url, timeout=CANCEL_TIMEOUT, allow_redirects=False).close()
+
+    def access(self) -> DruidAccess:
+        """What other processes need for requests to this Druid."""
+        address = self.address
+        request = requests.Request("GET", address.broker, auth=_auth(address)).prepare()
+        files = [
+            str(Path(path).absolute()) if path else ""
+            for path in (address.ca_file, address.certificate_file, address.key_file)
+        ]
+        return DruidAccess(request.headers.get("Authorization", ""), *files)
 
     def close(self) -> None:
         if self._open is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from hivedruid.clients import wire
 from hivedruid.clients.task_spec import task_of
@@ -54,12 +54,14 @@ def segment_of(data_source: str, item: wire.DataSegment, mark: Literal["used", "
     )
 
 
-def _visible(data_source: str, item: wire.Candidate) -> Segment:
-    """A segment as the broker reads it, or its visible part; one that only tasks serve is still growing."""
+def _visible(data_source: str, item: wire.Candidate, scheme: str) -> Segment:
+    """A segment as the broker reads it, or its visible part; one that only tasks serve is still growing. `scheme` is
+    that of the URLs of its servers."""
     historicals = sum(kind in ("historical", "broker") for kind in item.kinds)
     return Segment(
         data_source, *item.interval.span, item.version, item.partition_number, size=item.size or 0,
         state="available" if historicals else "realtime", replicas=historicals or len(item.kinds),
+        servers=item.servers(scheme),
     )  # fmt: skip
 
 
@@ -70,6 +72,7 @@ class Segments:
         self._client = client
         self._data_source = data_source
         self._source = quote(data_source, safe="")
+        self._scheme = urlsplit(client.address.broker).scheme
 
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
         """All used segments in spans of time, including hidden ones, from the metadata store."""
@@ -90,7 +93,7 @@ class Segments:
         span = interval(_hull(around))
         path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
         found = self._client.get("broker", path, list[wire.Candidate])
-        return [_visible(self._data_source, item) for item in found if item.locations]
+        return [_visible(self._data_source, item, self._scheme) for item in found if item.locations]
 
     def served(self, around: Sequence[Segment]) -> set[str]:
         """The ids of the segments that servers have in the time of these segments, including hidden ones."""
@@ -113,7 +116,7 @@ class Segments:
         return self._located(self._client.value("GET", "broker", path, text, list[wire.Candidate])) if text else ()
 
     def _located(self, found: Iterable[wire.Candidate]) -> tuple[Segment, ...]:
-        visible = (_visible(self._data_source, item) for item in found if item.locations)
+        visible = (_visible(self._data_source, item, self._scheme) for item in found if item.locations)
         return tuple(sorted(visible, key=lambda s: (s.start, s.end, s.token)))
 
     def wait_for(

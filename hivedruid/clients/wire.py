@@ -83,7 +83,11 @@ class Status(_Answer, frozen=True):
 
 
 class Location(_Answer, frozen=True):
+    """A server: `host` is its address for http, `host_and_tls_port` that for https."""
+
     type: str | None = None
+    host: str | None = None
+    host_and_tls_port: str | None = None
 
 
 class Candidate(_Answer, frozen=True):
@@ -99,6 +103,11 @@ class Candidate(_Answer, frozen=True):
     def kinds(self) -> list[str | None]:
         """The types of the servers that have it."""
         return [location.type for location in self.locations or ()]
+
+    def servers(self, scheme: str) -> tuple[str, ...]:
+        """The URLs of the servers that have it, with this scheme."""
+        hosts = [each.host_and_tls_port if scheme == "https" else each.host for each in self.locations or ()]
+        return tuple(f"{scheme}://{host}" for host in hosts if host)
 
 
 class TaskLock(_Answer, frozen=True):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
     from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
+    from hivedruid.plan.segment_queries import ServedSegments
+    from hivedruid.responses.queries import DruidAccess
 
 
 @runtime_checkable
@@ -98,7 +100,7 @@ class SegmentLists(Protocol):
 
 @runtime_checkable
 class SegmentStorage(Protocol):
-    """Keeps segments as files that other processes can read."""
+    """Keeps segments that other processes can read: as files, or by queries."""
 
     def segment_files(self, data_source: str) -> SegmentFiles:
         """The files of the segments that queries read now, and the segments that only tasks have."""
@@ -110,6 +112,12 @@ class SegmentStorage(Protocol):
 
         Raises SegmentReadError if queries no longer read one of the segments.
         """
+
+    def served_segments(self, data_source: str) -> ServedSegments:
+        """The segments that queries read now, with the servers that have them, if these can be reached from here."""
+
+    def access(self) -> DruidAccess:
+        """What a process on this machine needs for queries: secrets and certificates."""
 
 
 @runtime_checkable

@@ -25,7 +25,7 @@ class Segment:
 
     - `rows`: None if they were not counted, or cannot be queried;
     - `size`: bytes;
-    - `replicas`: the copies that queries may read;
+    - `replicas`: the copies that queries may read, and `servers`: the URLs of those that have them;
     - `task`: the ingestion task that it is marked with (`clients.task_spec`);
     - `path`: its file below the home folder, and `schema`: its columns with their Druid types (embedded store).
     """
@@ -39,6 +39,7 @@ class Segment:
     size: int = field(default=0, compare=False)
     state: SegmentState = field(default="used", compare=False)
     replicas: int = field(default=0, compare=False)
+    servers: tuple[str, ...] = field(default=(), compare=False)
     task: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
     schema: Mapping[str, str] = field(default_factory=dict, compare=False)

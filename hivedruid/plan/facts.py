@@ -13,7 +13,7 @@ from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts
     from hivedruid.catalog.statistics import Statistics
-    from hivedruid.plan.segment_files import SegmentFiles
+    from hivedruid.plan.segment_scans import ScannedSegments
     from hivedruid.plan.topic_scans import TopicState
 
 
@@ -23,9 +23,9 @@ class PlannerFacts:
     statement names, including those of views, by (database, name). `limits` are those of the engine. `scans_only` keeps
     everything but scans out of Druid. `traces_rules`: the plan after each rule is kept. `statistics` describes the rows
     of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement.
-    `segment_files` are those of data sources that Spark may read in place of native queries; None if it is not yet
-    known which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name),
-    once the times whose offsets are needed are known.
+    `segments` are those of data sources that Spark may read in place of native queries; None if it is not yet known
+    which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name), once the
+    times whose offsets are needed are known.
     `answers` contains the rows of native queries that have run for this statement, by the text of the query
     (`plan.ask_first`); None if none may be run.
     """
@@ -41,7 +41,7 @@ class PlannerFacts:
     statistics: Statistics = field(default_factory=dict)
     materialized_views: tuple[ViewFacts, ...] = ()
     answers: Mapping[str, Sequence[Any]] | None = None
-    segment_files: Mapping[str, SegmentFiles] | None = None
+    segments: ScannedSegments | None = None
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
 
     def table(self, database: str | None, name: str) -> Table | None:

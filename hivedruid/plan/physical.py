@@ -9,7 +9,8 @@ from typing import Any
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
-from hivedruid.plan.segment_files import SegmentScan
+from hivedruid.plan.segment_files import FileScan
+from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.results import ResultColumn
 
@@ -115,14 +116,16 @@ class KeyFilter:
 class DruidInput:
     """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`.
 
-    `reducers` add filters to the query when it runs. With `files` the query is not sent: Spark reads these segments.
+    `reducers` add filters to the query when it runs. With `scan` the query is not sent: Spark reads these segments, or
+    sends queries of single segments. `undivided` says why it does not, although there are many rows.
     """
 
     view: str
     read: DruidRead
     columns: tuple[str, ...]
     reducers: tuple[KeyFilter, ...] = ()
-    files: SegmentScan | None = None
+    scan: FileScan | QueryScan | None = None
+    undivided: str = ""
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> DruidInput:
         """The same with each of its native queries changed; those that run first come first."""

@@ -10,7 +10,7 @@ from hivedruid.druid.interval_sets import Cover, IntervalSet, intersection
 
 READ = "hivedruid.druid.read"
 WORTH = 100_000
-"""`auto` reads files from this estimated number of rows: fewer rows arrive sooner by a query."""
+"""`auto` reads segments on Spark from this estimated number of rows: fewer rows arrive sooner by one query."""
 PIECE = 32 * 1024 * 1024
 """Bytes of a segment file in a partition; a larger file is read in several pieces."""
 
@@ -67,7 +67,7 @@ class SegmentFiles:
 
 
 @dataclass(frozen=True)
-class SegmentScan:
+class FileScan:
     """The segments that Spark reads in place of a native query.
 
     `types` are the Druid types of the query's fields, in order, `stored` those of all columns by name.

@@ -1,22 +1,24 @@
-"""Scans of segment files: which native queries Spark replaces by reading the files of a data source, and how.
+"""Scans of segments: which native queries Spark replaces by reading the files of a data source, or by queries of single
+segments, and how.
 
-A query can be replaced if it returns rows of one table as they are stored. What the reader of segments does not compute
-(expressions, most filters) moves from the query to Spark.
+A query can be replaced if it returns rows of one table, without an order or limit. What the reader of files does not
+compute (expressions, most filters) moves from the query to Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import STORED_AS, DruidRead
+from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
-from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles, SegmentScan
+from hivedruid.plan.segment_files import READ, WORTH, FileScan, SegmentFiles
+from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
 from hivedruid.segments.native_filters import segment_filter
 
@@ -24,16 +26,22 @@ if TYPE_CHECKING:
     from hivedruid.plan.split import QueryPlan
 
 
+ScannedSegments = Mapping[str, SegmentFiles | ServedSegments]
+"""What Spark may read in place of queries, by data source."""
+NO_SEGMENTS: ScannedSegments = {}
+
+
 @dataclass
-class FileScans:
-    """Chooses the queries of a plan that become scans of files: `scans` has them by the identity of their nodes."""
+class SegmentScans:
+    """Chooses the queries of a plan that Spark replaces; `files` are scans of files by the identity of their nodes."""
 
     plan: QueryPlan
-    files: Mapping[str, SegmentFiles]
-    scans: dict[int, SegmentScan] = field(default_factory=dict)
+    segments: ScannedSegments
+    files: dict[int, FileScan] = field(default_factory=dict)
 
     def replacements(self, node: Node, reduced: Mapping[int, object]) -> dict[int, Node]:
-        """The chosen queries, by identity, as queries of stored rows with operators for Spark above them.
+        """The queries that become scans of files, by identity, as queries of stored rows with operators for Spark above
+        them.
 
         `reduced` are the queries to which a semi-join reduction adds a filter: they remain queries.
         """
@@ -43,12 +51,28 @@ class FileScans:
                 made[id(query)] = scan
         return made
 
+    def applied(self, made: DruidInput, query: DruidQuery) -> DruidInput:
+        """The input of a query with its scan of files, or with the queries that Spark sends in its place."""
+        if id(query) in self.files:
+            return replace(made, scan=self.files[id(query)])
+        source = query.source
+        if not isinstance(source, TableScan) or made.reducers or made.read.scanned is None:
+            return made
+        known = self.segments.get(source.table.data_source)
+        settings = self.plan.context.settings
+        if not isinstance(known, ServedSegments) or self._estimate(query, source, known) < least_rows(settings):
+            return made
+        types = made.read.types(known.types)
+        if known.problem or not STORED_AS.keys() >= set(types):
+            return replace(made, undivided=known.problem or "Spark does not read columns of its types")
+        return replace(made, scan=divided(made.read.spans, types, known, int(settings[THRESHOLD])))
+
     def _scan(self, query: DruidQuery) -> Node | None:
         source = query.source
         if not isinstance(source, TableScan) or query.grouped is not None or query.sort or query.is_limited:
             return None
-        known = self.files.get(source.table.data_source)
-        if known is None or known.problem or not self._is_worth(query, source, known):
+        known = self.segments.get(source.table.data_source)
+        if not isinstance(known, SegmentFiles) or not self._is_worth(query, source, known):
             return None
         done, left = self._divided(query, source, known)
         needed = set().union(*(refs(rex) for rex in (*query.exprs, *left)))
@@ -57,7 +81,7 @@ class FileScans:
         scan = segment_scan(native_query(bare, self.plan.zone), known) if columns else None
         if scan is None:
             return None
-        self.scans[id(bare)] = scan
+        self.files[id(bare)] = scan
         condition = conjunction(left)
         below: Node = bare if condition is None else Filter(columns, bare, condition)
         return Project(query.columns, below, query.exprs)
@@ -65,11 +89,15 @@ class FileScans:
     def _is_worth(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> bool:
         if self.plan.context.settings.get(READ) == "segments":
             return True
+        return self._estimate(query, source, known) >= WORTH
+
+    def _estimate(self, query: DruidQuery, source: TableScan, known: SegmentFiles | ServedSegments) -> float:
+        """The rows of a query; 0 if they cannot be estimated."""
         if known.statistics is None:
-            return False
+            return 0
         key = (source.table.database, source.table.name)
-        rows = Estimator({**self.plan.context.statistics, key: known.statistics}, self.plan.zone).rows(query)
-        return rows is not None and rows >= WORTH
+        statistics = {**self.plan.context.statistics, key: known.statistics}
+        return Estimator(statistics, self.plan.zone).rows(query) or 0
 
     def _divided(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> tuple[list[Rex], list[Rex]]:
         """The conditions that the reader evaluates, and the others."""
@@ -88,7 +116,7 @@ class FileScans:
         return "virtualColumns" not in native and segment_filter(condition, known.types) is not None
 
 
-def segment_scan(read: DruidRead, known: SegmentFiles) -> SegmentScan | None:
+def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
     """The segments for a query of stored rows, within its intervals; None if the type of a field is not read from
     files."""
     types = tuple(known.types.get(f.name, f.druid_type) for f in read.fields)
@@ -96,7 +124,7 @@ def segment_scan(read: DruidRead, known: SegmentFiles) -> SegmentScan | None:
         if type_ not in STORED_AS or (type_ == "ARRAY<STRING>" and one.type.name != "array"):
             return None
     needed = known.within(read.spans)
-    return SegmentScan(needed.files, needed.growing, types, known.types)
+    return FileScan(needed.files, needed.growing, types, known.types)
 
 
 def _queries(node: Node) -> Iterator[DruidQuery]:

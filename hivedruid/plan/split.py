@@ -19,7 +19,7 @@ from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
-from hivedruid.plan.segment_files import SegmentScan
+from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
 from hivedruid.plan.topic_scans import TopicScan, TopicState, topic_scan
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
@@ -170,20 +170,16 @@ def _all_plain(exprs: tuple[Rex, ...]) -> bool:
 
 def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: PlannerFacts | None = None) -> SparkJob:
     """The plan as Spark SQL; native queries and tables are its inputs. `names` are the output's, else the columns'
-    ids. `facts` have the segment files of data sources that may be read in place of queries, and the offsets of topics.
+    ids. `facts` have the segments of data sources that may be read in place of queries, and the offsets of topics.
     """
     from hivedruid.plan.reduction import key_filters
 
     node = shared(plan.node, plan.zone)
     reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone), None))
     node = ordered_outside(node, plan.new_column)
-    scans: Mapping[int, SegmentScan] = {}
-    if facts is not None and facts.segment_files:
-        from hivedruid.plan.segment_scans import FileScans
-
-        chosen = FileScans(plan, facts.segment_files)
-        node = _replaced(node, chosen.replacements(node, reducers))
-        scans = chosen.scans
+    scans = SegmentScans(plan, (facts.segments if facts is not None else None) or NO_SEGMENTS)
+    if scans.segments:
+        node = _replaced(node, scans.replacements(node, reducers))
     topics = facts.topics if facts is not None else {}
     known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node))
     return replace(_job(node, known, names), columns=plan.columns)
@@ -250,7 +246,7 @@ class _Inputs:
 
     zone: str
     reducers: Mapping[int, tuple[KeyFilter, ...]] = field(default_factory=dict)
-    scans: Mapping[int, SegmentScan] = field(default_factory=dict)
+    scans: SegmentScans | None = None
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
     conditions: Mapping[int, Rex] = field(default_factory=dict)
 
@@ -260,7 +256,8 @@ class _Inputs:
 
     def druid_input(self, node: DruidQuery, view: str) -> DruidInput:
         read, columns = native_query(node, self.zone), tuple(c.id for c in node.columns)
-        return DruidInput(view, read, columns, self.reducers.get(id(node), ()), self.scans.get(id(node)))
+        made = DruidInput(view, read, columns, self.reducers.get(id(node), ()))
+        return made if self.scans is None else self.scans.applied(made, node)
 
 
 def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:

@@ -11,8 +11,8 @@ from hivedruid.errors import DruidError
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
 
-BATCH = 32_768
-"""The number of rows per batch."""
+BATCH = 2048
+"""The number of rows per batch: with more, the values of a batch do not fit into the processor's cache."""
 
 
 def schema_of(columns: Sequence[str], types: Sequence[str]) -> Schema:

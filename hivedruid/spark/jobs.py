@@ -17,8 +17,9 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
-from hivedruid.plan.segment_files import SegmentKey
-from hivedruid.private import private_folder
+from hivedruid.plan.segment_files import FileScan
+from hivedruid.plan.segment_queries import QueryScan
+from hivedruid.private import private_file, private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder
 from hivedruid.setting_types import other_machines
@@ -46,13 +47,12 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
     from hivedruid.druid.segment_plan import SegmentPlan
+    from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.spark.session import Job
 
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
-GrowingReader = Callable[[DruidRead, Sequence[SegmentKey], Sequence[str], Path], None]
-"""The same for the rows of segments that only tasks have."""
 
 NOTHING = SparkJob("", (), ())
 """The job of a statement that only queries the Iceberg catalog."""
@@ -76,12 +76,12 @@ class SparkRunner:
         druid_reader: DruidReader,
         progress: Callable[[str], None],
         note: Callable[[str], None],
-        growing_reader: GrowingReader | None = None,
+        storage: Callable[[], SegmentStorage] | None = None,
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
         self._druid_reader = druid_reader
-        self._growing_reader = growing_reader
+        self._storage = storage
         self._progress = progress
         self._note = note
         self._iceberg = IcebergTables(self._home, settings)
@@ -212,20 +212,23 @@ class SparkRunner:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _read_druid(self, job: SparkJob, scratch: Path) -> dict[str, Path]:
-        """The rows of the job's native queries as Parquet files, by view; of a scan of segment files, those of its
-        growing segments."""
-        queried = [
-            item for item in job.inputs if isinstance(item, DruidInput) and (item.files is None or item.files.growing)
-        ]
-        files = {item.view: scratch / f"{item.view}.parquet" for item in queried}
-        for item in queried:
+        """A file for each of the job's native queries, by view: its rows as Parquet; for a scan of segment files, those
+        of its growing segments; for one that Spark sends in pieces, the access to Druid."""
+        found: dict[str, Path] = {}
+        for item in job.inputs:
+            if not isinstance(item, DruidInput) or (isinstance(item.scan, FileScan) and not item.scan.growing):
+                continue
             private_folder(scratch.parent)
             private_folder(scratch)
-            if item.files is None:
-                self._druid_reader(item.read, item.columns, files[item.view])
-            elif self._growing_reader is not None:
-                self._growing_reader(item.read, item.files.growing, item.columns, files[item.view])
-        return files
+            path = found[item.view] = scratch / f"{item.view}.parquet"
+            if item.scan is None:
+                self._druid_reader(item.read, item.columns, path)
+            elif self._storage is not None and isinstance(item.scan, FileScan):
+                self._storage().write_rows_of(item.read, item.scan.growing, item.columns, path)
+            elif self._storage is not None:
+                private_file(path)
+                path.write_text(self._storage().access().to_json(), encoding="utf-8")
+        return found
 
     @contextmanager
     def _job(self, job: SparkJob, target: Table | None) -> Iterator[Job]:
@@ -296,14 +299,7 @@ class SparkRunner:
     ) -> DataFrame:
         spark = running.spark
         if isinstance(item, DruidInput):
-            frames = []
-            if item.files is not None:
-                elsewhere = not running.shares_files
-                frames.append(segment_scans.segment_frame(spark, item.read, item.files, access, is_elsewhere=elsewhere))
-            if (path := druid_files.get(item.view)) is not None:
-                rows = spark.read.parquet(str(path)) if running.shares_files else remote.uploaded_rows(spark, path)
-                frames.append(rows)
-            return inputs.druid_frame(frames[0] if len(frames) == 1 else frames[0].union(frames[1]), item)
+            return inputs.druid_frame(self._druid_rows(running, item, druid_files.get(item.view), access), item)
         if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
             self._iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
@@ -324,6 +320,18 @@ class SparkRunner:
                 self._note(skipped)
             return topics.without_malformed(rows, item.table)
         return topics.checked(rows, item.table)
+
+    def _druid_rows(self, running: Job, item: DruidInput, path: Path | None, access: Access) -> DataFrame:
+        """The rows of a native query; `path` is its file of `_read_druid`."""
+        spark, elsewhere = running.spark, not running.shares_files
+        if isinstance(item.scan, QueryScan):
+            return segment_scans.query_frame(spark, item.read, item.scan, None if elsewhere else path)
+        frames = []
+        if item.scan is not None:
+            frames.append(segment_scans.file_frame(spark, item.read, item.scan, access, is_elsewhere=elsewhere))
+        if path is not None:
+            frames.append(remote.uploaded_rows(spark, path) if elsewhere else spark.read.parquet(str(path)))
+        return frames[0] if len(frames) == 1 else frames[0].union(frames[1])
 
     def _note_skipped(self, spark: SparkSession, table: Table) -> None:
         """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
@@ -393,5 +401,5 @@ class SparkRunner:
 
 
 def _segment_locations(job: SparkJob) -> list[str]:
-    inputs_ = [item.files for item in job.inputs if isinstance(item, DruidInput) and item.files is not None]
-    return [file.location for scan in inputs_ for file in scan.files]
+    scans = [item.scan for item in job.inputs if isinstance(item, DruidInput)]
+    return [file.location for scan in scans if isinstance(scan, FileScan) for file in scan.files]

@@ -1,40 +1,65 @@
-"""Scans of segment files as DataFrames."""
+"""Scans of segments as DataFrames."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.errors import SegmentReadError
 from hivedruid.filesystems import Access
 from hivedruid.plan.physical import DruidRead
-from hivedruid.plan.segment_files import SegmentScan, pieces
+from hivedruid.plan.segment_files import FileScan, pieces
+from hivedruid.plan.segment_queries import QueryScan
+from hivedruid.responses.answers import sent
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.spark.segment_source import FileRequest, QueryRequest
 
-def segment_frame(
-    spark: SparkSession, read: DruidRead, scan: SegmentScan, access: Access, *, is_elsewhere: bool
+
+def file_frame(
+    spark: SparkSession, read: DruidRead, scan: FileScan, access: Access, *, is_elsewhere: bool
 ) -> DataFrame:
     """The rows of the segments that the query returns, with its fields in order and their Druid types.
 
     `is_elsewhere`: Spark runs on other machines, where hivedruid may not be installed.
     """
-    from hivedruid.spark.segment_source import NAME, Request, SegmentSource
+    from hivedruid.spark.segment_source import FileRequest
 
     fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
-    parts = pieces(read.spans, scan.files)
-    request = Request(fields, read.query.get("filter"), scan.stored, parts, access)
-    if not request.pieces:
-        return spark.createDataFrame([], request.schema)
+    parts = tuple((piece,) for piece in pieces(read.spans, scan.files))
+    request = FileRequest(fields, read.query.get("filter"), scan.stored, access, parts)
+    return _frame(spark, request, scan.types, is_elsewhere=is_elsewhere)
+
+
+def query_frame(spark: SparkSession, read: DruidRead, scan: QueryScan, access: Path | None) -> DataFrame:
+    """The same with the queries of the scan. `access` is the file with the access to Druid; None if Spark runs on other
+    machines."""
+    from hivedruid.spark.segment_source import QueryRequest
+
+    fields = tuple((f.name, type_, f.type.name) for f, type_ in zip(read.fields, scan.types, strict=True))
+    path = str(access or "")
+    request = QueryRequest(sent(read.query), fields, scan.broker, scan.timeout, path, scan.pieces)
+    return _frame(spark, request, scan.types, is_elsewhere=access is None)
+
+
+def _frame(
+    spark: SparkSession, request: FileRequest | QueryRequest, types: tuple[str, ...], *, is_elsewhere: bool
+) -> DataFrame:
+    from hivedruid.spark.segment_source import NAME, SegmentSource, schema_of, to_json
+
+    schema = schema_of(types)
+    if not request.partitions:
+        return spark.createDataFrame([], schema)
     if is_elsewhere:
         from hivedruid.spark.shipping import ship
 
         ship(spark)
     spark.dataSource.register(SegmentSource)
-    return spark.read.format(NAME).schema(request.schema).option("request", request.to_json()).load()
+    return spark.read.format(NAME).schema(schema).option("request", to_json(request)).load()
 
 
 def read_error(text: str) -> SegmentReadError | None:

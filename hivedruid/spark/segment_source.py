@@ -1,4 +1,4 @@
-"""A data source of Spark: rows of Druid's segment files, read by Spark's executors.
+"""A data source of Spark: rows of Druid's segments, read by Spark's executors from files or by queries.
 
 This module is imported by Spark's Python processes, also on hosts without hivedruid, which get `PACKAGE`: it must not
 import anything else.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 NAME = "hivedruid_segments"
 PACKAGE = (
     "hivedruid/__init__.py",
+    "hivedruid/druid/__init__.py",
+    "hivedruid/druid/instants.py",
+    "hivedruid/druid/interval_sets.py",
     "hivedruid/errors.py",
     "hivedruid/filesystems.py",
     "hivedruid/references.py",
+    "hivedruid/responses",
     "hivedruid/secret_text.py",
     "hivedruid/secrets.py",
     "hivedruid/segments",
@@ -42,27 +48,42 @@ SPARK_TYPES = {
 }
 
 
+def schema_of(types: tuple[str, ...]) -> str:
+    """The columns of these Druid types."""
+    return ", ".join(f"_{number} {SPARK_TYPES[type_]}" for number, type_ in enumerate(types))
+
+
 @dataclass(frozen=True)
-class Request:
-    """What is read: see `segments.scan.Scan`. `pieces` are values of `plan.segment_files.Piece`, `access` is a
+class FileRequest:
+    """Reads files: see `segments.scan.Scan`. A partition is one `plan.segment_files.Piece`, `access` is a
     `filesystems.Access`."""
 
     fields: tuple[tuple[str, str], ...]
     where: Mapping[str, Any] | None
     types: Mapping[str, str]
-    pieces: tuple[Any, ...]
     access: Any
+    partitions: tuple[tuple[Any, ...], ...]
 
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
 
-    @property
-    def schema(self) -> str:
-        return ", ".join(f"_{number} {SPARK_TYPES[type_]}" for number, (_, type_) in enumerate(self.fields))
+@dataclass(frozen=True)
+class QueryRequest:
+    """Sends queries: see `responses.queries.SegmentQueries`. A partition has several
+    `plan.segment_queries.SegmentQuery`; `access` is the path of a file with a DruidAccess, or ""."""
+
+    query: Mapping[str, Any]
+    fields: tuple[tuple[str, str, str], ...]
+    broker: str
+    timeout: float
+    access: str
+    partitions: tuple[tuple[Any, ...], ...]
+
+
+def to_json(request: FileRequest | QueryRequest) -> str:
+    return json.dumps(asdict(request))
 
 
 class SegmentSource(DataSource):  # type: ignore[misc]
-    """The option `request` is a Request."""
+    """The option `request` is a FileRequest or a QueryRequest."""
 
     @classmethod
     def name(cls) -> str:
@@ -78,18 +99,36 @@ class SegmentReader(DataSourceReader):  # type: ignore[misc]
         self._request = request
 
     def partitions(self) -> list[InputPartition]:
-        return [InputPartition(piece) for piece in self._request["pieces"]]
+        return [InputPartition((number, parts)) for number, parts in enumerate(self._request["partitions"])]
 
     def read(self, partition: InputPartition) -> Iterator[RecordBatch]:
-        """The rows of one piece. Raises RuntimeError, whose message begins with FAILED."""
-        from hivedruid.filesystems import Access, local_copy
+        """The rows of one partition. Raises RuntimeError, whose message begins with FAILED."""
+        from hivedruid.errors import DruidError
         from hivedruid.segments.errors import SegmentError
+
+        number, parts = partition.value
+        for place, part in enumerate(parts):
+            try:
+                if "query" in self._request:
+                    yield from self._queried(part, f"{number}.{place}")
+                else:
+                    yield from self._stored(part)
+            except (SegmentError, DruidError, HTTPException, OSError) as error:
+                raise RuntimeError(f"{FAILED}{part['id']}: {error}") from None
+
+    def _stored(self, piece: Mapping[str, Any]) -> Iterator[RecordBatch]:
+        from hivedruid.filesystems import Access, local_copy
         from hivedruid.segments.scan import Scan, scan_file
 
-        request, piece = self._request, partition.value
+        request = self._request
         scan = Scan(tuple(tuple(field) for field in request["fields"]), request["where"], request["types"])
-        try:
-            with local_copy(piece["location"], Access(**request["access"])) as path:
-                yield from scan_file(scan, path, piece["intervals"], piece["number"], piece["of"])
-        except (SegmentError, OSError) as error:
-            raise RuntimeError(f"{FAILED}{piece['id']}: {error}") from None
+        with local_copy(piece["location"], Access(**request["access"])) as path:
+            yield from scan_file(scan, path, piece["intervals"], piece["number"], piece["of"])
+
+    def _queried(self, part: Mapping[str, Any], number: str) -> Iterator[RecordBatch]:
+        from hivedruid.responses.queries import DruidAccess, SegmentQueries
+
+        request, path = self._request, self._request["access"]
+        access = DruidAccess(**json.loads(Path(path).read_text(encoding="utf-8"))) if path else DruidAccess()
+        queries = SegmentQueries(request["query"], request["fields"], request["broker"], request["timeout"], access)
+        return queries.batches(part, f"{request['query']['context']['queryId']}-{number}")

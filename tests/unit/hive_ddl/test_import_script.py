@@ -195,7 +195,6 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
         ("SHOW LOCKS", "no table locks"),
         ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),
         ("ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.chatThreads'='3')", "chatThreads"),
-        ("SET hive.druid.select.threshold=5", "`select` queries"),
         ("SET hive.druid.metadata.password=hunter2", "the metadata database is not accessed"),
         ("SET javax.jdo.option.ConnectionPassword=hunter2", "its value is a secret"),
         ("SET hive.druid.rolup=true", "did you mean 'hive.druid.rollup'?"),

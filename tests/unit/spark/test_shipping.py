@@ -16,10 +16,10 @@ READ = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from hivedruid.spark import segment_source
-request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "pieces": [], "access": {}}
+request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "partitions": [], "access": {}}
 reader = segment_source.SegmentReader(request)
 piece = {"id": "x", "location": sys.argv[2], "intervals": [[-2**62, 2**62]], "number": 0, "of": 1}
-rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition(piece)))
+rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition((0, [piece]))))
 loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
 assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
 print(rows)

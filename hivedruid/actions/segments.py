@@ -1,5 +1,5 @@
-"""The segment files of the data sources that a statement scans on Spark: facts that are read after its first build,
-since most statements need none."""
+"""The segments of the data sources that a statement scans on Spark: facts that are read after its first build, since
+most statements need none."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ from hivedruid.actions.model import Action, OverJob
 from hivedruid.actions.select.model import EvaluateLocally
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
+from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.engine.capabilities import SegmentStorage
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.plan.physical import DruidInput, SparkJob
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
+from hivedruid.plan.segment_queries import ServedSegments, least_rows
+from hivedruid.plan.segment_scans import ScannedSegments
 from hivedruid.setting_types import other_machines
 
 
-def needed_files(
-    built: StatementPlan, snapshot: Snapshot, druid: Callable[[], DruidEngine]
-) -> Mapping[str, SegmentFiles]:
-    """The segment files of the data sources that Spark may read in place of queries; empty if there are none."""
-    mode = snapshot.settings.get(READ, "auto")
-    sources = {source for action in built.actions for source in _scanned(action)} if mode != "query" else set()
+def needed_segments(built: StatementPlan, snapshot: Snapshot, druid: Callable[[], DruidEngine]) -> ScannedSegments:
+    """The segments of the data sources that Spark may read in place of queries; empty if there are none."""
+    sources = {source for action in built.actions for source in _scanned(action)}
     if not sources or snapshot.unreachable is not None:
         return {}
     engine = druid()
     storage = find(engine, SegmentStorage)
     if storage is None:
         return {}
-    found: dict[str, SegmentFiles] = {}
+    mode = snapshot.settings.get(READ, "auto")
+    found: dict[str, SegmentFiles | ServedSegments] = {}
     for source in sorted(sources):
         statistics = engine.statistics(source)
-        if mode == "segments" or (statistics is not None and (statistics.rows or 0) >= WORTH):
-            found[source] = _reachable(storage.segment_files(source), snapshot.settings, mode)
+        rows = (statistics.rows or 0) if statistics is not None else 0
+        if mode == "segments" or (mode == "auto" and rows >= WORTH):
+            files = _reachable(storage.segment_files(source), snapshot.settings, mode)
+            if not files.problem:
+                found[source] = files
+                continue
+        if rows >= least_rows(snapshot.settings):
+            found[source] = _sendable(storage, source, statistics, snapshot.settings)
     return found
 
 
@@ -71,3 +78,14 @@ def _reachable(files: SegmentFiles, settings: Mapping[str, str], mode: str) -> S
     if not is_there:
         return replace(files, problem=f"{place} does not exist{' on this machine' if local_path(place) else ''}")
     return files
+
+
+def _sendable(
+    storage: SegmentStorage, source: str, statistics: TableStatistics | None, settings: Mapping[str, str]
+) -> ServedSegments:
+    """The segments for queries of Spark. Secrets and certificates do not leave this machine."""
+    given = [key for key, value in settings.items() if value and key.startswith(("druid.auth.", "druid.tls."))]
+    if given and (elsewhere := other_machines(settings)):
+        problem = f"Spark runs on other machines ({elsewhere}), to which {', '.join(sorted(given))} is not sent"
+        return ServedSegments(statistics=statistics, problem=problem)
+    return storage.served_segments(source)
