@@ -57,7 +57,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.druid.http.read.timeout", "period", "PT1M",
             "Read timeout of an HTTP request to Druid (ISO 8601 period)."),
         Setting("hive.druid.select.threshold", "int", "10000",
-            "Accepted for compatibility; Druid no longer has `select` queries."),
+            "Number of rows from which a scan on Spark is divided into queries of single segments; 0: never."),
         Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for compatibility; Kerberos is not supported."),
         Setting("hive.exec.drop.ignorenonexistent", "bool", "true",
             "Whether DROP TABLE without IF EXISTS ignores a table that does not exist."),
@@ -125,8 +125,8 @@ SETTINGS: dict[str, Setting] = {
             "What is pushed down to Druid: everything that Druid computes exactly (all), or only scans.",
             ("ALL", "SCANS")),
         Setting("hivedruid.druid.read", "enum", "auto",
-            "How Spark reads rows of a Druid cluster: from its segment files in deep storage (segments), by native "
-            "queries (query), or by whichever is faster (auto).", ("AUTO", "SEGMENTS", "QUERY")),
+            "How Spark reads rows of a Druid cluster: from its segment files in deep storage (segments), by queries "
+            "that it sends to the servers (query), or by whichever is faster (auto).", ("AUTO", "SEGMENTS", "QUERY")),
         Setting("hivedruid.join.max.rows", "int", "50000",
             "Maximum estimated rows of the smaller side of a join that is pushed down to Druid; 0: joins run on Spark. "
             "Druid rejects more than its maxSubqueryRows (100000)."),

@@ -83,8 +83,6 @@ class Status(_Answer, frozen=True):
 
 
 class Location(_Answer, frozen=True):
-    """A server: `host` is its address for http, `host_and_tls_port` that for https."""
-
     type: str | None = None
     host: str | None = None
     host_and_tls_port: str | None = None
@@ -105,7 +103,7 @@ class Candidate(_Answer, frozen=True):
         return [location.type for location in self.locations or ()]
 
     def servers(self, scheme: str) -> tuple[str, ...]:
-        """The URLs of the servers that have it, with this scheme."""
+        """The URLs of the servers that have it, for http or https."""
         hosts = [each.host_and_tls_port if scheme == "https" else each.host for each in self.locations or ()]
         return tuple(f"{scheme}://{host}" for host in hosts if host)
 

@@ -14,7 +14,7 @@ from hivedruid.plan.segment_files import READ, WORTH
 THRESHOLD = "hive.druid.select.threshold"
 """Setting: the rows of a partition; a scan of fewer rows remains one query."""
 SLICE = 250_000
-"""The rows of a segment that one query reads; a larger segment is divided by time."""
+"""The least rows of a part of a segment; a segment of more rows is divided by time."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,10 @@ def divided(spans: IntervalSet, types: tuple[str, ...], known: ServedSegments, t
     gathered = 0
     needed = [s for s in known.segments if intersection(spans, ((s.start, s.end),))]
     for segment in needed:
-        for queries in _slices(segment, spans, max(SLICE, threshold)):
+        of = 1 if segment.rows is None else max(1, segment.rows // max(SLICE, threshold))
+        for queries in _slices(segment, spans, of):
             piece += queries
-            gathered += threshold if segment.rows is None else min(segment.rows, SLICE)
+            gathered += threshold if segment.rows is None else segment.rows // of
             if gathered >= threshold:
                 pieces.append(tuple(piece))
                 piece, gathered = [], 0
@@ -109,10 +110,9 @@ def divided(spans: IntervalSet, types: tuple[str, ...], known: ServedSegments, t
     return QueryScan(tuple(pieces), types, known.broker, known.timeout, len(needed), rows, size)
 
 
-def _slices(segment: ServedSegment, spans: IntervalSet, most: int) -> Iterator[list[SegmentQuery]]:
-    """The queries of each slice of a segment, by time: each of one interval, since a data server reports before the
-    first row whether it has the segment."""
-    of = max(1, min(-(-(segment.rows or 0) // most), segment.end - segment.start))
+def _slices(segment: ServedSegment, spans: IntervalSet, of: int) -> Iterator[list[SegmentQuery]]:
+    """The queries of each of `of` slices of a segment by time: each of one interval, since a data server reports before
+    the first row whether it has the segment."""
     length = segment.end - segment.start
     edges = [segment.start + length * n // of for n in range(of + 1)]
     for slice_ in pairwise(edges):

@@ -77,11 +77,10 @@ class SegmentQueries:
         for server in (*part["servers"], self.broker):
             connection = self._connection(server)
             try:
-                connection.request("POST", "/druid/v2", body, self._headers)
-                response = connection.getresponse()
+                response = self._sent(connection, "POST", "/druid/v2", body)
                 if (problem := _problem(response, is_broker=server == self.broker)) is None:
                     return server, connection, response
-            except (OSError, HTTPException) as error:
+            except (OSError, HTTPException, DruidError) as error:
                 problem = str(error) or type(error).__name__
             connection.close()
             problems.append(f"{server}: {problem}")
@@ -91,40 +90,39 @@ class SegmentQueries:
         """Raise DruidError if the broker has lost the segment: it omits unknown segments without an error."""
         source, interval = quote(str(self.query["dataSource"]), safe=""), part["interval"]
         with closing(self._connection(self.broker)) as connection:
-            connection.request(
-                "GET", f"/druid/v2/datasources/{source}/candidates?intervals={interval}", None, self._headers
-            )
-            response = connection.getresponse()
+            path = f"/druid/v2/datasources/{source}/candidates?intervals={interval}"
+            response = self._sent(connection, "GET", path)
             text = response.read()
             if response.status != 200:
                 raise DruidError(f"{self.broker}: {_shown(response.status, text)}")
         ((start, end),) = from_json([interval])
-        for item in json.loads(text):
+        for item in _parsed(text):
             ((first, last),) = from_json([item["interval"]])
             is_same = (item["version"], item["partitionNumber"]) == (part["version"], part["number"])
             if is_same and item["locations"] and first <= start and end <= last:
                 return
         raise DruidError("it was replaced while its rows were read")
 
-    @property
-    def _headers(self) -> dict[str, str]:
+    def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes | None = None) -> HTTPResponse:
+        """The response to a request, which is the first of its connection."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        return headers | ({"Authorization": self.access.authorization} if self.access.authorization else {})
+        if self.access.authorization:
+            headers["Authorization"] = self.access.authorization
+        connection.connect()
+        connection.sock.settimeout(self.timeout + SLACK if self.timeout else None)
+        connection.request(method, path, body, headers)
+        return connection.getresponse()
 
     def _connection(self, server: str) -> HTTPConnection:
-        """A connection to a server, without a proxy. It is open, with the timeout for responses."""
+        """A connection to a server, without a proxy, which is not yet open."""
         parts, access = urlsplit(server), self.access
         host = parts.hostname or ""
-        if parts.scheme == "https":
-            tls = ssl.create_default_context(cafile=access.ca_file or None)
-            if access.certificate_file:
-                tls.load_cert_chain(access.certificate_file, access.key_file or None)
-            made: HTTPConnection = HTTPSConnection(host, parts.port, timeout=CONNECT, context=tls)
-        else:
-            made = HTTPConnection(host, parts.port, timeout=CONNECT)
-        made.connect()
-        made.sock.settimeout(self.timeout + SLACK if self.timeout else None)
-        return made
+        if parts.scheme != "https":
+            return HTTPConnection(host, parts.port, timeout=CONNECT)
+        tls = ssl.create_default_context(cafile=access.ca_file or None)
+        if access.certificate_file:
+            tls.load_cert_chain(access.certificate_file, access.key_file or None)
+        return HTTPSConnection(host, parts.port, timeout=CONNECT, context=tls)
 
 
 def _problem(response: HTTPResponse, *, is_broker: bool) -> str | None:
@@ -134,10 +132,17 @@ def _problem(response: HTTPResponse, *, is_broker: bool) -> str | None:
         return _shown(response.status, response.read(SHOWN))
     if is_broker:
         return None
-    context = json.loads(response.headers.get(CONTEXT) or "null")
+    context = _parsed(response.headers.get(CONTEXT) or "null")
     if not isinstance(context, dict) or context.get("truncated"):
         return f"a response without {CONTEXT}"
     return "does not have it" if context.get("missingSegments") else None
+
+
+def _parsed(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise DruidError("the response is not JSON") from None
 
 
 def _shown(status: int, text: bytes) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hivedruid.errors import SegmentReadError
 from hivedruid.filesystems import Access
 from hivedruid.plan.physical import DruidRead
-from hivedruid.plan.segment_files import FileScan, pieces
-from hivedruid.plan.segment_queries import QueryScan
+from hivedruid.plan.segment_files import READ, FileScan, pieces
+from hivedruid.plan.segment_queries import THRESHOLD, QueryScan
 from hivedruid.responses.answers import sent
 
 if TYPE_CHECKING:
@@ -67,4 +67,5 @@ def read_error(text: str) -> SegmentReadError | None:
     from hivedruid.spark.segment_source import FAILED
 
     match = re.search(rf"RuntimeError: {FAILED}(.*)", text)
-    return SegmentReadError(f"segment {match[1]}", hint="SET hivedruid.druid.read=query") if match else None
+    hint = f"SET {READ}=query and SET {THRESHOLD}=0, to read the rows with one query"
+    return SegmentReadError(f"segment {match[1]}", hint=hint) if match else None

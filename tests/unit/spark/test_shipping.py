@@ -23,6 +23,13 @@ rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition
 loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
 assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
 print(rows)
+query = {"query": {"context": {"queryId": "q"}}, "fields": [["id", "LONG", "bigint"]], "broker": "http://127.0.0.1:1",
+    "timeout": 1, "access": "", "partitions": []}
+part = {"id": "y", "interval": "2024-01-01T00:00:00.000Z/P1D", "version": "v", "number": 0, "servers": []}
+try:
+    list(segment_source.SegmentReader(query).read(segment_source.InputPartition((0, [part]))))
+except RuntimeError as error:
+    print(error)
 """
 
 
@@ -36,7 +43,8 @@ def test_the_package_is_complete(tmp_path: Path) -> None:
         check=False,
         cwd=tmp_path,
     )
-    assert (done.stdout, done.stderr) == ("300\n", "")
+    refused = "hivedruid: segment y: http://127.0.0.1:1: [Errno 111] Connection refused"
+    assert (done.stdout, done.stderr) == (f"300\n{refused}\n", "")
 
 
 def test_the_package_always_has_the_same_bytes(tmp_path: Path) -> None:
