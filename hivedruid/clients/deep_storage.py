@@ -88,8 +88,8 @@ def publishing_problem(
     cluster: DruidCluster, data_source: str, granularity: str, root: str, access: Access, *, appends: bool
 ) -> str:
     """See `SegmentPublishing.publishing_problem`."""
-    if not _is_shared(cluster, root, access):
-        return f"Druid's machines cannot read {root}"
+    if problem := _sharing_problem(cluster, root, access):
+        return problem
     if appends:
         for segment in Segments(cluster.client, data_source).used():
             if _is_shorter(segment, granularity):
@@ -97,23 +97,27 @@ def publishing_problem(
     return ""
 
 
-def _is_shared(cluster: DruidCluster, root: str, access: Access) -> bool:
-    """Whether the overlord's machine sees the same files: it samples one."""
+def _sharing_problem(cluster: DruidCluster, root: str, access: Access) -> str:
+    """Why the overlord's machine does not see the same files below the root, or "": it samples one."""
     folder = child(root, f"hivedruid-{uuid4().hex}")
     schema = {
         "dataSource": "hivedruid", "timestampSpec": {"column": "time", "format": "millis"},
         "dimensionsSpec": {"dimensions": ["x"]},
     }  # fmt: skip
+    unreadable = f"Druid's machines cannot read {root}"
     try:
         place = open_location(folder, access)
         place.create_folder()
         try:
             (place / "row.json.gz").write(gzip.compress(json.dumps({"time": 0, "x": "x"}).encode()))
-            return is_readable(cluster, schema, files_in(input_source(folder), folder), {"type": "json"})
+            is_read = is_readable(cluster, schema, files_in(input_source(folder), folder), {"type": "json"})
+            return "" if is_read else unreadable
+        except DruidError:
+            return unreadable
         finally:
             place.remove()
-    except (OSError, DruidError):
-        return False
+    except OSError as error:
+        return f"cannot write to {root}: {error.strerror or error}"
 
 
 def _is_shorter(segment: Segment, granularity: str) -> bool:

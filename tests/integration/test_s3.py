@@ -260,6 +260,14 @@ def test_druid_hides_where_its_deep_storage_is(home: IngestionHome) -> None:
         home.run(f"INSERT INTO {name} VALUES {values(2)}")
 
 
+def test_a_bucket_that_does_not_exist(home: IngestionHome) -> None:
+    name = table(home, "nowhere")
+    home.run("SET hivedruid.druid.deep.storage=s3://nobucket/deep")
+    home.run("SET hivedruid.druid.write=segments")
+    with pytest.raises(ExecutionError, match=r"cannot write to s3://nobucket/deep: .*NO_SUCH_BUCKET"):
+        home.run(f"INSERT INTO {name} VALUES {values(2)}")
+
+
 def test_a_write_that_fails_leaves_no_files(home: IngestionHome, server: S3Server) -> None:
     name = table(home, "failed")
     home.run("SET hivedruid.druid.write=segments")
