@@ -14,7 +14,18 @@ from hivedruid.errors import SemanticError, UnsupportedError
 TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
 Store = Literal["data source", "topic", "folder", "snapshots"]
 """Where rows are stored: a `folder` of files; `snapshots` if Iceberg commits them."""
-Use = Literal["alter", "analyze", "compact", "drop", "insert", "list offsets", "list tasks", "materialize", "truncate"]
+Use = Literal[
+    "alter",
+    "analyze",
+    "compact",
+    "drop",
+    "insert",
+    "list offsets",
+    "list tasks",
+    "materialize",
+    "overwrite",
+    "truncate",
+]
 """How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `materialize` is the query of a
 materialized view."""
 
@@ -62,16 +73,14 @@ KINDS: Mapping[TableKind, Kind] = {
                 "ANALYZE the table that ingests it",
             ),
             "compact": _no_segments("Kafka retains records according to the configuration of the topic"),
-            "insert": Refusal(
-                UnsupportedError,
-                "cannot insert into {noun}, {table}",
-                "write to the topic with a Kafka producer",
-            ),
             "list tasks": _NO_TASKS,
             "materialize": Refusal(
                 UnsupportedError,
                 "a materialized view cannot read a Kafka table, {table}: whether its rows have changed is not tracked",
                 "ingest the topic into a Druid table and create the view over that table",
+            ),
+            "overwrite": Refusal(
+                UnsupportedError, "INSERT OVERWRITE of a Kafka table is not supported: {table}", "use INSERT INTO"
             ),
             "truncate": Refusal(UnsupportedError, "Cannot truncate the topic behind {table}", "use Kafka's tools"),
         },

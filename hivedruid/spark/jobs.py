@@ -34,6 +34,7 @@ from hivedruid.spark import (
     segment_scans,
     session,
     staging,
+    topic_writing,
     topics,
     writing,
 )
@@ -139,6 +140,13 @@ class SparkRunner:
                     self._iceberg.check_rows(spark, table)
                 return writing.write_iceberg(spark, frame, table, self._iceberg, overwrite=overwrite)
             return writing.write_files(frame, table, overwrite=overwrite)
+
+    def produce(self, job: SparkJob, table: Table, produce: topic_writing.Produce) -> int:
+        """Write the job's rows to the topic of a Kafka table; returns their number. A failed job may have written some
+        of them."""
+        with self._running(job) as spark:
+            frame = writing.shape(spark.sql(job.sql), table)
+            return topic_writing.write_topic(frame, table, produce, self._settings)
 
     def drop(self, table: Table) -> None:
         """Delete what a Hive-side table stores: an Iceberg table, or the files at its LOCATION."""
@@ -356,7 +364,7 @@ class SparkRunner:
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable
         text = failures.full_text(error)
-        if unread := segment_scans.read_error(text) or topics.read_error(text):
+        if unread := segment_scans.read_error(text) or topics.topic_error(text):
             return unread
         for item in job.inputs:
             # Spark's message, not merely the plan that it quotes

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 MARK = "hivedruid: malformed record: "
+FAILED = "hivedruid: cannot write to topic "
+"""The beginning of the message of a worker that cannot produce records."""
 _RECORD = ("key AS __key", "partition AS __partition", "offset AS __offset", "unix_millis(timestamp) AS __timestamp")
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 _CONSUMER = "kafka.consumer."
@@ -31,7 +33,7 @@ _CONSUMER = "kafka.consumer."
 def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
     """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null. A record without
     a value, such as a tombstone, has only nulls."""
-    table, scan = _of_value(item.table), item.topic
+    table, scan = of_value(item.table), item.topic
     if scan is None or scan.state is None:
         raise PlanError(f"the offsets of {table.full_name} are unknown")
     if not scan.ranges:
@@ -67,7 +69,7 @@ def options(table: Table, scan: TopicScan) -> dict[str, str]:
     }
 
 
-def _of_value(table: Table) -> Table:
+def of_value(table: Table) -> Table:
     """The table of the records' values, as a table of files has them."""
     library = table.properties["kafka.serde.class"]
     if not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe")):
@@ -110,13 +112,15 @@ def malformed(rows: DataFrame, table: Table) -> str:
     return f"skipped {many} of {table.full_name}, the first in {text}" if count else ""
 
 
-def read_error(text: str) -> SparkError | None:
-    """The error of reading a topic in a message of Spark; None if it is another error."""
+def topic_error(text: str) -> SparkError | None:
+    """The error of reading or writing a topic in a message of Spark; None if it is another error."""
     if match := re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text):
         return SparkError(
             f"malformed record in {match[1].strip()}",
             hint=f"SET TBLPROPERTIES ('{MALFORMED_PROPERTY}'='skip') skips such records",
         )
+    if match := re.search(rf"RuntimeError: {FAILED}(.*)", text):
+        return SparkError(f"cannot write to topic {match[1]}", hint="a part of the rows may have been written")
     if match := re.search(r"is out of range for partition (\S+)-(\d+)", text):
         return SparkError(
             f"records of topic {match[1]} are gone: Kafka deleted some of partition {match[2]} after the statement"

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
 
+JSON_OPTIONS = {
+    "ignoreNullFields": "true",
+    "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
+}
+
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
     """The rows with the table's column names and types, by position; a number out of the type's range becomes null."""
@@ -140,7 +146,7 @@ def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
     if is_json(table):
         json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
     elif table.format == "textfile":
-        frame.selectExpr(f"{_line(table)} AS value").write.mode("append").text(folder)
+        frame.selectExpr(f"{line(table)} AS value").write.mode("append").text(folder)
     elif table.format == "parquet":
         frame.write.mode("append").parquet(folder)
     else:
@@ -149,12 +155,7 @@ def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
 
 def json_writer(frame: DataFrame) -> Any:
     """Newline-delimited JSON, gzip; nulls are omitted."""
-    return (
-        frame.write.option("compression", "gzip")
-        .option("ignoreNullFields", value=True)
-        .option("timestampFormat", "yyyy-MM-dd HH:mm:ss.SSSSSSXXX")
-        .option("timestampNTZFormat", "yyyy-MM-dd HH:mm:ss.SSSSSS")
-    )
+    return frame.write.option("compression", "gzip").options(**JSON_OPTIONS)
 
 
 def drop_markers(folder: Path) -> None:
@@ -192,8 +193,12 @@ def _swap(written: Path, target: Path) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-def _line(table: Table) -> str:
+def line(table: Table) -> str:
     """A row as one line of text in the format of the table's SerDe."""
+    if is_json(table):
+        fields = ", ".join(f"{identifier(c.name)} AS {identifier(c.field_name)}" for c in table.columns)
+        options = ", ".join(f"{literal(key)}, {literal(value)}" for key, value in JSON_OPTIONS.items())
+        return f"to_json(struct({fields}), map({options}))"
     if is_csv(table):
         separator, quote, escape = csv_characters(table.serde)
         cells = [_quoted(identifier(column.name), column.type, quote, escape) for column in table.columns]

@@ -294,3 +294,46 @@ def test_a_large_record(session: Session, topics: Topics, table: MakeTable) -> N
     producer.close()
     name = table(topic, "s string")
     assert values(session, f"SELECT length(s), substr(s, -2) FROM {name}") == [(20_000_000, "xx")]
+
+
+def test_insert(session: Session, topics: Topics, table: MakeTable) -> None:
+    """Keys, partitions and times come from the metadata columns; without them Kafka chooses."""
+    name = table(topics.new(partitions=2), "k string, n bigint, t timestamp, l array<int>, s struct<Inside:string>")
+    row = "'a', 1, timestamp '2024-01-02 03:04:05.5', array(1, 2), named_struct('Inside', 'x')"
+    run(session, f"INSERT INTO {name} SELECT {row}, CAST('key' AS binary), 1, 99, {NOON}")
+    run(session, f"INSERT INTO {name} (k, n, `__partition`) VALUES ('b', NULL, 0), ('c', 3, 0)")
+    run(
+        session,
+        f"INSERT INTO {name} (k, n, `__partition`, `__timestamp`) SELECT k, n + 10, 0, -1 FROM {name} WHERE n = 3",
+    )
+    columns = "k, n, CAST(t AS string), l[1], s.Inside, CAST(`__key` AS string), `__partition`"
+    assert values(session, f"SELECT {columns} FROM {name} ORDER BY k, n") == [
+        ("a", 1, "2024-01-02 03:04:05.5", 2, "x", "key", 1),
+        ("b", None, None, None, None, None, 0),
+        ("c", 3, None, None, None, None, 0),
+        ("c", 13, None, None, None, None, 0),
+    ]
+    assert values(session, f"SELECT `__timestamp` = {NOON} FROM {name} WHERE `__partition` = 1") == [(True,)]
+    assert values(session, f"SELECT count(*) FROM {name} WHERE `__timestamp` > {NOON}") == [(3,)]
+
+
+@pytest.mark.parametrize("serde", ["OpenCSVSerde", "lazy.LazySimpleSerDe"])
+def test_insert_text(session: Session, topics: Topics, table: MakeTable, serde: str) -> None:
+    name = table(topics.new(), "k string, n bigint", kafka_serde_class=f"org.apache.hadoop.hive.serde2.{serde}")
+    run(session, f"""INSERT INTO {name} (k, n) VALUES ('a,"b"', 1)""")
+    assert values(session, f"SELECT k, CAST(n AS int) AS n FROM {name}") == [('a,"b"', 1)]
+
+
+def test_insert_refusals(session: Session, topics: Topics, table: MakeTable) -> None:
+    name = table(topics.new(), "n bigint")
+    with pytest.raises(UnsupportedError, match="INSERT OVERWRITE of a Kafka table is not supported"):
+        run(session, f"INSERT OVERWRITE TABLE {name} (n) SELECT 1")
+    run(session, f"ALTER TABLE {name} SET TBLPROPERTIES ('kafka.write.semantic' = 'EXACTLY_ONCE')")
+    with pytest.raises(UnsupportedError, match=r"kafka\.write\.semantic EXACTLY_ONCE is not supported"):
+        run(session, f"INSERT INTO {name} (n) VALUES (1)")
+    absent = table("no_such_target", "n bigint")
+    with pytest.raises(KafkaError, match="topic 'no_such_target' does not exist"):
+        run(session, f"INSERT INTO {absent} (n) VALUES (1)")
+    run(session, f"ALTER TABLE {name} SET TBLPROPERTIES ('kafka.write.semantic' = 'AT_LEAST_ONCE')")
+    with pytest.raises(SparkError, match=f"cannot write to topic {name}: .*partition"):
+        run(session, f"INSERT INTO {name} (n, `__partition`) VALUES (1, 7)")

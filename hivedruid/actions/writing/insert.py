@@ -75,6 +75,9 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
     actions: list[Action] = []
     for target in statement.targets:
         table = _target(target.table, snapshot, statement.source)
+        if target.overwrite:
+            table.check("overwrite", target.table.span)
+        _check_semantic(table, target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
@@ -92,6 +95,16 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
     refuse_if_materialized(table, "insert into", name.span or source.span(0))
     table.check("insert", name.span or source.span(0))
     return table
+
+
+def _check_semantic(table: Table, span: Span | None) -> None:
+    semantic = table.properties.get("kafka.write.semantic", "AT_LEAST_ONCE")
+    if semantic.upper() != "AT_LEAST_ONCE":
+        raise UnsupportedError(
+            f"cannot insert into {table.full_name}: kafka.write.semantic {semantic} is not supported",
+            span=span,
+            hint="ALTER TABLE … SET TBLPROPERTIES ('kafka.write.semantic' = 'AT_LEAST_ONCE')",
+        )
 
 
 def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:

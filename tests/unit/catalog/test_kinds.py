@@ -29,6 +29,7 @@ USE: dict[Use, str] = {
     "list offsets": "SHOW OFFSETS {}",
     "list tasks": "SHOW TASKS FOR {}",
     "materialize": "CREATE MATERIALIZED VIEW mv AS SELECT a FROM {}",
+    "overwrite": "INSERT OVERWRITE TABLE {} (a) SELECT 'a'",
     "truncate": "TRUNCATE TABLE {}",
 }
 REFUSED = [(kind, use) for kind, row in KINDS.items() for use in row.refused]

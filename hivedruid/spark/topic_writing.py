@@ -1,0 +1,36 @@
+"""Rows as records of Kafka topics, which Spark's Python workers produce: Spark's own Kafka sink does not write the
+times of records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.table import Table
+from hivedruid.errors import UnsupportedError
+from hivedruid.setting_types import other_machines
+from hivedruid.spark.topics import of_value
+from hivedruid.spark.writing import line
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyspark.sql.connect.dataframe import DataFrame
+
+Produce = Callable[[Iterator["RecordBatch"]], Iterator["RecordBatch"]]
+"""Sends the records of a partition: see `clients.records.Produce`."""
+
+
+def write_topic(frame: DataFrame, table: Table, produce: Produce, settings: Mapping[str, str]) -> int:
+    """Produce the rows of a frame with the table's columns; returns their number. When Spark repeats a task, its
+    records are written again. Raises UnsupportedError."""
+    if elsewhere := other_machines(settings):
+        raise UnsupportedError(
+            f"cannot insert into {table.full_name}: Spark runs on other machines ({elsewhere})",
+            hint="records are only written by Spark on this machine",
+        )
+    values = line(of_value(table))
+    rows = frame.selectExpr(
+        f"CAST({values} AS BINARY) AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
+        "IF(__timestamp < 0, NULL, __timestamp) AS __timestamp",
+    )  # fmt: skip
+    return int(rows.mapInArrow(produce, "sent BIGINT").selectExpr("sum(sent)").collect()[0][0] or 0)
