@@ -1,6 +1,7 @@
-"""INSERT OVERWRITE of a table of Parquet files with the same rows, which Spark reads in three ways.
+"""INSERT OVERWRITE of a table of Parquet files with the same rows, which Spark reads in four ways.
 
 query     one native scan, whose response is written to Parquet by this process
+divided   queries of single segments, which Spark's tasks send to the data servers
 segments  the segment files in deep storage
 parquet   a table of Parquet files
 
@@ -24,6 +25,8 @@ from tests.support.publish import publish
 DAY = 86_400_000
 SQL = {"int64": "bigint", "double": "double", "string": "string"}
 RUNS = 3
+WAYS = {"segments": ("segments", 0), "divided": ("query", 10_000), "query": ("query", 0)}
+"""`hivedruid.druid.read` and `hive.druid.select.threshold`."""
 
 
 def run(session: Session, text: str) -> float:
@@ -59,15 +62,17 @@ def compare(session: Session, cluster: Cluster, shape: str, rows: int) -> None:
         )
     run(session, f"INSERT OVERWRITE TABLE files SELECT * FROM {shape}")
     seconds = {"parquet": copied(session, "files")}
-    for way in ("segments", "query"):
-        run(session, f"SET hivedruid.druid.read={way}")
+    for way, (read, threshold) in WAYS.items():
+        run(session, f"SET hivedruid.druid.read={read}")
+        run(session, f"SET hive.druid.select.threshold={threshold}")
         seconds[way] = copied(session, shape)
     run(session, "DROP TABLE files")
     run(session, "DROP TABLE copy")
     print(f"{shape}: {rows:,} rows of {len(table.schema)} columns")
     for way, taken in seconds.items():
         print(f"  {way:<9} {taken:6.1f} s  {rows / taken:>11,.0f} rows/s")
-    print(f"  segments against query {seconds['query'] / seconds['segments']:.1f} x,", end=" ")
+    print(f"  divided against query {seconds['query'] / seconds['divided']:.1f} x,", end=" ")
+    print(f"segments against query {seconds['query'] / seconds['segments']:.1f} x,", end=" ")
     print(f"against parquet {seconds['parquet'] / seconds['segments']:.2f} x", flush=True)
 
 
