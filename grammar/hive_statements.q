@@ -191,10 +191,11 @@ ALTER TABLE wiki COMPACT 'major';
 ALTER TABLE db.wiki COMPACT 'MAJOR' AND WAIT;
 -- rule: show_compactions
 SHOW COMPACTIONS FOR wiki;
-SHOW OFFSETS FOR topic_table;
-SHOW OFFSETS topic_table;
 -- rule: show_segments
 SHOW SEGMENTS FOR wiki;
+-- rule: show_offsets
+SHOW OFFSETS FOR topic_table;
+SHOW OFFSETS topic_table;
 
 -- rule: query
 SELECT 1;

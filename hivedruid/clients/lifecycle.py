@@ -38,7 +38,7 @@ FAILED_TASKS = 2
 """The number of failed tasks after which START gives up: Druid replaces a single failed task."""
 BAD_RUNS = 20.0
 """Seconds to wait for a supervisor that reports errors."""
-REPORTED = 30.0
+REPORTED = 10.0
 """Seconds to wait for running tasks to report that they read; not every runner of tasks passes their reports on."""
 TASK_TYPE = "index_kafka"
 _DONE = ("is already suspended", "is already running")
