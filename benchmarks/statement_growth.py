@@ -83,7 +83,7 @@ AXES: dict[str, Axis] = {
         + parts("INSERT INTO wiki SELECT NULL, page, added WHERE added = {n}", n, " ")),
     "count(DISTINCT)": Axis(BRANCHES, lambda n: f"SELECT {parts('count(DISTINCT added + {n})', n)} FROM wiki"),
     "EXISTS": Axis(SUBQUERIES, lambda n: "SELECT page FROM wiki w WHERE "
-        + parts("EXISTS (SELECT 1 FROM wiki v WHERE v.page = w.page AND v.added = {n})", n, " AND "), most=1.3),
+        + parts("EXISTS (SELECT 1 FROM wiki v WHERE v.page = w.page AND v.added = {n})", n, " AND "), most=1.2),
     "scalar subqueries": Axis(SUBQUERIES, lambda n: "SELECT page FROM wiki WHERE "
         + parts("added > (SELECT max(added) FROM wiki WHERE page = 'p{n}')", n, " AND "), most=1.4),
     "CTEs with two references": Axis(DEPTHS, lambda n: "WITH c0 AS (SELECT page, sum(added) AS s FROM wiki"
