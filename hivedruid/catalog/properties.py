@@ -267,3 +267,9 @@ def parse_mapping(text: str) -> dict[str, str] | None:
             return None
         result[field] = column.lower()
     return result if len(set(result.values())) == len(result) else None
+
+
+def consumer_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a Kafka table's consumer, without the prefix."""
+    prefix = "kafka.consumer."
+    return {key.removeprefix(prefix): value for key, value in properties.items() if key.startswith(prefix)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import KafkaError, UnsupportedError
 from hivedruid.plan.topic_scans import TopicState
-
-_CONSUMER = "kafka.consumer."
 
 
 def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
@@ -17,7 +16,7 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
     Records of transactions that are open or aborted are not read: the end is the last stable offset. Raises KafkaError,
     ConnectError, UnsupportedError.
     """
-    given = {key.removeprefix(_CONSUMER): value for key, value in table.properties.items() if key.startswith(_CONSUMER)}
+    given = consumer_properties(table.properties)
     if given.get("security.protocol", "PLAINTEXT").upper() != "PLAINTEXT":
         raise UnsupportedError(
             f"queries of {table.full_name} are not supported: kafka.consumer.security.protocol is"

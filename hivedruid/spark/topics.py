@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.plan.physical import TableInput
@@ -27,7 +28,6 @@ FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
 _RECORD = ("key AS __key", "partition AS __partition", "offset AS __offset", "unix_millis(timestamp) AS __timestamp")
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
-_CONSUMER = "kafka.consumer."
 
 
 def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
@@ -57,7 +57,7 @@ def options(table: Table, scan: TopicScan) -> dict[str, str]:
     def offsets(of: Mapping[int, int]) -> str:
         return json.dumps({topic: {str(partition): offset for partition, offset in of.items()}})
 
-    given = {key.removeprefix(_CONSUMER): value for key, value in table.properties.items() if key.startswith(_CONSUMER)}
+    given = consumer_properties(table.properties)
     return {
         **{f"kafka.{key}": value for key, value in given.items()},
         "kafka.bootstrap.servers": table.properties["kafka.bootstrap.servers"],
