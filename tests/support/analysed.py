@@ -9,7 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from hivedruid.actions import build
+from hivedruid.actions import complete_plan
+from hivedruid.actions.build import build
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.types import spark_type
@@ -97,15 +98,14 @@ class Hunt:
 def planned(session: Session, text: str) -> list[SparkJob]:
     """The Spark jobs of a dry run of a script; none if it is refused."""
     found: list[SparkJob] = []
-    original = build.build
 
     def noted(parsed: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
-        built = original(parsed, snapshot, note)
+        built = build(parsed, snapshot, note)
         found.extend(jobs(built.actions))
-        found.extend(jobs(original(parsed, replace(snapshot, scans_only=True)).actions))
+        found.extend(jobs(build(parsed, replace(snapshot, scans_only=True)).actions))
         return built
 
-    with patch.object(build, "build", noted):
+    with patch.object(complete_plan, "build", noted):
         try:
             for one in session.statements(text):
                 list(session.execute(one).rows)
