@@ -101,8 +101,12 @@ class Kafka:
         bounds = self.offsets([topic])[topic]
         if isinstance(bounds, KafkaError):
             raise bounds
+        return self.offsets_within(bounds, millis)
+
+    def offsets_within(self, bounds: TopicOffsets, millis: int) -> Offsets:
+        """The same, with the end offsets that are already known, in one request."""
         with self._asking() as admin:
-            found = self._listed(admin, {topic: list(bounds.latest)}, millis)[topic]
+            found = self._listed(admin, {bounds.topic: list(bounds.latest)}, millis)[bounds.topic]
         return {number: bounds.latest[number] if offset < 0 else offset for number, offset in found.items()}
 
     def _bounds(

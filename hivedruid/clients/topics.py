@@ -31,5 +31,5 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
         if isinstance(found, KafkaError):
             raise found
         # The end is fixed before the starts: a time that is later than all these records then starts at or after it.
-        starts = {moment: kafka.offsets_at(topic, moment) for moment in moments}
+        starts = {moment: kafka.offsets_within(found, moment) for moment in moments}
     return TopicState(topic, found.earliest, found.latest, starts)
