@@ -104,9 +104,10 @@ class Overlord:
         errors = (payload.unparseable_events or {}).get("buildSegments") or ()
         return _counts({task_id: payload.row_stats or wire.RowStats()}), tuple(map(_parse_error, errors))
 
-    def reports(self, task_id: str) -> wire.Reports:
+    def reports(self, task_id: str) -> dict[str, wire.Report]:
         """The reports of a task by name; empty if it has none."""
-        return self.client.get("overlord", task_path(task_id, "reports"), wire.Reports, missing=None) or {}
+        found = self.client.get("overlord", task_path(task_id, "reports"), wire.Reports, missing=None) or {}
+        return {name: report for name, report in found.items() if isinstance(report, wire.Report)}
 
     def ingestion_report(self, task_id: str) -> wire.IngestionPayload | None:
         found = self.reports(task_id).get(wire.INGESTION)

@@ -472,7 +472,8 @@ class Report(_Answer, frozen=True):
     payload: IngestionPayload | None = None
 
 
-Reports = dict[str, Report]
+Reports = dict[str, Report | str]
+"""Reports, or the `error` of a process that has none yet, which the overlord passes on as a successful answer."""
 INGESTION = "ingestionStatsAndErrors"
 """The report of a task about its rows."""
 

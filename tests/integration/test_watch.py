@@ -158,8 +158,12 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
     assert ("rows unparseable", "20") in shown
     assert any(name == "parse error" and "bad{" in value for name, value in shown)
 
-    row = until(lambda: found if (found := home.ingestion(name))["lag"] == 0 else None)
-    assert (row["seconds_behind"], row["rows_per_second"] > 0) == (0, True)
+    def all_is_measured() -> bool:
+        """Druid fetches the offsets every 30 seconds, and updates the rates of a task every 5 seconds."""
+        row = home.ingestion(name)
+        return (row["lag"], row["seconds_behind"]) == (0, 0) and row["rows_per_second"] > 0
+
+    assert until(all_is_measured)
     running = {row["id"] for row in home.run(f"SHOW TASKS FOR {name} WHERE STATE = 'RUNNING'")}
     assert len(running) == 2
     described = [row["col_name"] for row in home.run(f"DESCRIBE EXTENDED {name}")]
