@@ -196,6 +196,9 @@ SHOW SEGMENTS FOR wiki;
 -- rule: show_offsets
 SHOW OFFSETS FOR topic_table;
 SHOW OFFSETS topic_table;
+-- rule: show_topics
+SHOW TOPICS;
+SHOW TOPICS LIKE 'wiki*';
 
 -- rule: query
 SELECT 1;

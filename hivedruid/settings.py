@@ -135,6 +135,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.local.evaluation.max.rows", "int", "10000",
             "Maximum rows of each native query for which hivedruid computes the rest of a query itself instead of on "
             "Spark; 0: always on Spark."),
+        Setting("hivedruid.kafka.bootstrap.servers", "text", "",
+            "Kafka brokers of SHOW TOPICS as host:port, …; empty: those that tables name."),
         Setting("hivedruid.kafka.check", "enum", "warn",
             "What CREATE TABLE of a Kafka ingestion table does if its ingestion could not start, for tables without "
             "druid.kafka.ingestion.check; off: no check.", ("WARN", "REFUSE", "OFF")),

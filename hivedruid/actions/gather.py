@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.ingestion.lifecycle import IngestionFacts
+    from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
 
 
@@ -35,6 +36,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         reader.statement(statement)
     databases = facts.catalog.databases()
     ingestions: Mapping[tuple[str, str], IngestionFacts] = {}
+    topics: Mapping[tuple[str, str], TopicDetails | str] = {}
     if "ingestions" in statement.needs:
         from hivedruid.actions.ingesting.gather import gather_ingestions
 
@@ -43,6 +45,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         from hivedruid.actions.ingesting.describe import gather_runtime
 
         ingestions, reader.unreachable = gather_runtime(statement, tables, facts)
+        topics = _described_topics(statement, tables, facts)
     views, states = _materialized(statement, reader, facts)
     statistics: Statistics = {}
     root = _segment_root(statement, reader, facts)
@@ -58,8 +61,18 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
-        segment_root=root,
+        segment_root=root, described_topics=topics,
     )  # fmt: skip
+
+
+def _described_topics(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> Mapping[tuple[str, str], TopicDetails | str]:
+    if not any(table.has_topic for table in tables.values()):
+        return {}
+    from hivedruid.actions.watching.topics import gather_topics
+
+    return gather_topics(statement, tables, facts)
 
 
 def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation], ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.ingestion.lifecycle import IngestionFacts
+    from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
 
 
@@ -30,7 +31,8 @@ class Snapshot(PlannerFacts):
     created and started by the same statement. `source_states` are the states of the tables that a build of a
     materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
     SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
-    writes can put segments; None if the engine or the settings exclude that.
+    writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
+    tables that DESCRIBE shows, or why they are not known.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -47,3 +49,4 @@ class Snapshot(PlannerFacts):
     source_states: Mapping[str, SourceState] = field(default_factory=dict)
     jobs: tuple[KnownOperation[Operation], ...] = ()
     segment_root: SegmentRoot | None = None
+    described_topics: Mapping[tuple[str, str], TopicDetails | str] = field(default_factory=dict)

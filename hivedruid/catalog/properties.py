@@ -270,6 +270,11 @@ def parse_mapping(text: str) -> dict[str, str] | None:
 
 
 def consumer_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties of a Kafka table's consumer, without the prefix."""
-    prefix = "kafka.consumer."
-    return {key.removeprefix(prefix): value for key, value in properties.items() if key.startswith(prefix)}
+    """The properties of the consumer of a table that reads from Kafka, without the prefix."""
+    prefixes = ("kafka.consumer.", CONSUMER_PREFIX)
+    return {
+        key.removeprefix(prefix): value
+        for key, value in properties.items()
+        for prefix in prefixes
+        if key.startswith(prefix)
+    }

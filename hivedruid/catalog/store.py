@@ -124,6 +124,13 @@ class Catalog:
         tables = [from_json(*row) for row in self.connection.execute(query, (json.dumps(TOPIC_PATTERN),))]
         return tuple(table for table in tables if table.has_data_source)
 
+    def topic_tables(self) -> tuple[Table, ...]:
+        """The tables of all databases that read from Kafka, by name: Kafka tables and those that ingest."""
+        query = """
+            SELECT table_id, database, name, definition FROM tables
+            WHERE json_extract(definition, '$.properties."kafka.bootstrap.servers"') <> '' ORDER BY database, name"""
+        return tuple(from_json(*row) for row in self.connection.execute(query))
+
     def table_names(self, database: str) -> tuple[str, ...]:
         query = "SELECT json_group_array(name) FROM tables WHERE database = ?"  # faster than a row for each
         return tuple(sorted(json.loads(*self.connection.execute(query, (database,)).fetchone())))

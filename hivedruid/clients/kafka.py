@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients.kafka_security import OnlyDruidError, client_config
 from hivedruid.errors import ConnectError, KafkaError
-from hivedruid.ingestion.model import Offsets, TopicOffsets
+from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
 
 if TYPE_CHECKING:
     import ssl
@@ -61,6 +61,37 @@ class Kafka:
             raise KafkaError(f"'{pattern}' is not a valid regular expression: {error}") from None
         with self._asking() as admin:
             return tuple(sorted(name for name in admin.list_topics() if matches(name)))
+
+    def details(self, topic: str) -> TopicDetails:
+        """The offsets, sizes and configuration of a topic. Raises KafkaError if it does not exist."""
+        offsets = self.offsets([topic])[topic]
+        if isinstance(offsets, KafkaError):
+            raise offsets
+        with self._asking() as admin:
+            (found,) = admin.describe_topics([topic])
+            replicas = max(len(each["replica_nodes"]) for each in found["partitions"])
+            return TopicDetails(offsets, replicas, self._sizes(admin, topic), self._configuration(admin, topic))
+
+    def _sizes(self, admin: KafkaAdminClient, topic: str) -> dict[int, int]:
+        """The bytes of each partition; empty if the user may not describe the cluster."""
+        sizes: dict[int, int] = {}
+        for broker in admin.describe_log_dirs([topic]):
+            for folder in broker["log_dirs"]:
+                for each in (each for found in folder["topics"] for each in found["partitions"]):
+                    number = each["partition_index"]
+                    sizes[number] = max(sizes.get(number, 0), each["partition_size"])
+        return sizes
+
+    def _configuration(self, admin: KafkaAdminClient, topic: str) -> dict[str, str]:
+        """The configuration of a topic, with the defaults; empty if the user may not describe it."""
+        given = kafka_python().admin
+        wanted = given.ConfigResource(given.ConfigResourceType.TOPIC, topic)
+        try:
+            found = admin.describe_configs([wanted], config_filter="all")
+        except kafka_python().errors.TopicAuthorizationFailedError:
+            return {}
+        values = next(iter(found.values())).get(topic, {})
+        return {name: each["value"] for name, each in sorted(values.items()) if not each["is_sensitive"]}
 
     def offsets(self, topics: Iterable[str]) -> dict[str, TopicOffsets | KafkaError]:
         """The offsets of all partitions of topics, or the error of a topic: it does not exist, or may not be read.

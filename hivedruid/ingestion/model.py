@@ -176,6 +176,22 @@ class TopicOffsets:
     earliest: Offsets
     latest: Offsets
 
+    @property
+    def records(self) -> int:
+        """The number of offsets; those of control records and of compacted records have no record."""
+        return sum(self.latest.values()) - sum(self.earliest.values())
+
+
+@dataclass(frozen=True)
+class TopicDetails:
+    """A topic in Kafka: `replicas` of each partition, the bytes of the largest replica of each partition, and the
+    values of its configuration by name. What the user may not read is empty."""
+
+    offsets: TopicOffsets
+    replicas: int
+    sizes: Mapping[int, int]
+    configuration: Mapping[str, str]
+
 
 @dataclass(frozen=True)
 class UnparseableRecord:

@@ -1,4 +1,4 @@
-"""Ingestion statements (START, STOP, RESET, …), SHOW INGESTIONS | TASKS | TASK | PROBLEMS | OFFSETS and KILL TASK."""
+"""Ingestion statements (START, STOP, RESET, …), KILL TASK, and SHOW INGESTIONS, TASKS, PROBLEMS, OFFSETS, TOPICS, …"""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from hivedruid.parser.statements.watching import (
     ShowProblems,
     ShowTask,
     ShowTasks,
+    ShowTopics,
 )
 from hivedruid.parser.tokens import Cursor, next_sign, next_word
 from hivedruid.script import SourceStatement
@@ -132,7 +133,7 @@ def _is_timestamp(text: str) -> bool:
 
 
 def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
-    """The statements after SHOW: INGESTIONS, TASKS, TASK, PROBLEMS or OFFSETS."""
+    """The statements after SHOW: INGESTIONS, TASKS, TASK, PROBLEMS, OFFSETS or TOPICS."""
     if cursor.accept("OFFSETS"):
         cursor.accept("FOR")
         name = cursor.table_name()
@@ -145,10 +146,12 @@ def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept("PROBLEMS"):
         cursor.end()
         return ShowProblems(source)
-    cursor.expect("INGESTIONS")
+    shown = ShowTopics if cursor.accept("TOPICS") else ShowIngestions
+    if shown is ShowIngestions:
+        cursor.expect("INGESTIONS")
     like = like_pattern(cursor)
     cursor.end()
-    return ShowIngestions(source, like)
+    return shown(source, like)
 
 
 def _tasks(source: SourceStatement, cursor: Cursor) -> ShowTasks:

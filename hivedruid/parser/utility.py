@@ -82,7 +82,7 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         return ShowCreateDatabase(source, database, cursor.span(token))
     if cursor.accept("TBLPROPERTIES"):
         return _properties(source, cursor)
-    if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS"):
+    if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS", "TOPICS"):
         from hivedruid.parser.ingestion import parse_show_ingestion
 
         return parse_show_ingestion(source, cursor)
@@ -95,7 +95,7 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         return _columns(source, cursor)
     return cursor.fail(
         "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS,"
-        " TASK, PROBLEMS, OFFSETS, JOBS, COMPACTIONS or SEGMENTS",
+        " TASK, PROBLEMS, OFFSETS, TOPICS, JOBS, COMPACTIONS or SEGMENTS",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 

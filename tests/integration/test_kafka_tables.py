@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivedruid.errors import ConnectError, KafkaError, SparkError, UnsupportedError
+from hivedruid.errors import ConnectError, KafkaError, SemanticError, SparkError, UnsupportedError
 from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support.job_homes import run
@@ -189,6 +189,36 @@ def test_expired_records_and_empty_topics(session: Session, topics: Topics, tabl
     assert values(session, f"SHOW OFFSETS {name}") == [(0, 2, 3, 1), (1, 3, 3, 0)]
     assert values(session, f"SELECT n FROM {name} WHERE `__offset` >= 0") == [(4,)]
     assert values(session, f"SELECT count(*) FROM {table(topics.new(partitions=2), 'n bigint')}") == [(0,)]
+
+
+def test_topics_are_listed_and_described(session: Session, topics: Topics, table: MakeTable, notes: list[str]) -> None:
+    topic = topics.new([{"n": n} for n in range(6)], partitions=2)
+    topics.admin.delete_records({kafka_python().TopicPartition(topic, 0): 2})
+    with pytest.raises(SemanticError, match="no Kafka broker is known"):
+        run(session, "SHOW TOPICS")
+    name = table(topic, "n bigint")
+    row = (topic, 2, 4, f"default.{name}", topics.bootstrap)
+    assert values(session, f"SHOW TOPICS LIKE '{topic}'") == [row]
+    assert row in values(session, "SHOW TOPICS")
+    described = [row["col_name"] for row in run(session, f"DESCRIBE FORMATTED {name}")]
+    runtime = described[described.index("StorageHandlerInfo") + 1 :]
+    assert runtime[:6] == [
+        f"Kafka Storage Handler Runtime Status for {topic}", "partitions=2", "replicas=1",
+        "earliestOffsets={0=2, 1=0}", "latestOffsets={0=3, 1=3}", "records=4",
+    ]  # fmt: skip
+    assert {"cleanup.policy=delete", "message.timestamp.type=CreateTime"} <= set(runtime)
+    assert any(line.startswith("partitionBytes={0=") for line in runtime)
+
+    run(session, f"CREATE EXTERNAL TABLE away (n int) STORED BY 'kafka' TBLPROPERTIES ('kafka.topic' = '{topic}',"
+        " 'kafka.bootstrap.servers' = 'localhost:1')")  # fmt: skip
+    away = "cannot reach Kafka at localhost:1 from this machine: connection refused"
+    assert values(session, f"SHOW TOPICS LIKE '{topic}'") == [row]
+    assert notes == [away]
+    described = [row["col_name"] for row in run(session, "DESCRIBE EXTENDED away")]
+    assert described[-1] == f"Kafka Storage Handler Runtime Status : unknown: {away}"
+    run(session, "SET hivedruid.kafka.bootstrap.servers=localhost:1")
+    with pytest.raises(ConnectError, match="localhost:1"):
+        run(session, "SHOW TOPICS")
 
 
 MALFORMED = (b'{"n": 1', b"[]", b'{"n": "x"}', b'{"n": 1} {"n": 2}', b"", b'{"n": "\xff"}')

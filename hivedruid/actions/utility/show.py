@@ -97,7 +97,11 @@ def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]
 
 
 def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
-    """The state of a table's ingestion, if it was read."""
+    """The state of a table's ingestion or topic, if it was read."""
+    if (topic := snapshot.described_topics.get((table.database, table.name))) is not None:
+        from hivedruid.actions.watching.topics import rows as topic_rows
+
+        return topic_rows(topic)
     known = snapshot.ingestions.get((table.database, table.name))
     if known is None and snapshot.unreachable is None:
         return []

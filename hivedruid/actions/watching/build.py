@@ -1,4 +1,4 @@
-"""The actions of SHOW INGESTIONS, TASKS, TASK, PROBLEMS and OFFSETS, and KILL TASK. Pure."""
+"""The actions of SHOW INGESTIONS, TASKS, TASK, PROBLEMS, OFFSETS and TOPICS, and KILL TASK. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hivedruid.actions.watching.model import (
     ListOffsets,
     ListProblems,
     ListTasks,
+    ListTopics,
     ShutDownTask,
 )
 from hivedruid.catalog.table import Table
@@ -49,6 +50,8 @@ def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
             table = find_table(statement.name, snapshot)
             table.check("list offsets", statement.name.span)
             return ListOffsets(table)
+        case s.ShowTopics():
+            return ListTopics(statement.like, snapshot.settings.get("hivedruid.kafka.bootstrap.servers", ""))
         case s.KillTask():
             kind.check("KILL TASK is not supported", Tasks)
             return ShutDownTask(statement.task, statement.span)

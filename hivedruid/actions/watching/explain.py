@@ -12,6 +12,7 @@ from hivedruid.actions.watching.model import (
     ListOffsets,
     ListProblems,
     ListTasks,
+    ListTopics,
     ShutDownTask,
     WatchingAction,
 )
@@ -43,6 +44,9 @@ def _describe(action: Action) -> tuple[str, Fields]:
                 ("topic", properties["kafka.topic"]),
                 ("brokers", properties["kafka.bootstrap.servers"]),
             ]
+        case ListTopics():
+            brokers = action.brokers or "those that tables name"
+            return "Show Topics Operator", [("like", action.like), ("brokers", brokers)]
         case ShutDownTask():
             status = f"GET {task_path(action.task, 'status')}"
             requests = {status: "until it has ended", f"POST {task_path(action.task, 'shutdown')}": "once"}

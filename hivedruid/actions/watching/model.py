@@ -49,6 +49,14 @@ class ListOffsets(Action):
 
 
 @dataclass(frozen=True)
+class ListTopics(Action):
+    """Return the topics of Kafka at `brokers`; if they are empty, of all brokers that tables name."""
+
+    like: str | None = None
+    brokers: str = ""
+
+
+@dataclass(frozen=True)
 class ShutDownTask(Action):
     """Stop a task. A running supervisor starts another one."""
 
@@ -56,4 +64,4 @@ class ShutDownTask(Action):
     span: Span | None = None
 
 
-WatchingAction = ListIngestions | ListTasks | DescribeTask | ListProblems | ListOffsets | ShutDownTask
+WatchingAction = ListIngestions | ListTasks | DescribeTask | ListProblems | ListOffsets | ListTopics | ShutDownTask

@@ -1,4 +1,4 @@
-"""List ingestions, tasks, problems and offsets, and stop tasks."""
+"""List ingestions, tasks, problems, offsets and topics, and stop tasks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hivedruid.actions.watching.model import (
     ListOffsets,
     ListProblems,
     ListTasks,
+    ListTopics,
     ShutDownTask,
     WatchingAction,
 )
@@ -80,6 +81,10 @@ def run(action: Action, services: Services) -> Result | None:
             return _task(action, services)
         case ListOffsets():
             return _offsets(action)
+        case ListTopics():
+            from hivedruid.actions.watching.topics import list_topics
+
+            return list_topics(action, services)
         case ListProblems():
             return _problems(action, services)
         case ShutDownTask():

@@ -45,6 +45,13 @@ class ShowOffsets(Statement):
 
 
 @dataclass(frozen=True)
+class ShowTopics(Statement):
+    """SHOW TOPICS [LIKE 'pattern']."""
+
+    like: str | None = None
+
+
+@dataclass(frozen=True)
 class KillTask(Statement):
     """KILL TASK 'id'."""
 
@@ -52,4 +59,4 @@ class KillTask(Statement):
     span: Span | None = None
 
 
-WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | ShowOffsets | KillTask
+WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | ShowOffsets | ShowTopics | KillTask

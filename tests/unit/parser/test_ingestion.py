@@ -17,6 +17,7 @@ from hivedruid.parser.statements.watching import (
     ShowProblems,
     ShowTask,
     ShowTasks,
+    ShowTopics,
 )
 from hivedruid.script import SourceStatement
 
@@ -95,6 +96,11 @@ def test_show_offsets(text: str) -> None:
     statement = one(text)
     assert isinstance(statement, ShowOffsets)
     assert (statement.name.database, statement.name.name) == ("db", "t")
+
+
+def test_show_topics() -> None:
+    assert one("SHOW TOPICS") == ShowTopics(SourceStatement("SHOW TOPICS"))
+    assert one("show topics like 'wiki*'").like == "wiki*"
 
 
 def test_show_and_kill_a_task() -> None:
