@@ -138,6 +138,20 @@ LIMITS: tuple[Difference, ...] = (
         "Spark SQL has no function that returns the bits of a number",
     ),
     Difference("`sign()` of NaN", "`-1.0`", "NaN", "the sign of NaN is undefined"),
+    Difference(
+        'JSON values (JsonSerDe) of another type than their column: `"x"`, `1.7`, `true` or a number out of range for'
+        " an integer, `1` for a BOOLEAN, text that is not a time",
+        "0, the number without its fraction, 1, the remainder, a BOOLEAN, NULL",
+        "the row or record is malformed (`hivedruid.malformed.rows`)",
+        "the value is not the one that was written",
+    ),
+    Difference(
+        "TIMESTAMP in JSON as `2024-01-02T03:04:05Z`, `2024-01-02` or `2024-01-02 03:04`; an array, map or struct in"
+        " JSON that is a string with its JSON text",
+        "NULL without `timestamp.formats`; an error",
+        "that time, in UTC; that array, map or struct",
+        "they have only one meaning",
+    ),
 )
 """Results that differ because of limits of Spark, Druid or the catalog."""
 

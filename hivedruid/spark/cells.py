@@ -35,14 +35,12 @@ def identifier(name: str) -> str:
 
 
 def json_object(text: str, values: str = "STRING") -> str:
-    """A JSON object as MAP<STRING, values>, keys in lower case; null if the text is not a single object.
+    """A JSON object as MAP<STRING, values>, keys in lower case; null if the text does not begin with an object.
 
-    Hive matches JSON fields to columns without regard to case (JsonSerDe), Spark's readers do not. VARIANT values keep
-    all digits of a decimal; STRING loses those after the seventeenth. Spark stops parsing at the end of the first
-    value: as the first of two array elements, trailing text is detected.
+    As in JsonSerDe, fields match columns regardless of case, the last of several equal fields counts, and text after
+    the object is ignored. VARIANT values keep all digits of a decimal; STRING loses those after the seventeenth.
     """
-    elements = f"from_json(concat('[', {text}, ',null]'), 'ARRAY<MAP<STRING, {values}>>', {_JSON_OPTIONS})"
-    parsed = f"filter(array({elements}), a -> size(a) = 2)[0][0]"
+    parsed = f"from_json({text}, 'MAP<STRING, {values}>', {_JSON_OPTIONS})"
     return f"transform_keys({parsed}, (k, v) -> lower(k))"
 
 
@@ -93,9 +91,9 @@ def misfit(text: str, parsed: str, hive: HiveType, form: CellFormat) -> str | No
             bad += f" OR exists(from_json({text}, 'ARRAY<STRING>'), {x} -> {inner})"
     if hive.name == "map":
         x = form.name()
-        inner = misfit(x, value(x, hive.children[1], form), hive.children[1], form)
-        if inner:
-            bad += f" OR exists(map_values(from_json({text}, 'MAP<STRING, STRING>')), {x} -> {inner})"
+        for part, child in zip(("map_keys", "map_values"), hive.children, strict=True):
+            if inner := misfit(x, value(x, child, form), child, form):
+                bad += f" OR exists({part}(from_json({text}, 'MAP<STRING, STRING>')), {x} -> {inner})"
     if hive.name == "struct":
         x = form.name()
         members = [
@@ -123,9 +121,9 @@ def _string(text: str, hive: HiveType, _form: CellFormat) -> str:
 
 
 def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
-    """LazyInteger ignores digits after a decimal point; JsonSerDe rejects them."""
+    """Hive cuts off fractions; in JSON, a fraction other than zero is not valid."""
     cast = f"CAST({text} AS {spark_type(hive)})"
-    return f"IF(instr({text}, '.') = 0, {cast}, NULL)" if form.is_json else cast
+    return f"IF({text} RLIKE '[.]0*[1-9]', NULL, {cast})" if form.is_json else cast
 
 
 def _boolean(text: str, _hive: HiveType, _form: CellFormat) -> str:
@@ -194,10 +192,10 @@ def _json_nested(text: str, hive: HiveType, form: CellFormat) -> str:
         return f"transform(from_json({text}, 'ARRAY<STRING>'), {x} -> {value(x, hive.children[0], form)})"
     if hive.name == "map":
         key, member = form.name(), form.name()
-        keys = (
-            f"transform_keys(from_json({text}, 'MAP<STRING, STRING>'), ({key}, {x}) ->"
-            f" {value(key, hive.children[0], form)})"
-        )
+        parsed_key, entries = value(key, hive.children[0], form), f"from_json({text}, 'MAP<STRING, STRING>')"
+        if not hive.children[0].is_string:  # Spark fails on a null key
+            entries = f"map_filter({entries}, ({key}, {x}) -> {parsed_key} IS NOT NULL)"
+        keys = f"transform_keys({entries}, ({key}, {x}) -> {parsed_key})"
         return f"transform_values({keys}, ({key}, {member}) -> {value(member, hive.children[1], form)})"
     members = ", ".join(
         f"{literal(name)}, {value(f'{x}[{literal(name.lower())}]', child, form)}"
@@ -219,7 +217,8 @@ def _delimited_nested(text: str, hive: HiveType, form: CellFormat, level: int) -
         pair = split_text(x, form.separators[level + 1], form.escape)
         key = value(f"element_at({pair}, 1)", hive.children[0], form, level + 2)
         member = _cell(f"try_element_at({pair}, 2)", hive.children[1], form, level + 2)
-        return f"map_from_entries(transform({parts}, {x} -> struct({key}, {member})))"
+        entries = f"transform({parts}, {x} -> struct({key} AS key, {member} AS value))"
+        return f"map_from_entries(filter({entries}, {x} -> {x}.key IS NOT NULL))"
     members = ", ".join(
         f"{literal(name)}, {_cell(f'try_element_at({x}, {number})', child, form, level + 1)}"
         for number, (name, child) in enumerate(zip(hive.fields, hive.children, strict=True), start=1)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MALFORMED_PROPERTY = "hivedruid.malformed.rows"
 MALFORMED_MARK = "hivedruid: malformed row in view "
+_JSON_NULL = r"^\s*null\s*$"
+"""Hive reads it as a row of nulls."""
 
 
 def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
@@ -185,21 +187,26 @@ def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[s
 
 
 def json_rows(texts: DataFrame, columns: Sequence[Column], form: CellFormat) -> DataFrame:
-    """The columns of JSON objects, beside those of `texts`, of which `value` is the text. See `json_lines`."""
+    """The columns of JSON objects, beside those of `texts`, of which `value` is the text. See `json_lines`.
+
+    A value is malformed where Hive's JsonSerDe fails, or where it would return another value: 0 for text that is not a
+    number, the remainder of a number that is too large, NULL.
+    """
     decimals = any(column.type.name == "decimal" for column in columns)
     objects = texts.selectExpr(
         "*",
         f"{json_object('value')} AS _object",
         *([f"{json_object('value', 'VARIANT')} AS _variants"] if decimals else []),
     )
-    reasons = ["WHEN _object IS NULL THEN 'not a JSON object'"]
+    reasons = [f"WHEN _object IS NULL AND value NOT RLIKE {literal(_JSON_NULL)} THEN 'not a JSON object'"]
     parsed_columns = []
     for column in columns:
         key = literal(column.field_name.lower())
         text = f"_object[{key}]"
         parsed = value(text, column.type, form)
         if column.type.name == "decimal":
-            parsed = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
+            number = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
+            parsed = f"IF({text} IN ('true', 'false'), NULL, {number})"  # Spark reads true as 1
         parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
         unfit = misfit(text, parsed, column.type, form)
         if unfit:

@@ -27,6 +27,8 @@ MARK = "hivedruid: malformed record: "
 FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
 _RECORD = ("key AS __key", "partition AS __partition", "offset AS __offset", "unix_millis(timestamp) AS __timestamp")
+_WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
+"""JSON without a byte order mark."""
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 
 
@@ -42,7 +44,7 @@ def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str
     texts = records.selectExpr("CAST(value AS STRING) AS value", *_RECORD)
     form = cell_format(table, settings)
     if is_json(table):
-        rows = json_rows(texts, table.columns, form)
+        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *_KEPT), table.columns, form)
         bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
     else:
         rows = delimited_rows(texts, table, form, _KEPT)

@@ -127,13 +127,30 @@ def test_json_value_that_does_not_fit(home: Home, lines: Lines, hive: HiveType, 
 
 @pytest.mark.parametrize(
     "text",
-    ["not json", '{"a":', '{"a": 1', "[]", '[{"a": 1}]', "5", "null", '"x"', '{"a": 1} x', '{"a": 1}{"a": 2}', '{"a": 1}, {"a": 2}',
-     '{"a": 1}]', '{"a": 1}]x', "{'a': 1}", '{"a": NaN}', '{"a": 1,}', '{"a": "\\x"}', '{"a": "tab\tinside"}'],
+    ["not json", '{"a":', '{"a": 1', "[]", '[{"a": 1}]', "5", "nulls", '"x"', "{'a': 1}", '{"a": NaN}', '{"a": 1,}',
+     '{"a": "\\x"}', '{"a": "tab\tinside"}'],
 )  # fmt: skip
 def test_line_that_is_no_object(home: Home, lines: Lines, text: str) -> None:
     table = files_table(lines('{"a": 1}', text), columns(a=STRING))
     with pytest.raises(SparkError, match=r"1 malformed row in table default.t: .*:2 not a JSON object"):
         home.query("SELECT a FROM t", table)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} x', '{"a": 1}{"a": 2}', '{"a": 1}, {"a": 2}', '{"a": 1}]', '{"a": 1}]x'])
+def test_text_after_an_object_is_ignored(home: Home, lines: Lines, text: str) -> None:
+    assert home.query("SELECT a FROM t", files_table(lines(text, "null"), columns(a=STRING))) == [("1",), (None,)]
+
+
+def test_map_with_invalid_keys(home: Home, lines: Lines) -> None:
+    numbers = columns(v=HiveType("map", children=(INT, INT)))
+    assert home.query("SELECT v FROM t", files_table(lines('{"v": {"1": 2}}'), numbers)) == [({1: 2},)]
+    with pytest.raises(SparkError, match="v is not a valid map<int,int>"):
+        home.query("SELECT v FROM t", files_table(lines('{"v": {"x": 2}}'), numbers))
+
+
+def test_delimited_map_without_its_invalid_keys(home: Home, lines: Lines) -> None:
+    table = files_table(lines("x\x032\x021\x033"), columns(v=HiveType("map", children=(INT, INT))), format="textfile")
+    assert home.query("SELECT v FROM t", table) == [({1: 3},)]
 
 
 def test_names_match_in_any_case(home: Home, lines: Lines) -> None:
