@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
+
+from hivedruid.private import private_folder
 
 
 def fresh_folder(parent: Path) -> Path:
@@ -18,6 +22,18 @@ def fresh_folder(parent: Path) -> Path:
             if owner.isdigit() and not _runs(int(owner)):
                 shutil.rmtree(folder, ignore_errors=True)
     return parent / f"{os.getpid()}-{uuid4().hex}"
+
+
+@contextmanager
+def private_scratch(home: Path) -> Iterator[Path]:
+    """A new folder of a home, for the duration of the block, that only this user can access."""
+    folder = fresh_folder(home / "scratch")
+    private_folder(folder.parent)
+    private_folder(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _runs(process: int) -> bool:

@@ -271,10 +271,21 @@ def parse_mapping(text: str) -> dict[str, str] | None:
 
 def consumer_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties of the consumer of a table that reads from Kafka, without the prefix."""
-    prefixes = ("kafka.consumer.", CONSUMER_PREFIX)
-    return {
-        key.removeprefix(prefix): value
-        for key, value in properties.items()
-        for prefix in prefixes
-        if key.startswith(prefix)
-    }
+    return _below(("kafka.consumer.", CONSUMER_PREFIX), properties)
+
+
+def producer_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a Kafka table's producer, without the prefix; the security is the consumer's if it has none."""
+    own = _below(("kafka.producer.",), properties)
+    if any(map(_is_security, own)):
+        return own
+    return {**{key: value for key, value in consumer_properties(properties).items() if _is_security(key)}, **own}
+
+
+def _is_security(key: str) -> bool:
+    return key.startswith(("security.", "sasl.", "ssl."))
+
+
+def _below(prefixes: tuple[str, ...], properties: Mapping[str, str]) -> dict[str, str]:
+    found = ((key, prefix) for key in properties for prefix in prefixes if key.startswith(prefix))
+    return {key.removeprefix(prefix): properties[key] for key, prefix in found}

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.clients.kafka_security import OnlyDruidError, client_config
+from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
+from hivedruid.kafka_secrets import OnlyDruidError
 
 if TYPE_CHECKING:
     import ssl

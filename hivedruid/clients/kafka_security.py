@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.errors import KafkaError, SemanticError
 from hivedruid.jaas import login_module
-from hivedruid.secrets import is_kept, referenced
+from hivedruid.kafka_secrets import OnlyDruidError, resolved
 
 if TYPE_CHECKING:
     import ssl
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-_NOT_HERE = re.compile(r"sasl\..*callback\.handler\.class|ssl\.engine\.factory\.class|security\.providers")
+_NOT_HERE = re.compile(
+    r"sasl\..*callback\.handler\.class|ssl\.engine\.factory\.class|security\.providers|config\.providers.*"
+)
 """Properties that name Java classes, which only Java can run."""
-
-
-class OnlyDruidError(KafkaError):
-    """The consumer's properties can only be used on Druid's hosts: variables that are not set here, Java key stores."""
 
 
 def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
@@ -30,7 +27,7 @@ def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
     """
     for name in properties:
         if _NOT_HERE.fullmatch(name):
-            raise OnlyDruidError(f"'{name}' names a Java class, which only Druid can use")
+            raise OnlyDruidError(f"'{name}' names a Java class, which hivedruid itself cannot use")
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     config: dict[str, Any] = {"security_protocol": protocol}
     if protocol not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
@@ -111,7 +108,10 @@ def _pem(properties: Mapping[str, str], store: str) -> str | None:
     if path is None:
         return None
     if properties.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-        raise OnlyDruidError(f"'{key}' is a Java key store, which only Druid can read")
+        raise OnlyDruidError(
+            f"'{key}' is a Java key store, which hivedruid itself cannot read",
+            hint="convert it to PEM, and set the type to PEM",
+        )
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             return file.read()
@@ -121,18 +121,5 @@ def _pem(properties: Mapping[str, str], store: str) -> str | None:
 
 
 def _resolved(properties: Mapping[str, str], name: str) -> str | None:
-    """The value of a property; a reference is resolved with this machine's environment."""
     value = properties.get(name)
-    if value and is_kept(value):
-        raise OnlyDruidError(
-            f"the value of '{name}' was given in plain text to another session, and is known only there"
-        )
-    variable = referenced(value) if value else None
-    if variable is None:
-        return value
-    if variable not in os.environ:
-        raise OnlyDruidError(
-            f"the environment variable {variable}, which '{name}' refers to, is not set on this machine",
-            hint=f"set {variable} on this machine, too: hivedruid itself connects to Kafka",
-        )
-    return os.environ[variable]
+    return resolved(name, value) if value else value

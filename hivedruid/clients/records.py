@@ -19,10 +19,11 @@ class Produce:
     `__timestamp`, of which only `value` is never null.
 
     All records are acknowledged by all in-sync replicas before it ends. Raises RuntimeError, whose message begins with
-    `failed`.
+    `failed`. `properties` are a Java producer's, with secrets in files: they become a part of Spark's plan.
     """
 
     brokers: str
+    properties: Mapping[str, str]
     topic: str
     failed: str
 
@@ -30,11 +31,11 @@ class Produce:
         import pyarrow as pa
 
         from hivedruid.clients.kafka import kafka_python
+        from hivedruid.clients.kafka_security import client_config
 
         count = 0
-        producer = kafka_python().KafkaProducer(
-            bootstrap_servers=self.brokers, acks="all", linger_ms=20, max_request_size=LARGEST
-        )
+        config = {**client_config(self.properties), "acks": "all", "linger_ms": 20, "max_request_size": LARGEST}
+        producer = kafka_python().KafkaProducer(bootstrap_servers=self.brokers, **config)
         try:
             for batch in batches:
                 futures = [self._sent(producer, row) for row in batch.to_pylist()]

@@ -10,18 +10,27 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
-from hivedruid.errors import ExecutionError, HiveDruidError, PlanError, SegmentReadError, SparkError
+from hivedruid.errors import (
+    ExecutionError,
+    HiveDruidError,
+    PlanError,
+    SegmentReadError,
+    SparkError,
+    UnsupportedError,
+)
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
+from hivedruid.kafka_secrets import has_references, in_files
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.private import private_file, private_folder
 from hivedruid.results import Batch, Batches
-from hivedruid.scratch import fresh_folder
+from hivedruid.scratch import fresh_folder, private_scratch
 from hivedruid.setting_types import other_machines
 from hivedruid.spark import (
     failures,
@@ -209,7 +218,7 @@ class SparkRunner:
                 self._job(job, target) as running,
                 self._status(running.spark, details),
                 self._handed_over(_segment_locations(job), SegmentReadError) as access,
-                self._views(running, job, druid_files, access),
+                self._views(running, job, druid_files, access, scratch),
             ):
                 yield running.spark
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
@@ -244,18 +253,29 @@ class SparkRunner:
         read = [item.table for item in job.inputs if isinstance(item, TableInput)]
         needed = [target] if target is not None and target.has_snapshots else []
         needed += [table for table in read if table.has_snapshots and self._iceberg.may_exist(table)]
-        reads_topics = any(table.kind == "kafka" for table in read)
+        of_topics = [table for table in read if table.kind == "kafka"]
+        self._check_secrets(of_topics)
         for table in needed:
             self._iceberg.check_metadata(table)
         if needed and self._iceberg.in_home:
             home_catalog.prepare(self._home)
         self._note_open_driver()
         with session.job(
-            self._settings, self._home, libraries=bool(needed) or reads_topics, progress=self._progress
+            self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress
         ) as running:
             for table in needed:
                 self._iceberg.take_over(running.spark, table)
             yield running
+
+    def _check_secrets(self, tables: Iterable[Table]) -> None:
+        """Raise UnsupportedError if the secret of a consumer would be needed on another machine."""
+        elsewhere = other_machines(self._settings)
+        for table in tables:
+            if elsewhere and has_references(consumer_properties(table.properties)):
+                raise UnsupportedError(
+                    f"queries of {table.full_name} need its secrets on the machines of Spark ({elsewhere})",
+                    hint="unset that setting: secrets are only given to Spark on this machine",
+                )
 
     def _note_open_driver(self) -> None:
         """Warn once if Spark's driver would run code of anyone who reaches its ports."""
@@ -276,25 +296,26 @@ class SparkRunner:
         if other_machines(self._settings) or all(map(local_path, locations)):
             yield access
             return
-        folder = fresh_folder(self._home / "scratch")
-        private_folder(folder.parent)
-        private_folder(folder)
-        try:
+        with private_scratch(self._home) as folder:
             try:
                 access = access.in_files(folder)
             except OSError as error:
                 raise failure(str(error)) from error
             yield access
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
-    def _views(self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access) -> Iterator[None]:
+    def _views(
+        self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access, scratch: Path
+    ) -> Iterator[None]:
         """Create the job's inputs as temporary views for the duration of the block."""
         views: list[str] = []
         try:
             for item in job.inputs:
-                self._frame(running, item, druid_files, access).createOrReplaceTempView(item.view)
+                if isinstance(item, TableInput) and item.table.kind == "kafka":
+                    frame = self._topic_frame(running.spark, item, scratch)
+                else:
+                    frame = self._frame(running, item, druid_files, access)
+                frame.createOrReplaceTempView(item.view)
                 views.append(item.view)
             yield
         finally:
@@ -311,23 +332,27 @@ class SparkRunner:
         if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
             self._iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
-        if item.table.kind == "kafka":
-            frame = self._topic_frame(spark, item)
-            return frame.select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
         self._note_skipped(spark, item.table)
         return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
 
-    def _topic_frame(self, spark: SparkSession, item: TableInput) -> DataFrame:
-        rows = topics.topic_rows(spark, item, self._settings)
-        handling = inputs.malformed_rows(item.table, self._settings)
+    def _topic_frame(self, spark: SparkSession, item: TableInput, scratch: Path) -> DataFrame:
+        """The records of a topic. Spark reads the consumer's secrets from files below `scratch`."""
+        table = item.table
+        private_folder(scratch.parent)
+        private_folder(scratch)
+        consumer = in_files(consumer_properties(table.properties), scratch / item.view)
+        rows = topics.topic_rows(spark, item, self._settings, consumer)
+        handling = inputs.malformed_rows(table, self._settings)
         if handling == "null":
-            return topics.with_nulls(rows, item.table)
-        if handling == "skip":
-            if skipped := topics.malformed(rows, item.table):
+            frame = topics.with_nulls(rows, table)
+        elif handling == "skip":
+            if skipped := topics.malformed(rows, table):
                 self._note(skipped)
-            return topics.without_malformed(rows, item.table)
-        return topics.checked(rows, item.table)
+            frame = topics.without_malformed(rows, table)
+        else:
+            frame = topics.checked(rows, table)
+        return frame.select(*map(identifier, item.columns))
 
     def _druid_rows(self, running: Job, item: DruidInput, path: Path | None, access: Access) -> DataFrame:
         """The rows of a native query; `path` is its file of `_read_druid`."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
+from hivedruid.kafka_secrets import RESOLVES
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.spark.cells import identifier, literal
@@ -32,15 +32,17 @@ _WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 
 
-def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
+def topic_rows(
+    spark: SparkSession, item: TableInput, settings: Mapping[str, str], consumer: Mapping[str, str]
+) -> DataFrame:
     """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null. A record without
-    a value, such as a tombstone, has only nulls."""
+    a value, such as a tombstone, has only nulls. `consumer` are the properties for a Java consumer."""
     table, scan = of_value(item.table), item.topic
     if scan is None or scan.state is None:
         raise PlanError(f"the offsets of {table.full_name} are unknown")
     if not scan.ranges:
         return empty_frame(spark, item.table).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
-    records = spark.read.format("kafka").options(**options(table, scan)).load()
+    records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
     texts = records.selectExpr("CAST(value AS STRING) AS value", *_RECORD)
     form = cell_format(table, settings)
     if is_json(table):
@@ -52,18 +54,17 @@ def topic_rows(spark: SparkSession, item: TableInput, settings: Mapping[str, str
     return rows.selectExpr(*(identifier(column.name) for column in item.table.columns), f"{bad} AS _bad")
 
 
-def options(table: Table, scan: TopicScan) -> dict[str, str]:
+def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[str, str]:
     """The options of Spark's Kafka source. It skips offsets without a record, and fails if records are gone."""
     topic = table.properties["kafka.topic"]
 
     def offsets(of: Mapping[int, int]) -> str:
         return json.dumps({topic: {str(partition): offset for partition, offset in of.items()}})
 
-    given = consumer_properties(table.properties)
     return {
-        **{f"kafka.{key}": value for key, value in given.items()},
+        **{f"kafka.{key}": value for key, value in {**consumer, **RESOLVES}.items()},
         "kafka.bootstrap.servers": table.properties["kafka.bootstrap.servers"],
-        "kafka.isolation.level": given.get("isolation.level", "read_committed"),
+        "kafka.isolation.level": consumer.get("isolation.level", "read_committed"),
         "assign": json.dumps({topic: [each.partition for each in scan.ranges]}),
         "startingOffsets": offsets({each.partition: each.start for each in scan.ranges}),
         "endingOffsets": offsets({each.partition: each.end for each in scan.ranges}),

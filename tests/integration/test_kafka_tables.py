@@ -287,9 +287,6 @@ def test_refusals(session: Session, topics: Topics, table: MakeTable) -> None:
     topics.producer.flush()
     with pytest.raises(UnsupportedError, match=r"kafka\.serde\.class org\.apache.*AvroSerDe is not supported"):
         run(session, f"SELECT n FROM {name}")
-    secured = table(topics.new(), "n bigint", kafka_consumer_security_protocol="SASL_PLAINTEXT")
-    with pytest.raises(UnsupportedError, match=r"security\.protocol is SASL_PLAINTEXT"):
-        run(session, f"SELECT n FROM {secured}")
 
 
 def test_no_topic_and_no_kafka(session: Session, table: MakeTable) -> None:

@@ -17,7 +17,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import staging
+from hivedruid.actions.writing import staging, topics
 from hivedruid.actions.writing.model import (
     IngestDruid,
     ResumeLoad,
@@ -71,22 +71,11 @@ def run(action: Action, services: Services) -> None:
 
 def _write_table(action: WriteTable, services: Services) -> None:
     if action.table.kind == "kafka":
-        _produce(action, services)
+        topics.append(action, services)
         return
     services.spark().write(reduced(action.job, services), action.table, action.overwrite)
     if action.table.has_snapshots and not action.table.is_written:
         services.catalog.mark_written(action.table, written=True)
-
-
-def _produce(action: WriteTable, services: Services) -> None:
-    from hivedruid.clients.records import Produce
-    from hivedruid.clients.topics import topic_state
-    from hivedruid.spark.topics import FAILED
-
-    table = action.table
-    topic_state(table, ())  # a producer would create a topic that does not exist
-    produce = Produce(table.properties["kafka.bootstrap.servers"], table.properties["kafka.topic"], FAILED)
-    services.spark().produce(reduced(action.job, services), table, produce)
 
 
 # --- the jobs of a statement -------------------------------------------------------------------------------------

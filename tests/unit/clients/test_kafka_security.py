@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from hivedruid.clients.kafka_security import OnlyDruidError, client_config
+from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import KafkaError
+from hivedruid.kafka_secrets import OnlyDruidError
 from hivedruid.kept_secrets import KeptSecrets
 
 TLS = Path(__file__).parent / "tls"
