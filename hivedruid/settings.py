@@ -139,7 +139,8 @@ SETTINGS: dict[str, Setting] = {
             "Kafka brokers of SHOW TOPICS as host:port, …; empty: those that tables name."),
         Setting("hivedruid.kafka.check", "enum", "warn",
             "What CREATE TABLE of a Kafka ingestion table does if its ingestion could not start, for tables without "
-            "druid.kafka.ingestion.check; off: no check.", ("WARN", "REFUSE", "OFF")),
+            "druid.kafka.ingestion.check; off: no check, and none of the topics of Kafka tables.",
+            ("WARN", "REFUSE", "OFF")),
         Setting("hivedruid.clear.text.secrets", "bool", "false",
             "Whether secrets of Kafka consumers may be given in plain text; they are only kept in the session's memory "
             "and sent to Druid."),

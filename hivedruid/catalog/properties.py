@@ -30,6 +30,7 @@ COLUMN_MAPPING = "druid.columns.mapping"
 KAFKA_INGESTION = "druid.kafka.ingestion"
 INGESTION_PREFIX = "druid.kafka.ingestion."
 KAFKA_CHECK = INGESTION_PREFIX + "check"
+TOPIC_CHECK = "kafka.topic.check"
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
 COMPACTION_PREFIX = "druid.compaction."
@@ -202,6 +203,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("kafka.topic", "text", None,
             "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),
+        TableProperty(TOPIC_CHECK, "enum", "REFUSE",
+            "What CREATE TABLE does if the topic does not exist: WARN, REFUSE, or OFF for no check.", _KAFKA,
+            ("WARN", "REFUSE", "OFF")),
         TableProperty("kafka.serde.class", "text", "org.apache.hadoop.hive.serde2.JsonSerDe",
             "How messages are read and written.", _KAFKA),
         TableProperty("kafka.write.semantic", "enum", "AT_LEAST_ONCE", "Guarantee of INSERT.",

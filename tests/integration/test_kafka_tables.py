@@ -213,12 +213,29 @@ def test_topics_are_listed_and_described(session: Session, topics: Topics, table
         " 'kafka.bootstrap.servers' = 'localhost:1')")  # fmt: skip
     away = "cannot reach Kafka at localhost:1 from this machine: connection refused"
     assert values(session, f"SHOW TOPICS LIKE '{topic}'") == [row]
-    assert notes == [away]
+    assert notes == [f"the topic of default.away was not checked: {away}", away]
     described = [row["col_name"] for row in run(session, "DESCRIBE EXTENDED away")]
     assert described[-1] == f"Kafka Storage Handler Runtime Status : unknown: {away}"
     run(session, "SET hivedruid.kafka.bootstrap.servers=localhost:1")
     with pytest.raises(ConnectError, match="localhost:1"):
         run(session, "SHOW TOPICS")
+
+
+def test_the_topic_is_checked_when_a_table_is_created(
+    session: Session, topics: Topics, table: MakeTable, notes: list[str]
+) -> None:
+    missing = f"topic 'nowhere' does not exist in Kafka at {topics.bootstrap}"
+    with pytest.raises(KafkaError, match=missing) as refused:
+        table("nowhere", "n bigint")
+    assert refused.value.hint == "create it first, or set kafka.topic.check to WARN"
+    assert values(session, "SHOW TABLES") == []
+    table("nowhere", "n bigint", kafka_topic_check="warn")
+    assert notes == [missing]
+    run(session, "CREATE EXTERNAL TABLE away (n int) STORED BY 'kafka' TBLPROPERTIES ('kafka.topic' = 't',"
+        " 'kafka.bootstrap.servers' = 'localhost:1')")  # fmt: skip
+    assert notes[1].startswith("the topic of default.away was not checked: cannot reach Kafka at localhost:1")
+    table(topics.new(), "n bigint")
+    assert len(notes) == 2
 
 
 MALFORMED = (b'{"n": 1', b"[]", b'{"n": "x"}', b'{"n": 1} {"n": 2}', b"", b'{"n": "\xff"}')

@@ -1,16 +1,17 @@
-"""The check of Kafka and Druid when a table that ingests from Kafka is created: building and running the action."""
+"""The checks when a table that reads from Kafka is created, of Kafka and, for an ingestion, of Druid: building and
+running the actions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.ingesting.model import CheckIngestion
-from hivedruid.catalog.properties import KAFKA_CHECK, has_ingestion
+from hivedruid.actions.ingesting.model import CheckIngestion, CheckTopic
+from hivedruid.catalog.properties import KAFKA_CHECK, TOPIC_CHECK, consumer_properties, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import session_kind
-from hivedruid.errors import ConnectError, DruidError, ExecutionError
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
@@ -19,8 +20,12 @@ SETTING = "hivedruid.kafka.check"
 WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
 
 
-def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, ...]:
-    """The check before a table is created; none for the embedded store, or if it is turned off."""
+def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion | CheckTopic, ...]:
+    """The check before a table is created; none if it is turned off, or for an ingestion into the embedded store."""
+    if table.has_topic:
+        setting = settings.get(SETTING, "").upper()
+        mode = (table.properties.get(TOPIC_CHECK) or ("OFF" if setting == "OFF" else "REFUSE")).upper()
+        return () if mode == "OFF" else (CheckTopic(table, "WARN" if mode == "WARN" else "REFUSE"),)
     if (
         not table.has_data_source
         or not has_ingestion(table.properties)
@@ -33,6 +38,25 @@ def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion, .
     from hivedruid.druid.supervisor import supervisor_spec
 
     return (CheckIngestion(table, supervisor_spec(table, settings), "REFUSE" if mode == "REFUSE" else "WARN"),)
+
+
+def check_topic(action: CheckTopic, services: Services) -> None:
+    """Note if Kafka does not respond. Raises KafkaError if the topic does not exist and the mode is REFUSE."""
+    from hivedruid.clients.kafka import Kafka
+
+    properties = action.table.properties
+    topic = properties["kafka.topic"]
+    try:
+        with Kafka(properties["kafka.bootstrap.servers"], consumer_properties(properties)) as kafka:
+            found = kafka.offsets([topic])[topic]
+    except ConnectError as error:
+        services.note(f"the topic of {action.table.full_name} was not checked: {error.message}")
+        return
+    if not isinstance(found, KafkaError):
+        return
+    if action.mode == "REFUSE":
+        raise KafkaError(found.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN")
+    services.note(found.message)
 
 
 def check(action: CheckIngestion, services: Services) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from hivedruid.actions.ingesting.check import SAMPLER, WORKERS
-from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, ForgetSpecs, IngestingAction
+from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, CheckTopic, ForgetSpecs, IngestingAction
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.ingestion.lifecycle import IngestionChange, Json
@@ -93,6 +93,16 @@ def _check(action: CheckIngestion) -> tuple[str, Fields]:
     ]
 
 
+def _check_topic(action: CheckTopic) -> tuple[str, Fields]:
+    properties = action.table.properties
+    return "Check Topic Operator", [
+        ("name", action.table.full_name),
+        ("brokers", properties["kafka.bootstrap.servers"]),
+        ("topic", properties["kafka.topic"]),
+        ("if it does not exist", "refuse" if action.mode == "REFUSE" else "warn"),
+    ]
+
+
 def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
     del settings
     assert isinstance(action, IngestingAction)
@@ -101,6 +111,8 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             return _change_lines(action)
         case CheckIngestion():
             return lines_of(*_check(action))
+        case CheckTopic():
+            return lines_of(*_check_topic(action))
         case ForgetSpecs():
             return lines_of(*_forget(action))
         case _:
@@ -115,6 +127,8 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             return _change_document(action)
         case CheckIngestion():
             return document_of(*_check(action))
+        case CheckTopic():
+            return document_of(*_check_topic(action))
         case ForgetSpecs():
             return document_of(*_forget(action))
         case _:

@@ -24,6 +24,14 @@ class CheckIngestion(Action):
 
 
 @dataclass(frozen=True)
+class CheckTopic(Action):
+    """Check whether the topic of a new Kafka table exists: WARN notes that it does not, REFUSE fails the statement."""
+
+    table: Table
+    mode: Mode
+
+
+@dataclass(frozen=True)
 class ChangeIngestion(Action):
     """Start, stop or change the ingestion into a table from Kafka, and record it in the catalog.
 
@@ -50,4 +58,4 @@ class ForgetSpecs(Action):
     resubmits: bool = False
 
 
-IngestingAction = CheckIngestion | ChangeIngestion | ForgetSpecs
+IngestingAction = CheckIngestion | CheckTopic | ChangeIngestion | ForgetSpecs

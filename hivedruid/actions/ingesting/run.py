@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import assert_never
 from uuid import uuid4
 
-from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, ForgetSpecs, IngestingAction
+from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, CheckTopic, ForgetSpecs, IngestingAction
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.ingestions import Ingestions
@@ -33,6 +33,10 @@ def run(action: Action, services: Services) -> None:
             from hivedruid.actions.ingesting.check import check
 
             check(action, services)
+        case CheckTopic():
+            from hivedruid.actions.ingesting.check import check_topic
+
+            check_topic(action, services)
         case ChangeIngestion():
             change_ingestion(action, services)
         case ForgetSpecs():

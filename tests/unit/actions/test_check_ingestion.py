@@ -6,7 +6,7 @@ import pytest
 
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ingesting.explain import EXPLAINER
-from hivedruid.actions.ingesting.model import CheckIngestion
+from hivedruid.actions.ingesting.model import CheckIngestion, CheckTopic
 from tests.unit.actions.ddl_world import World
 
 FEED = "'kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'h:1'"
@@ -41,6 +41,31 @@ def test_the_property_counts_more_than_the_setting(setting: str | None, given: s
 def test_nothing_is_looked_at_without_a_cluster_or_a_feed() -> None:
     assert created({}) == ["AddTable"]
     assert created(CLUSTER, "'druid.rollup' = 'true'") == ["AddTable"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "given", "modes"),
+    [
+        ("", "", ["REFUSE"]),
+        ("warn", "", ["REFUSE"]),
+        ("", "Warn", ["WARN"]),
+        ("", "off", []),
+        ("off", "", []),
+        ("off", "refuse", ["REFUSE"]),
+    ],
+)
+def test_the_topic_of_a_kafka_table(setting: str, given: str, modes: list[str]) -> None:
+    world = World()
+    if setting:
+        world.settings.set("hivedruid.kafka.check", setting)
+    properties = FEED + (f", 'kafka.topic.check' = '{given}'" if given else "")
+    actions = world.build(f"CREATE EXTERNAL TABLE t (a string) STORED BY 'kafka' TBLPROPERTIES ({properties})")
+    assert [a.mode if isinstance(a, CheckTopic) else type(a).__name__ for a in actions] == [*modes, "AddTable"]
+    if modes:
+        assert EXPLAINER.lines(actions[0], {}) == [
+            "Stage-0", "  Check Topic Operator:", "    name: default.t", "    brokers: h:1", "    topic: x",
+            f"    if it does not exist: {modes[0].lower()}",
+        ]  # fmt: skip
 
 
 def test_like_and_create_again() -> None:
