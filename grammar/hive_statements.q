@@ -52,6 +52,7 @@ CREATE TABLE t (a INT) TBLPROPERTIES ('a' = '1', 'b' = '2');
 CREATE TABLE t (a INT) TBLPROPERTIES ('a;b' = 'c;d');
 -- rule: create_table_like
 CREATE TABLE t LIKE other;
+CREATE EXTERNAL TABLE t LIKE TOPIC 'edits' TBLPROPERTIES ('kafka.bootstrap.servers' = 'localhost:9092');
 -- rule: like_clause
 CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROPERTIES ('a' = 'b');
 -- rule: create_view

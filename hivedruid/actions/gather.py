@@ -61,7 +61,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
-        segment_root=root, described_topics=topics,
+        segment_root=root, described_topics=topics, sample=reader.sample,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.names import with_field_names
-from hivedruid.catalog.properties import has_ingestion
+from hivedruid.catalog.properties import consumer_properties, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS
 from hivedruid.errors import ConnectError
@@ -35,6 +35,7 @@ class TableReader:
         self.limits = NO_LIMITS
         self.absent: list[str] = []
         self.unreachable: str | None = None
+        self.sample: tuple[bytes, ...] = ()
         self.mentions = 0
         """The number of table references in queries."""
 
@@ -111,6 +112,8 @@ class TableReader:
             statement = statement.table
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
+        if isinstance(statement, CreateTable) and statement.topic_span is not None:
+            self._sample(statement)
         if isinstance(statement, AnalyzeTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
@@ -144,6 +147,18 @@ class TableReader:
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:
                 self.discovered[name] = schema
+
+    def _sample(self, statement: CreateTable) -> None:
+        """Read records of the topic that the new table is like."""
+        from hivedruid.clients.topic_sample import sample
+        from hivedruid.tables.topic_columns import topic_properties
+
+        properties = topic_properties(statement, self.facts.settings)
+        key = ((statement.name.database or self.facts.database).lower(), statement.name.name)
+        if key not in self.tables and "kafka.bootstrap.servers" in properties:
+            self.sample = sample(
+                properties["kafka.bootstrap.servers"], properties["kafka.topic"], consumer_properties(properties)
+            )
 
     def _comments(self) -> None:
         for name in self.facts.catalog.databases():

@@ -32,7 +32,7 @@ class Snapshot(PlannerFacts):
     materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
     SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
     writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
-    tables that DESCRIBE shows, or why they are not known.
+    tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -50,3 +50,4 @@ class Snapshot(PlannerFacts):
     jobs: tuple[KnownOperation[Operation], ...] = ()
     segment_root: SegmentRoot | None = None
     described_topics: Mapping[tuple[str, str], TopicDetails | str] = field(default_factory=dict)
+    sample: tuple[bytes, ...] = ()

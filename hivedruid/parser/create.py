@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import HANDLERS
+from hivedruid.catalog.kinds import HANDLERS, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import ParseError, SemanticError, UnsupportedError, did_you_mean
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
@@ -67,12 +67,31 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
     exists = if_not_exists(cursor)
     name = cursor.table_name()
     clauses = TableClauses(source, cursor)
+    topic: tuple[Property, ...] = ()
     if cursor.accept("LIKE"):
-        clauses.found["like"] = cursor.table_name()
+        if topic := _topic(cursor):
+            clauses.found["topic_span"] = topic[0].value_span
+        else:
+            clauses.found["like"] = cursor.table_name()
     elif cursor.accept("("):
         clauses.found["columns"] = column_list(cursor)
     clauses.read()
+    if topic:
+        clauses.found.setdefault("storage_handler", KAFKA_STORAGE_HANDLER)
+        properties = clauses.found.get("properties", ())
+        if again := next((item for item in properties if item.key == "kafka.topic"), None):
+            raise SemanticError("the topic is specified twice", span=again.key_span, hint="remove the property")
+        clauses.found["properties"] = (*topic, *properties)
     return CreateTable(source, name, external=external, if_not_exists=exists, **clauses.found)
+
+
+def _topic(cursor: Cursor) -> tuple[Property, ...]:
+    """TOPIC 'name', as the property kafka.topic; () if the next token is the name of a table."""
+    following = cursor.tokens[cursor.index + 1 : cursor.index + 2]
+    if not any(token.token_type == TokenType.STRING for token in following) or not cursor.accept("TOPIC"):
+        return ()
+    name, token = cursor.string("the name of a topic")
+    return (Property("kafka.topic", name, value_span=cursor.span(token)),)
 
 
 class TableClauses:

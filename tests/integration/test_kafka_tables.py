@@ -238,6 +238,30 @@ def test_the_topic_is_checked_when_a_table_is_created(
     assert len(notes) == 2
 
 
+def test_like_topic(session: Session, topics: Topics) -> None:
+    """EXPLAIN prints the columns; the setting names the brokers."""
+    topic = topics.new([{"Page": "a", "added": 1}, {"page": "b", "added": 2.5, "tags": ["x"]}], partitions=2)
+    topics.producer.send(topic, None, partition=0)
+    topics.producer.flush()
+    create = f"CREATE EXTERNAL TABLE IF NOT EXISTS t LIKE TOPIC '{topic}'"
+    with pytest.raises(SemanticError, match=r"Set Table property kafka\.bootstrap\.servers"):
+        run(session, create)
+    run(session, f"SET hivedruid.kafka.bootstrap.servers={topics.bootstrap}")
+    explained = "\n".join(str(row["Explain"]) for row in run(session, f"EXPLAIN {create}"))
+    assert "columns: page string, added double, tags array<string>, __key binary," in explained
+    for _ in range(2):
+        run(session, create)
+    assert sorted(values(session, "SELECT page, added, tags FROM t WHERE page IS NOT NULL")) == [
+        ("a", 1.0, None), ("b", 2.5, ["x"]),
+    ]  # fmt: skip
+    with pytest.raises(SemanticError, match="has no records with fields"):
+        run(session, f"CREATE EXTERNAL TABLE u LIKE TOPIC '{topics.new()}'")
+    with pytest.raises(KafkaError, match="topic 'nowhere' does not exist"):
+        run(session, "CREATE EXTERNAL TABLE u LIKE TOPIC 'nowhere'")
+    with pytest.raises(UnsupportedError, match="LIKE TOPIC is only supported for Kafka tables"):
+        run(session, f"CREATE EXTERNAL TABLE u LIKE TOPIC '{topic}' STORED BY 'druid'")
+
+
 MALFORMED = (b'{"n": 1', b"[]", b'{"n": "x"}', b'{"n": 1} {"n": 2}', b"", b'{"n": "\xff"}')
 
 

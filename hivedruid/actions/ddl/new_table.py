@@ -14,6 +14,7 @@ from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.property_checks import validate
+from hivedruid.tables.topic_columns import like_topic
 
 
 def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Column, ...] | None = None) -> Table | None:
@@ -30,6 +31,8 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
     if statement.like is not None:
         table = _like(statement, statement.like, database, snapshot)
     else:
+        if statement.topic_span is not None:
+            statement = like_topic(statement, snapshot.sample, snapshot.settings)
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
             table = replace(table, owns_data_source=False)  # it is unknown whether it exists already

@@ -47,7 +47,8 @@ class CreateTable(Statement):
 
     `storage_handler` is the class name in full, short forms resolved. `stored_as` is lower case.
     `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
-    `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own.
+    `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own. `topic_span` is the topic
+    of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic.
     """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root"})
@@ -67,6 +68,7 @@ class CreateTable(Statement):
     properties: tuple[Property, ...] = ()
     query: exp.Expression | None = None
     like: TableName | None = None
+    topic_span: Span | None = None
 
 
 @dataclass(frozen=True)
