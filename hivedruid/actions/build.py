@@ -36,13 +36,14 @@ def _build(statement: Statement, snapshot: Snapshot, note: Note | None) -> State
     if not snapshot.jobs or "jobs" not in statement.needs:
         return build_family(statement, snapshot, note)
     from hivedruid.actions.writing.jobs import origin, resumed_table, with_earlier, without_unfinished
+    from hivedruid.actions.writing.topic_recovery import with_earlier_writes
 
     job_origin = origin(statement.source, snapshot.settings, snapshot.database)
     continued = resumed_table(job_origin, snapshot)
     if continued is not None:
         return StatementPlan((continued, *_compaction(continued.job, snapshot)))
     built = build_family(statement, without_unfinished(snapshot), note)
-    return replace(built, actions=with_earlier(built.actions, job_origin, snapshot))
+    return replace(built, actions=with_earlier_writes(with_earlier(built.actions, job_origin, snapshot), snapshot))
 
 
 def _compaction(job: LoadJob, snapshot: Snapshot) -> tuple[Action, ...]:

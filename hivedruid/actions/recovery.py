@@ -75,6 +75,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.compacting import recovery as compactions
 
             return compactions
+        case "topic":
+            from hivedruid.actions.writing import topic_recovery as topics
+
+            return topics
         case _:
             raise AssertionError(f"no recovery for operations of kind {kind}")
 

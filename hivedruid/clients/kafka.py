@@ -121,7 +121,7 @@ class Kafka:
                 try:
                     found |= self._bounds(admin, {name: numbers})
                 except kafka_python().errors.BrokerResponseError as error:
-                    found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {_error_text(error)}")
+                    found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {error_text(error)}")
             return found
 
     def offsets_at(self, topic: str, millis: int) -> Offsets:
@@ -172,7 +172,7 @@ class Kafka:
                 f"topic '{name}' does not exist in Kafka at {self.bootstrap}", hint="create it, or set kafka.topic"
             )
         if error is not errors.NoError:
-            return KafkaError(f"topic '{name}' cannot be read: {_error_text(error())}")
+            return KafkaError(f"topic '{name}' cannot be read: {error_text(error())}")
         lost = sorted(p["partition_index"] for p in topic["partitions"] if p["leader_id"] < 0)
         if lost:
             numbers = ", ".join(map(str, lost))
@@ -190,13 +190,13 @@ class Kafka:
         try:
             yield self._open
         except (errors.KafkaConnectionError, errors.NodeNotReadyError, errors.KafkaTimeoutError) as error:
-            raise self._unreachable(_error_text(error)) from error
+            raise self._unreachable(error_text(error)) from error
         except errors.RequestTimedOutError as error:
             raise self._unreachable("timed out") from error
         except errors.KafkaProtocolError as error:
             raise _no_kafka(self.bootstrap, error) from error
         except errors.KafkaError as error:
-            raise KafkaError(f"Kafka at {self.bootstrap} refused the request: {_error_text(error)}") from error
+            raise KafkaError(f"Kafka at {self.bootstrap} refused the request: {error_text(error)}") from error
 
     def _connected(self) -> KafkaAdminClient:
         config = client_config(self._properties)
@@ -228,7 +228,7 @@ class Kafka:
                 ) from error
             if isinstance(error, kafka.errors.KafkaProtocolError):
                 raise _no_kafka(broker, error) from error
-            raise KafkaError(f"Kafka at {broker} refused the request: {_error_text(error)}") from error
+            raise KafkaError(f"Kafka at {broker} refused the request: {error_text(error)}") from error
 
     def _first_answering(self, context: ssl.SSLContext | None) -> str:
         """The first broker that accepts a connection: kafka-python retries them at random and does not report why they
@@ -302,12 +302,12 @@ def _net_client(given: Mapping[str, Any]) -> Any:
 
 def _no_kafka(server: str, error: Exception) -> ConnectError:
     return ConnectError(
-        f"the server at {server} is not a Kafka broker, or requires TLS: {_error_text(error)}",
+        f"the server at {server} is not a Kafka broker, or requires TLS: {error_text(error)}",
         hint="check kafka.bootstrap.servers and security.protocol",
     )
 
 
-def _error_text(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """The message of a kafka-python error: its name, and the broker's message if there is one."""
     own = type(error).__name__
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", own.removesuffix("Error")).lower()

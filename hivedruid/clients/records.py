@@ -13,10 +13,29 @@ LARGEST = 1 << 26
 """Bytes of the largest record that the client sends; the broker's and the topic's limits apply as well."""
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record to be sent; Kafka's client chooses the partition and the time (ms since 1970) if they are None."""
+
+    value: bytes
+    key: bytes | None
+    partition: int | None
+    millis: int | None
+
+    def sent(self, producer: Any, topic: str) -> Any:
+        """The future of the record, which the producer sends."""
+        return producer.send(topic, self.value, self.key, partition=self.partition, timestamp_ms=self.millis)
+
+
+def records_of(batch: RecordBatch) -> Iterator[Record]:
+    """The rows of columns `value`, `__key`, `__partition` and `__timestamp`."""
+    columns = (batch[name].to_pylist() for name in ("value", "__key", "__partition", "__timestamp"))
+    return (Record(*row) for row in zip(*columns, strict=True))
+
+
 @dataclass(frozen=True)
 class Produce:
-    """Sends the rows of a partition, and returns their number as `sent`: columns `value`, `__key`, `__partition` and
-    `__timestamp`, of which only `value` is never null.
+    """Sends the rows of a partition, see `records_of`, and returns their number as `sent`.
 
     All records are acknowledged by all in-sync replicas before it ends. Raises RuntimeError, whose message begins with
     `failed`. `properties` are a Java producer's, with secrets in files: they become a part of Spark's plan.
@@ -38,7 +57,7 @@ class Produce:
         producer = kafka_python().KafkaProducer(bootstrap_servers=self.brokers, **config)
         try:
             for batch in batches:
-                futures = [self._sent(producer, row) for row in batch.to_pylist()]
+                futures = [record.sent(producer, self.topic) for record in records_of(batch)]
                 producer.flush()
                 for future in futures:
                     future.get(timeout=0)
@@ -48,7 +67,3 @@ class Produce:
         finally:
             producer.close()
         yield pa.RecordBatch.from_pydict({"sent": pa.array([count], pa.int64())})
-
-    def _sent(self, producer: Any, row: Mapping[str, Any]) -> Any:
-        given = {"key": row["__key"], "partition": row["__partition"], "timestamp_ms": row["__timestamp"]}
-        return producer.send(self.topic, row["value"], **{k: v for k, v in given.items() if v is not None})

@@ -157,6 +157,12 @@ class SparkRunner:
             frame = writing.shape(spark.sql(job.sql), table)
             return topic_writing.write_topic(frame, table, produce, self._settings)
 
+    def stage_records(self, job: SparkJob, table: Table, folder: Path) -> int:
+        """Write the records of the job's rows for the topic of a Kafka table into a folder; returns their number."""
+        with self._running(job) as spark:
+            frame = writing.shape(spark.sql(job.sql), table)
+            return topic_writing.stage_records(frame, table, folder, self._settings)
+
     def drop(self, table: Table) -> None:
         """Delete what a Hive-side table stores: an Iceberg table, or the files at its LOCATION."""
         if table.has_snapshots:

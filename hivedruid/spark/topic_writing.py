@@ -4,10 +4,12 @@ times of records."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import UnsupportedError
+from hivedruid.private import private_folder
 from hivedruid.setting_types import other_machines
 from hivedruid.spark.topics import of_value
 from hivedruid.spark.writing import line
@@ -20,17 +22,32 @@ Produce = Callable[[Iterator["RecordBatch"]], Iterator["RecordBatch"]]
 """Sends the records of a partition: see `clients.records.Produce`."""
 
 
+def stage_records(frame: DataFrame, table: Table, folder: Path, settings: Mapping[str, str]) -> int:
+    """Write the records of a frame with the table's columns as Parquet files into a folder; returns their number.
+    Raises UnsupportedError."""
+    rows = _records(frame, table, settings)
+    private_folder(folder.parent)
+    private_folder(folder)
+    rows.write.mode("append").parquet(str(folder))
+    return int(frame.sparkSession.read.schema("value BINARY").parquet(str(folder)).count())
+
+
 def write_topic(frame: DataFrame, table: Table, produce: Produce, settings: Mapping[str, str]) -> int:
     """Produce the rows of a frame with the table's columns; returns their number. When Spark repeats a task, its
     records are written again. Raises UnsupportedError."""
+    rows = _records(frame, table, settings)
+    return int(rows.mapInArrow(produce, "sent BIGINT").selectExpr("sum(sent)").collect()[0][0] or 0)
+
+
+def _records(frame: DataFrame, table: Table, settings: Mapping[str, str]) -> DataFrame:
+    """The columns of `clients.records.records_of`."""
     if elsewhere := other_machines(settings):
         raise UnsupportedError(
             f"cannot insert into {table.full_name}: Spark runs on other machines ({elsewhere})",
             hint="records are only written by Spark on this machine",
         )
     values = line(of_value(table))
-    rows = frame.selectExpr(
+    return frame.selectExpr(
         f"CAST({values} AS BINARY) AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
         "IF(__timestamp < 0, NULL, __timestamp) AS __timestamp",
     )  # fmt: skip
-    return int(rows.mapInArrow(produce, "sent BIGINT").selectExpr("sum(sent)").collect()[0][0] or 0)

@@ -396,12 +396,8 @@ def test_insert_refusals(session: Session, topics: Topics, table: MakeTable) -> 
     name = table(topics.new(), "n bigint")
     with pytest.raises(UnsupportedError, match="INSERT OVERWRITE of a Kafka table is not supported"):
         run(session, f"INSERT OVERWRITE TABLE {name} (n) SELECT 1")
-    run(session, f"ALTER TABLE {name} SET TBLPROPERTIES ('kafka.write.semantic' = 'EXACTLY_ONCE')")
-    with pytest.raises(UnsupportedError, match=r"kafka\.write\.semantic EXACTLY_ONCE is not supported"):
-        run(session, f"INSERT INTO {name} (n) VALUES (1)")
     absent = table("no_such_target", "n bigint")
     with pytest.raises(KafkaError, match="topic 'no_such_target' does not exist"):
         run(session, f"INSERT INTO {absent} (n) VALUES (1)")
-    run(session, f"ALTER TABLE {name} SET TBLPROPERTIES ('kafka.write.semantic' = 'AT_LEAST_ONCE')")
     with pytest.raises(SparkError, match=f"cannot write to topic {name}: .*partition"):
         run(session, f"INSERT INTO {name} (n, `__partition`) VALUES (1, 7)")

@@ -28,6 +28,7 @@ from hivedruid.actions.writing import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.transactions import Transaction
 from hivedruid.errors import HiveDruidError
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
@@ -220,7 +221,8 @@ def _watch(moments: Moments) -> None:
         (Changes, ("begin", "resume", "note", "finish", "roll_back")),
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
-        (SparkRunner, ("stage", "write")),
+        (SparkRunner, ("stage", "write", "stage_records")),
+        (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),
         (staging, ("remove",)),
     ):

@@ -9,8 +9,10 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, job_document, json_lines, spark_lines
 from hivedruid.actions.writing.model import (
+    CancelTopicWrite,
     IngestDruid,
     ResumeLoad,
+    ResumeTopicWrite,
     RollBackLoad,
     SkipTarget,
     WriteTable,
@@ -35,8 +37,9 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
         case WriteTable():
             kind = "Replace" if action.overwrite else "Append"
             head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
+            head += ["    transaction: one for all staged records"] if action.once is not None else []
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
-        case ResumeLoad() | RollBackLoad() | SkipTarget():
+        case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return lines_of(*_job(action))
         case _:
             assert_never(action)
@@ -52,8 +55,9 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             return {**spec, **way, **job_document(action.job)}
         case WriteTable():
             table = {"table": action.table.full_name, "overwrite": action.overwrite}
+            table |= {"once": True} if action.once is not None else {}
             return {**table, **job_document(action.job)}
-        case ResumeLoad() | RollBackLoad() | SkipTarget():
+        case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return document_of(*_job(action))
         case _:
             assert_never(action)
@@ -81,7 +85,9 @@ def _staging(action: IngestDruid) -> list[str]:
     return [f"    staged {found}"] if found.clustered else []
 
 
-def _job(action: ResumeLoad | RollBackLoad | SkipTarget) -> tuple[str, Fields]:
+def _job(
+    action: ResumeLoad | RollBackLoad | SkipTarget | ResumeTopicWrite | CancelTopicWrite,
+) -> tuple[str, Fields]:
     match action:
         case ResumeLoad():
             operator, effect = "Resume Job Operator", _NEXT.get(action.job.state, "")
@@ -90,6 +96,10 @@ def _job(action: ResumeLoad | RollBackLoad | SkipTarget) -> tuple[str, Fields]:
             effect = "its rows in Druid are rolled back, and its staged rows are deleted"
         case SkipTarget():
             operator, effect = "Skip Target Operator", "it has already ended"
+        case ResumeTopicWrite():
+            operator, effect = "Resume Job Operator", "its staged records are written, unless they were committed"
+        case CancelTopicWrite():
+            operator, effect = "Cancel Job Operator", "its transaction is aborted, and its staged records are deleted"
         case _:
             assert_never(action)
     job = action.job

@@ -14,6 +14,7 @@ from hivedruid.actions.lookup import find_table, refuse_if_materialized
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.writing.jobs import origin
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.actions.writing.ways import with_way
 from hivedruid.catalog import types as t
@@ -77,7 +78,6 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         table = _target(target.table, snapshot, statement.source)
         if target.overwrite:
             table.check("overwrite", target.table.span)
-        _check_semantic(table, target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = _positions(table, target.columns, len(node.columns), target.table.span)
@@ -86,7 +86,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
         plans.append(plan)
-        actions.append(write_action)
+        actions.append(_once(write_action, table, statement, snapshot, target.table.span))
     return StatementPlan(tuple(actions), tuple(plans))
 
 
@@ -97,14 +97,18 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
     return table
 
 
-def _check_semantic(table: Table, span: Span | None) -> None:
-    semantic = table.properties.get("kafka.write.semantic", "AT_LEAST_ONCE")
-    if semantic.upper() != "AT_LEAST_ONCE":
+def _once(action: Action, table: Table, statement: Insert, snapshot: Snapshot, span: Span | None) -> Action:
+    """The write of a target, exactly once if that is the semantic of its Kafka table."""
+    semantic = table.properties.get("kafka.write.semantic", "").upper()
+    if not isinstance(action, WriteTable) or not table.has_topic or semantic != "EXACTLY_ONCE":
+        return action
+    if len(statement.targets) > 1:
         raise UnsupportedError(
-            f"cannot insert into {table.full_name}: kafka.write.semantic {semantic} is not supported",
+            f"cannot insert into {table.full_name} exactly once: the statement has other targets",
             span=span,
-            hint="ALTER TABLE … SET TBLPROPERTIES ('kafka.write.semantic' = 'AT_LEAST_ONCE')",
+            hint="write a statement of its own for each target",
         )
+    return replace(action, once=origin(statement.source, snapshot.settings, snapshot.database))
 
 
 def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:

@@ -10,9 +10,11 @@ from hivedruid.actions.model import Action, OverJob
 from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
+    from hivedruid.actions.writing.jobs import Origin
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.operations.loads import LoadJob
+    from hivedruid.operations.topics import TopicJob
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,14 @@ class IngestDruid(OverJob, Action):
 
 @dataclass(frozen=True)
 class WriteTable(OverJob, Action):
-    """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them."""
+    """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them.
+
+    `once`: the rows are written to a Kafka topic exactly once, by a job of this statement.
+    """
 
     table: Table
     overwrite: bool
+    once: Origin | None = None
 
     @property
     def writes(self) -> IngestDruid | WriteTable:
@@ -95,4 +101,20 @@ class SkipTarget(Action):
     job: LoadJob
 
 
-WritingAction = IngestDruid | WriteTable | ResumeLoad | RollBackLoad | SkipTarget
+@dataclass(frozen=True)
+class ResumeTopicWrite(Action):
+    """Complete a job that writes to a topic, if its transaction was not committed. `is_rerun`: because its own
+    statement was rerun."""
+
+    job: TopicJob
+    is_rerun: bool = False
+
+
+@dataclass(frozen=True)
+class CancelTopicWrite(Action):
+    """Abort the transaction of a job that writes to a topic, and delete its staged records."""
+
+    job: TopicJob
+
+
+WritingAction = IngestDruid | WriteTable | ResumeLoad | RollBackLoad | SkipTarget | ResumeTopicWrite | CancelTopicWrite

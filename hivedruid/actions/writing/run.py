@@ -19,8 +19,10 @@ from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
 from hivedruid.actions.writing import staging, topics
 from hivedruid.actions.writing.model import (
+    CancelTopicWrite,
     IngestDruid,
     ResumeLoad,
+    ResumeTopicWrite,
     RollBackLoad,
     SegmentWriting,
     SkipTarget,
@@ -65,6 +67,10 @@ def run(action: Action, services: Services) -> None:
             roll_back_load(action, services)
         case SkipTarget():
             skip_target(action, services)
+        case ResumeTopicWrite():
+            topics.resume(action, services)
+        case CancelTopicWrite():
+            topics.cancel(action, services)
         case _:
             assert_never(action)
 
