@@ -39,7 +39,7 @@ FAILED_TASKS = 2
 BAD_RUNS = 20.0
 """Seconds to wait for a supervisor that reports errors."""
 REPORTED = 10.0
-"""Seconds to wait for running tasks to report that they read; not every runner of tasks passes their reports on."""
+"""Seconds to wait for the reports of running tasks; not every runner of tasks passes them on."""
 TASK_TYPE = "index_kafka"
 _DONE = ("is already suspended", "is already running")
 """The messages of SupervisorResource for a repeated request whose first response was lost."""
@@ -155,8 +155,7 @@ class IngestionRunner:
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
         self.change = change
-        self._fails, self._resumed = Patience(BAD_RUNS), Patience(GONE)
-        self._gone_since: float | None = None
+        self._fails, self._resumed, self._gone = Patience(BAD_RUNS), Patience(GONE), Patience(GONE)
         self.data_source = change.table.data_source
         try:
             for step in change.steps:
@@ -309,10 +308,10 @@ class IngestionRunner:
         return not active and self.overlord.spec(self.data_source) is None
 
     def _is_suspended(self) -> bool:
-        status = self.overlord.status(self.data_source)
+        status = self.status()
         active = self._active()
         if status is None:
-            return self.is_gone()
+            return False
         self.cluster.progress(
             f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publishing"
         )
@@ -344,21 +343,20 @@ class IngestionRunner:
             return False
         return not active
 
-    def is_gone(self) -> bool:
-        """False as long as the supervisor may reappear: it is being replaced, or the overlord has just started.
-
-        Raises DruidError if it does not.
+    def status(self) -> SupervisorStatus | None:
+        """The supervisor's status; None as long as it may reappear: it is being replaced, or the overlord has just
+        started. Raises DruidError if it does not.
         """
-        since = self._gone_since = self._gone_since or monotonic()
-        if monotonic() - since > GONE:
+        status = self.overlord.status(self.data_source)
+        if self._gone.is_over(status is None):
             raise DruidError(f"the supervisor of {self.data_source} was stopped outside hivedruid")
-        return False
+        return status
 
     def _has_read(self, offsets: Offsets) -> bool:
         """Whether all records up to these offsets are read; the supervisor fetches offsets every offsetFetchPeriod."""
-        status = self.overlord.status(self.data_source)
+        status = self.status()
         if status is None:
-            return self.is_gone()
+            return False
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} left to read")
@@ -394,10 +392,10 @@ class _Running:
 
     def is_reached(self) -> bool:
         runner = self.runner
-        status = runner.overlord.status(runner.data_source)
+        status = runner.status()
         tasks = _reading_tasks(runner.overlord, runner.data_source)
         if status is None:
-            return runner.is_gone()
+            return False
         self._check(status, [task for task in tasks if task.state == "FAILED" and task.id not in self.known])
         others = {task.id for task in status.publishing} | (self.known - {task.id for task in status.active})
         reading = [task for task in tasks if task.state == "RUNNING" and task.id not in others]
@@ -409,8 +407,8 @@ class _Running:
             return True
         if status.detailed_state != "RUNNING" or not wanted or len(reading) < wanted:
             return False
-        is_starting = not all(runner.overlord.has_begun(task.id) for task in reading)
-        return not is_starting or self.starts.is_over(is_so=True)
+        begun = {runner.overlord.has_begun(task.id) for task in reading}
+        return False not in begun and (None not in begun or self.starts.is_over(is_so=True))
 
     def _wanted(self, status: SupervisorStatus) -> int:
         if not status.partitions:

@@ -113,16 +113,18 @@ class Overlord:
         found = self.reports(task_id).get(wire.INGESTION)
         return None if found is None else found.payload
 
-    def has_begun(self, task_id: str) -> bool:
-        """Whether a running task reads records, according to its live report. Before that Druid cannot pause it: it
-        kills a task that it has to pause in state STARTING."""
+    def has_begun(self, task_id: str) -> bool | None:
+        """Whether a running task reads records, according to its live report; None without a report. Before that Druid
+        cannot pause it: it kills a task that it has to pause in state STARTING."""
         try:
             payload = self.ingestion_report(task_id)
         except AnswerError:
             raise
         except DruidError:  # the overlord passes on what the task's process answers before the task has a report
-            return False
-        return payload is not None and payload.ingestion_state not in (None, "NOT_STARTED")
+            return None
+        if payload is None or payload.ingestion_state is None:
+            return None
+        return payload.ingestion_state != "NOT_STARTED"
 
     def left_off(self, task: Task) -> dict[int, int]:
         """The end offset of each partition of a successful task; of a failed task, its start offset.

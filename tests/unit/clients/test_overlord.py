@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.overlord import Overlord
@@ -20,4 +24,15 @@ def test_a_task_without_a_report(serve: Serve) -> None:
     overlord = Overlord(DruidClient(DruidAddress(url, url, url, url)))
     assert overlord.reports(TASK) == {}
     assert overlord.report(TASK) is None
-    assert not overlord.has_begun(TASK)
+    assert overlord.has_begun(TASK) is None
+
+
+@pytest.mark.parametrize(("state", "has_begun"), [("NOT_STARTED", False), ("BUILD_SEGMENTS", True)])
+def test_a_task_that_reports_its_state(serve: Serve, state: str, has_begun: bool) -> None:
+    report = {"ingestionStatsAndErrors": {"taskId": TASK, "payload": {"ingestionState": state}}}
+
+    def respond(asked: Asked) -> Answer:
+        return Answer(json.dumps(report).encode() if asked.path.endswith("/reports") else b"{}")
+
+    url = serve(respond).url
+    assert Overlord(DruidClient(DruidAddress(url, url, url, url))).has_begun(TASK) is has_begun
