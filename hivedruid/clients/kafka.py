@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from kafka.admin import KafkaAdminClient
 
-CONNECT_TIMEOUT = 5.0
-REQUEST_TIMEOUT = 10.0
+CONNECT_TIMEOUT = 10.0
+REQUEST_TIMEOUT = 30.0
 """Seconds."""
 TRIES = 4
 """The maximum number of connections that a broker may close before it identifies itself."""

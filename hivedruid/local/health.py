@@ -10,8 +10,8 @@ from typing import Any
 
 from hivedruid.local.state import HOST
 
-TIMEOUT = 2.0
-"""The timeout of a request in seconds."""
+TIMEOUT = 10.0
+"""The timeout of a request in seconds: on a busy machine a service that is ready may take seconds to respond."""
 
 
 def ready(name: str, ports: Mapping[str, int]) -> bool:
