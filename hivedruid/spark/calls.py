@@ -66,14 +66,16 @@ class SparkCall:
 def remove_output(folder: str, access: Access) -> None:
     """Delete the output folder of a failed or cancelled Spark job. Spark reports the failure of a job before all of its
     tasks have been killed, and a task that opens its file after the deletion creates the folder again: the deletion is
-    repeated until the folder has been absent for a second.
+    repeated until the folder is still absent a second later.
     """
     with suppress(OSError):
         place = open_location(folder, access)
         start = absent_since = time.monotonic()
-        while (now := time.monotonic()) - absent_since < _SETTLED and now - start < _MOST_SETTLING:
+        while (now := time.monotonic()) - start < _MOST_SETTLING:
             if place.exists():
                 with suppress(OSError):
                     place.remove()
                 absent_since = time.monotonic()
+            elif now - absent_since >= _SETTLED:
+                return
             time.sleep(_PAUSE / 4)
