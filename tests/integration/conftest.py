@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -58,11 +57,9 @@ def topics(cluster: Cluster) -> Iterator[Topics]:
 def task_slot(druid: DruidCluster) -> None:
     """Wait until there is a free task slot: tasks of earlier tests may still be publishing."""
     from hivedruid.clients.overlord import Overlord
+    from tests.support.ingestion import until
 
-    deadline = time.monotonic() + 180
-    while all(worker.used >= worker.capacity for worker in Overlord(druid.client).workers()):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    until(lambda: any(worker.used < worker.capacity for worker in Overlord(druid.client).workers()), "a free slot")
 
 
 @pytest.fixture

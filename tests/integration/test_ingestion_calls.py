@@ -98,7 +98,7 @@ def test_one_supervisor_and_thirty_take_the_same_requests(
     # nothing is sent if the same spec is running
     again, reports = without_reports(requests_of(home, sent, f"START INGESTION {name}"))
     looks = again.pop(f"GET {one}/status")
-    assert reports == 1  # its task reads records
+    assert 1 <= reports <= looks  # each asks whether its task reads records
     assert again == {f"GET {one}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}
 
     until(lambda: home.ingestion(name)["tasks"] == "1/1")

@@ -13,7 +13,7 @@ import pytest
 
 from hivedruid.errors import DruidError
 from tests.support import killed
-from tests.support.ingestion import Feed, IngestionHome, until
+from tests.support.ingestion import Feed, IngestionHome, Row, until
 from tests.support.kafka import kafka_python
 
 if TYPE_CHECKING:
@@ -52,8 +52,12 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
     home.expect(name, feed.expected)
     row = until(lambda: found if (found := home.ingestion(name))["unparseable"] == 100 else None)
     assert row["state"] == "RUNNING"
-    problem = home.problem(name, "parse errors")
-    assert problem["evidence"] == "100 of 2000 record(s) read by the running tasks"
+
+    def all_are_counted() -> Row | None:
+        found = home.problems(name).get("parse errors")
+        return found if found and found["evidence"] == "100 of 2000 record(s) read by the running tasks" else None
+
+    problem = until(all_are_counted, "2000 records in the reports of the tasks")
     shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     assert ("rows unparseable", "100") in shown
     assert any(key == "parse error" and "bad{" in value for key, value in shown)
@@ -62,29 +66,24 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
 
 def test_a_partition_is_added(home: IngestionHome, topics: Topics) -> None:
     """Its records are read from the first on, also by an ingestion that began at the end of the topic."""
-    feeds = {home.create(feed.topic, useEarliestOffset=at): feed for at, feed in _two(topics)}
-    for name, feed in feeds.items():
+    for use_earliest in ("true", "false"):
+        feed = Feed(topics)
+        name = home.create(feed.topic, useEarliestOffset=use_earliest)
         home.run(f"START INGESTION {name}")
         feed.send(20)
         home.expect(name, feed.expected)
-        topics.admin.create_partitions({feed.topic: 2})
+        topics.admin.create_partitions({feed.topic: 2})  # Druid reads it by itself two minutes later
         feed.partitions = 2
-    topics.producer.close()
-    topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that has heard of them
-    for name, feed in feeds.items():
+        topics.producer.close()
+        topics.producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap)  # one that has heard of it
         feed.send(40)
         problem = home.problem(name, "partitions not read yet")
         assert problem["evidence"] == "partition 1: 20 record(s)"
         until(lambda name=name: (status := home.overlord.status(name)) is not None and status.partitions == 2)  # type: ignore[misc]
         home.run(problem["repair"])
         home.expect(name, feed.expected)
-        assert "partitions not read yet" not in home.problems(name)
+        until(lambda name=name: "partitions not read yet" not in home.problems(name), "partitions that are read")  # type: ignore[misc]
         home.stop(name, feed.expected)
-
-
-def _two(topics: Topics) -> Iterator[tuple[str, Feed]]:
-    for use_earliest in ("true", "false"):
-        yield use_earliest, Feed(topics)
 
 
 def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topics) -> None:
@@ -93,7 +92,7 @@ def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topi
     feed.send(100)
     home.run(f"START INGESTION {name}")
     home.expect(name, feed.expected)
-    home.run(f"SUSPEND INGESTION {name}")
+    home.suspend(name, feed.expected)
     lost = feed.send(30)
     feed.send(20)
     topics.admin.delete_records({kafka_python().TopicPartition(feed.topic, 0): 130})
@@ -111,7 +110,7 @@ def test_retention_has_deleted_what_comes_next(home: IngestionHome, topics: Topi
     feed.expected += type(feed.expected)()  # without those that are no longer expected
     feed.send(10)
     home.expect(name, feed.expected)
-    assert home.problems(name) == {}
+    home.settle(name)
     home.stop(name, feed.expected)
 
 
@@ -123,8 +122,8 @@ def test_two_at_once_in_one_home(home: IngestionHome, topics: Topics, tmp_path: 
     outcomes = at_once(tmp_path / "go", (home, name), (home, name))
     assert [outcome.error for outcome in outcomes] == ["", ""]
     home.expect(name, feed.expected)
-    assert home.problems(name).keys() <= {"tasks failing"}  # Druid may have one with the replaced spec
-    assert home.ingestion(name)["tasks"] == "1/1"
+    home.settle(name, "tasks failing")  # Druid may have one with the replaced spec
+    until(lambda: home.ingestion(name)["tasks"] == "1/1", "one task")
     home.stop(name, feed.expected)
 
 
@@ -141,14 +140,15 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     assert told.startswith(f"the supervisor of data source {name} belongs to table default.{table} of ")
     assert told.endswith(f":{winner.folder}")
     winner.expect(table, feed.expected)
-    assert winner.problems(table).keys() <= {"tasks failing"}  # Druid may have one with the replaced spec
-    problems = loser.problems(its_table)
-    assert problems.keys() - {"tasks failing"} == {"owned by another table"}
-    assert problems["owned by another table"]["cause"].startswith(f"it was started by table default.{table} of ")
+    winner.settle(table, "tasks failing")  # Druid may have one with the replaced spec
+    loser.settle(its_table, "tasks failing", "owned by another table")
+    assert loser.problem(its_table, "owned by another table")["cause"].startswith(
+        f"it was started by table default.{table} of "
+    )
     for verb in ("START", "STOP", "SUSPEND", "RESUME"):
         with pytest.raises(DruidError, match="belongs to table"):
             loser.run(f"{verb} INGESTION {its_table}")
-    assert winner.ingestion(table)["tasks"] == "1/1"
+    until(lambda: winner.ingestion(table)["tasks"] == "1/1", "one task")
     winner.stop(table, feed.expected)
     loser.run(f"START INGESTION {its_table}")  # it is free now, and continues from the last offsets
     feed.send(10)

@@ -71,7 +71,7 @@ class Life:
         assert row["state"] == state
         until(lambda: len(self.home.tasks(self.name)) == int(state == "RUNNING"))  # one with another spec may be ending
         # a task that was suspended when it began; published segments may be loaded a moment later
-        until(lambda: self.home.problems(self.name).keys() <= {"tasks failing"})
+        self.home.settle(self.name, "tasks failing")
 
     def end(self) -> None:
         """Publish everything that was read: the counts are final."""

@@ -48,7 +48,7 @@ def test_start_is_idempotent_and_stop_leaves_no_task(home: IngestionHome, feed: 
     assert home.tasks(table) == tasks
     home.run(f"WAIT INGESTION {table}")
     home.expect(table, feed.expected)
-    home.run(f"STOP INGESTION {table}")
+    home.stop(table, feed.expected)
     assert home.tasks(table) == []
     assert home.overlord.spec(home.sources[table]) is None
     home.run(f"STOP INGESTION {table}")
@@ -200,15 +200,21 @@ def test_purge_forgets_rows_and_offsets(home: IngestionHome, feed: Feed) -> None
 def test_start_says_why_tasks_do_not_run(home: IngestionHome, topics: Topics) -> None:
     many = home.create(topics.new([record(1)], partitions=6), taskCount="6")
     home.session.settings.set("hivedruid.ingestion.timeout", "PT10S")
-    with pytest.raises(DruidError, match=r"waiting for a slot \(4 of 4 in use\)"):
-        home.run(f"START INGESTION {many}")
-    assert "no free slots" in "".join(home.problems(many))
+
+    def reason() -> str:
+        """The supervisor may not have created its tasks after the timeout: the next START waits again."""
+        with pytest.raises(DruidError) as error:
+            home.run(f"START INGESTION {many}")
+        return error.value.message
+
+    until(lambda: "waiting for a slot (4 of 4 in use)" in reason(), "tasks that wait for a slot")
+    home.problem(many, "no free slots")
+    home.session.settings.reset("hivedruid.ingestion.timeout")
     home.run(f"DROP TABLE {many}")
     lost = home.create("nowhere", **{"consumer.default.api.timeout.ms": "1000"})
     home.run(
         f"ALTER TABLE {lost} SET TBLPROPERTIES ('kafka.bootstrap.servers' = '127.0.0.1:1', 'druid.kafka.ingestion.taskCount' = '1')"
     )
-    home.session.settings.set("hivedruid.ingestion.timeout", "PT1M")
     with pytest.raises(DruidError, match="cannot ingest"):
         home.run(f"START INGESTION {lost}")
     home.run(f"DROP TABLE {lost}")
@@ -267,7 +273,7 @@ def test_a_refused_spec_leaves_all_as_it_was(home: IngestionHome, feed: Feed) ->
         home.run(
             f"""ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.autoScalerConfig' = '{{"enableTaskAutoScaler": true}}')"""
         )
-    assert home.problems(table).keys() <= {"tasks failing"}  # Druid may have the one suspended at its start
+    home.settle(table, "tasks failing")  # Druid may have the one suspended at its start
     until(lambda: home.ingestion(table)["tasks"] == "1/1")
     feed.send(4)
     home.run(f"START INGESTION {table}")

@@ -112,12 +112,12 @@ def test_no_tls_there(kafka: Kafka) -> None:
 
 
 def test_nothing_is_left_running(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hivedruid.clients.kafka.CONNECT_TIMEOUT", 1.0)
     before = set(threading.enumerate())
     with Kafka(cluster.services.kafka, {}) as kafka:
         kafka.topics()
         assert set(threading.enumerate()) > before
     assert set(threading.enumerate()) <= before
+    monkeypatch.setattr("hivedruid.clients.kafka.CONNECT_TIMEOUT", 1.0)
     web = Kafka(cluster.services.broker.removeprefix("http://"), {})
     with web, pytest.raises(ConnectError, match="does not respond to PLAINTEXT"):
         web.topics()

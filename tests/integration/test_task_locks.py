@@ -9,6 +9,7 @@ from hivedruid.clients import task_spec
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import wait_until
 from hivedruid.clients.tasks import IngestionTask
+from tests.support.ingestion import PATIENCE
 from tests.support.loads import MakeLoad
 from tests.support.staged import NewDataSource
 
@@ -28,8 +29,8 @@ def test_a_task_that_was_shut_down_leaves_no_lock(
         load = load_of(name, {0: 1})
         task = IngestionTask(druid, load.task, name, 1)
         task.submit(task_spec.completed(load, ()))
-        assert wait_until(lambda task=task: bool((found := task.status()) and found.location), 60)  # type: ignore[misc]
+        assert wait_until(lambda task=task: bool((found := task.status()) and found.location), PATIENCE)  # type: ignore[misc]
         task.shut_down()
         count += 1
         # a lock may also be added after the shutdown has returned
-        assert wait_until(lambda task=task: not overlord.locks(name) or not task.shut_down(), 60), f"task {count}"  # type: ignore[misc]
+        assert wait_until(lambda task=task: not overlord.locks(name) or not task.shut_down(), PATIENCE), f"task {count}"  # type: ignore[misc]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hivedruid.local.state import LocalServices
     from tests.support.kafka import Topics
 
-PATIENCE = 180.0
-"""Timeout in seconds."""
+PATIENCE = 300.0
+"""Timeout in seconds, for a machine that is several times slower than a usual one."""
 AT_ONCE = {"startDelay": "PT0S", "period": "PT1S", "offsetFetchPeriod": "PT1S", "chatRetries": "3"}
 """Ingestion properties with which a supervisor reacts without delay and gives up quickly."""
 
@@ -111,6 +111,10 @@ class IngestionHome:
         """Wait for that problem of the table."""
         return until(lambda: self.problems(name).get(problem), f"problem '{problem}' of {name}")
 
+    def settle(self, name: str, *but: str) -> None:
+        """Wait until the table has no problems other than these. Some last until the next poll of the supervisor."""
+        until(lambda: self.problems(name).keys() <= {*but}, f"no problems of {name}")
+
     def counted(self, name: str) -> Counter[str]:
         """The number of occurrences of each record in Druid."""
         query = {
@@ -148,17 +152,23 @@ class IngestionHome:
         return any(task.state == "FAILED" for task in self.overlord.tasks(self.sources[name]) if task.id in set(tasks))
 
     def stop(self, name: str, records: Mapping[str, int]) -> None:
-        """STOP, after which the records in Druid are permanent.
+        """STOP, after which the records in Druid are permanent."""
+        self._publish(name, records, "STOP", "START")
 
-        A task may fail when it is asked to publish (the suspended supervisor and the previous one communicate with it
-        at the same time): the next task reads its records again.
+    def suspend(self, name: str, records: Mapping[str, int]) -> None:
+        """SUSPEND, after which the records in Druid are permanent."""
+        self._publish(name, records, "SUSPEND", "RESUME")
+
+    def _publish(self, name: str, records: Mapping[str, int], end: str, begin: str) -> None:
+        """A task may fail when it is asked to publish (the suspended supervisor and the previous one communicate with
+        it at the same time, or it does not respond in time): the next task reads its records again.
         """
         while True:
             running = self.tasks(name)
-            self.run(f"STOP INGESTION {name}")
+            self.run(f"{end} INGESTION {name}")
             if not self.has_failed(name, running):
                 break
-            self.run(f"START INGESTION {name}")
+            self.run(f"{begin} INGESTION {name}")
             self.expect(name, records)
         self.expect(name, records)
 

@@ -11,7 +11,7 @@ import pexpect
 import pyte
 import pytest
 
-PATIENCE = 60
+PATIENCE = 300
 """Timeout in seconds."""
 
 
