@@ -13,11 +13,12 @@ import pytest
 
 from hivedruid.clients import segments, task_spec, wire
 from hivedruid.clients.overlord import TASK, Overlord
-from hivedruid.clients.segments import ETERNITY, Segments, wait_until
+from hivedruid.clients.segments import ETERNITY, Segments
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.jobs.load import NoJournal
 from hivedruid.jobs.staged import Sum
+from tests.support.ingestion import until
 from tests.support.loads import MakeLoad, ingest, load
 from tests.support.staged import DAY, NEW_YEAR, NewDataSource, stage, task, values
 
@@ -70,7 +71,7 @@ def test_what_was_broken_off_goes_on(
 
 def _wait_for_end(druid: DruidCluster, task_id: str) -> None:
     overlord = Overlord(druid.client)
-    assert wait_until(lambda: (found := overlord.task(task_id)) is not None and found.is_complete, 60)
+    until(lambda: (found := overlord.task(task_id)) is not None and found.is_complete, "the end of the task")
 
 
 def test_what_a_forgotten_task_has_published_is_not_published_again(
@@ -263,17 +264,17 @@ def test_a_failed_task_says_why(druid: DruidCluster, new_data_source: NewDataSou
 
 def test_no_free_task_slot(druid: DruidCluster, new_data_source: NewDataSource, load_of: MakeLoad) -> None:
     name, book, lines = new_data_source("t"), Notebook(), list[str]()
-    druid.progress, druid.slot_patience = lines.append, 1.0
+    druid.progress, druid.slot_patience = lines.append, 5.0  # by then the overlord has scheduled the task
     overlord = Overlord(druid.client)
     slots = sum(worker.capacity for worker in overlord.workers())
     noops = [f"noop_{uuid4().hex}" for _ in range(slots)]
     for noop in noops:
-        druid.client.post("overlord", TASK, wire.TaskId, {"type": "noop", "id": noop, "runTime": 120_000})
+        druid.client.post("overlord", TASK, wire.TaskId, {"type": "noop", "id": noop, "runTime": 900_000})
     try:
-        assert wait_until(lambda: all(w.used >= w.capacity for w in overlord.workers()), 60)
+        until(lambda: all(w.used >= w.capacity for w in overlord.workers()), "no free slot")
         with pytest.raises(
             DruidError,
-            match=rf"timed out after 1 s waiting for ingestion task .* to get a task slot \({slots} of {slots} in use\)",
+            match=rf"timed out after 5 s waiting for ingestion task .* to get a task slot \({slots} of {slots} in use\)",
         ):
             druid.ingest(load_of(name, {0: 1}), book)
     finally:

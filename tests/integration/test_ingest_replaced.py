@@ -14,6 +14,7 @@ from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import NoJournal
 from hivedruid.jobs.staged import Sum
+from tests.support.ingestion import until
 from tests.support.loads import MakeLoad
 from tests.support.staged import DAY, NewDataSource, scan, values
 
@@ -94,6 +95,7 @@ def test_a_reader_sees_old_rows_or_new_ones(
     reader = threading.Thread(target=read)
     reader.start()
     try:
+        until(lambda: seen, "the old rows")
         druid.ingest(load_of(name, {1: 9}, "all"), NoJournal())
     finally:
         done.set()

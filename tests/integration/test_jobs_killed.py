@@ -8,6 +8,7 @@ what only one way of writing does is in test_native_jobs.py and test_segment_job
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from hivedruid.errors import SemanticError
 from tests.support import killed
 from tests.support.job_homes import clone, run, unfinished
 from tests.support.lives import Life, Stage, Values, at_every_moment
+from tests.support.publish import locked
+from tests.support.staged import DAY, NEW_YEAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,10 +90,14 @@ def test_statements_are_rerun(stage: Stage, tmp_path: Path) -> None:
 
 
 def test_cancel_ends_the_job_of_another_session(stage: Stage, tmp_path: Path) -> None:
-    """That session reports it, and nothing of the job is left."""
+    """That session reports it, and nothing of the job is left. It waits for a lock, and so has published nothing."""
     life = Life(stage, tmp_path)
     home = life.home(stage.first)
-    with life.session(home) as session:
+    with (
+        life.session(home) as session,
+        closing(stage.cluster.druid()) as druid,
+        locked(druid, f"default.t_{life.token}", (NEW_YEAR, NEW_YEAR + DAY)),
+    ):
         (job,) = unfinished(session)
         running = killed.begin(home, stage.conf, f"RESUME JOB '{job['id']}'")
         assert running.wait_for(SUBMIT)

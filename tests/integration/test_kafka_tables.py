@@ -163,7 +163,10 @@ def test_an_answer_has_the_records_of_its_beginning(session: Session, topics: To
 def test_transactions(session: Session, topics: Topics, table: MakeTable) -> None:
     """Records of aborted transactions are not read, nor those from the beginning of an open one."""
     topic = topics.new([{"n": 0}])
-    producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap, transactional_id=f"{topic}-writer")
+    producer = kafka_python().KafkaProducer(
+        bootstrap_servers=topics.bootstrap, transactional_id=f"{topic}-writer",
+        transaction_timeout_ms=900_000,  # the most that Kafka allows: Spark may start meanwhile
+    )  # fmt: skip
     try:
         producer.init_transactions()
         for number, end in enumerate((producer.commit_transaction, producer.abort_transaction, None), start=1):
@@ -354,9 +357,7 @@ def test_records_that_expire_before_they_are_read(session: Session, topics: Topi
 
 
 def test_a_large_record(session: Session, topics: Topics, table: MakeTable) -> None:
-    topic = topics.new()
-    resource = kafka_python().admin.ConfigResource("topic", topic, configs={"max.message.bytes": "30000000"})
-    topics.admin.alter_configs([resource])
+    topic = topics.new(configs={"max.message.bytes": "30000000"})
     producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap, max_request_size=30_000_000)
     producer.send(topic, b'{"s": "%s"}' % (b"x" * 20_000_000)).get(timeout=60)
     producer.close()

@@ -5,6 +5,7 @@ secret.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from hivedruid.errors import ConnectError, ExecutionError, KafkaError, SemanticE
 from hivedruid.ingestion.model import TopicOffsets
 from hivedruid.kept_secrets import KeptSecrets
 from hivedruid.session import Session
+from tests.integration.test_create_checks import set_timeouts
+from tests.support.ingestion import until
 from tests.support.secured_kafka import PASSWORD, TLS, Secured, jaas, pem, secured_kafka, with_sasl, with_tls
 
 if TYPE_CHECKING:
@@ -51,7 +54,15 @@ def test_who_is_known_may_ask(secured: Secured, tmp_path: Path, monkeypatch: pyt
     }
     assert offsets(secured.sasl, with_sasl(), topic) == seen
     assert offsets(secured.sasl, with_sasl(config="env:KAFKA_JAAS_OF_TEST"), topic) == seen
-    assert offsets(secured.sasl, with_sasl("SCRAM-SHA-256", jaas(module="scram.ScramLoginModule")), topic) == seen
+
+    def scram_is_known() -> bool:
+        """The broker learns of new credentials a moment later."""
+        given = with_sasl("SCRAM-SHA-256", jaas(module="scram.ScramLoginModule"))
+        with suppress(ConnectError, KafkaError):
+            return offsets(secured.sasl, given, topic) == seen
+        return False
+
+    until(scram_is_known, "the credentials of SCRAM")
     assert offsets(secured.tls, with_tls(), topic) == seen
     assert offsets(secured.tls, in_files, topic) == seen
 
@@ -99,9 +110,10 @@ def create(session: Session, secured: Secured, name: str, topic: str, config: st
 
 
 def test_clear_text_goes_to_druid_and_nowhere_else(
-    secured: Secured, conf: dict[str, str], tmp_path: Path, task_slot: None
+    secured: Secured, conf: dict[str, str], tmp_path: Path, task_slot: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The overlord reads a sample, and its tasks the topic, with a password that only the session's memory contains."""
+    set_timeouts(monkeypatch, read=60, kafka=45)
     topic = secured.topics.new([GOOD] * 3)
     shown: list[str] = []
     with Session(tmp_path, hiveconf=conf, note=shown.append) as session:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 pytestmark = pytest.mark.spark
-PATIENCE = 120.0
+PATIENCE = 600.0
 FIRST_DAY = (NEW_YEAR, NEW_YEAR + DAY)
 DAYS = ("2024-01-01", "2024-01-02", "2024-01-03")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -28,10 +28,19 @@ class Topics:
         self.producer = kafka_python().KafkaProducer(bootstrap_servers=bootstrap, **config)
         self.made: list[str] = []
 
-    def new(self, records: Iterable[bytes | dict[str, Any]] = (), *, partitions: int = 1, name: str = "t") -> str:
+    def new(
+        self,
+        records: Iterable[bytes | dict[str, Any]] = (),
+        *,
+        partitions: int = 1,
+        name: str = "t",
+        configs: Mapping[str, str] | None = None,
+    ) -> str:
         """A new topic with these records, which are sent to its partitions in turn."""
         topic = f"{name}_{uuid4().hex[:12]}"
-        self.admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+        self.admin.create_topics(
+            {topic: {"num_partitions": partitions, "configs": configs or {}}}, wait_for_metadata=True
+        )
         self.made.append(topic)
         for number, record in enumerate(records):
             self.send(topic, record, partition=number % partitions)

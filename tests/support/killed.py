@@ -27,6 +27,7 @@ from hivedruid.actions.materialized import run as run_materialized
 from hivedruid.actions.writing import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
+from hivedruid.clients import lifecycle
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.transactions import Transaction
 from hivedruid.errors import HiveDruidError
@@ -37,7 +38,7 @@ from hivedruid.session import Session
 from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
-LIMIT = 240
+LIMIT = 600
 """Timeout of a statement in seconds."""
 
 
@@ -257,6 +258,7 @@ def _live(
     tell: Connection, home: Path, conf: Mapping[str, str], statement: str, moment: int | str, hold: Path | None
 ) -> None:
     _watch(Moments(tell, moment, hold))
+    lifecycle.RECONNECT = LIMIT  # a busy machine takes minutes to restart an overlord
     try:
         with Session(home, hiveconf=conf, confirm=lambda _: True) as session:
             (parsed,) = session.statements(statement)

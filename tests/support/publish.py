@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.segments.writing.segment import Written
 
-MOST_SECONDS = 180.0
+MOST_SECONDS = 300.0
 
 
 def publish(
@@ -27,9 +27,7 @@ def publish(
     """Replace the rows of an interval by the segments that `write` writes into `<folder>/<number>`; returns when
     the rows can be queried."""
     interval = interval_of(span)
-    with _task(druid, data_source) as task:
-        lock = {"type": "lockTryAcquire", "lockType": "EXCLUSIVE", "interval": interval}
-        version = _until(lambda: _act(druid, task, lock).get("result"))["version"]
+    with locked(druid, data_source, span) as (task, version):
         folder = _deep_storage(druid) / data_source / interval.replace("/", "_") / version
         folder.mkdir(parents=True)
         written = write(folder)
@@ -60,6 +58,14 @@ def answer(druid: DruidCluster, query: dict[str, Any]) -> Any:
     import json
 
     return json.loads(b"".join(druid.client.query({**query, "context": {"queryId": uuid4().hex, "useCache": False}})))
+
+
+@contextmanager
+def locked(druid: DruidCluster, data_source: str, span: tuple[int, int]) -> Iterator[tuple[dict[str, Any], str]]:
+    """A task that holds a lock of an interval, and the version of the lock: inside the block no other task writes."""
+    lock = {"type": "lockTryAcquire", "lockType": "EXCLUSIVE", "interval": interval_of(span)}
+    with _task(druid, data_source) as task:
+        yield task, _until(lambda: _act(druid, task, lock).get("result"))["version"]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from hivedruid.clients.segments import ETERNITY, interval
 from hivedruid.session import Session
 from tests.support.job_homes import conf_of
 
@@ -39,9 +40,9 @@ class Writer:
         return f"default.{table}_{self.token}"
 
     def segments(self, table: str) -> list[dict[str, Any]]:
-        """The used segments."""
+        """The used segments, from the metadata store and not from the coordinator's last poll."""
         path = f"/druid/coordinator/v1/metadata/datasources/{self.source(table)}/segments?full"
-        return self.druid.client.get("coordinator", path, list[dict[str, Any]])
+        return self.druid.client.post("coordinator", path, list[dict[str, Any]], [interval(ETERNITY)])
 
     def end(self) -> None:
         self.session.close()
