@@ -9,9 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,11 @@ import pytest
 
 from hivedruid import defaults
 from hivedruid.errors import ExecutionError, UsageError
-from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.cluster import START_SECONDS, LocalCluster
 from hivedruid.local.processes import log_file
 from hivedruid.local.services import data
 from hivedruid.local.state import arguments_file, folder, read_state, running, runs
+from tests.support.ingestion import until
 from tests.support.kafka import kafka_python
 
 DRUID = ["zookeeper", "coordinator", "historical", "indexer", "broker"]
@@ -52,11 +52,8 @@ def states(local: LocalCluster) -> dict[str, str]:
     return {row.name: row.state for row in local.status()}
 
 
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+def await_all_up(local: LocalCluster) -> None:
+    until(lambda: set(states(local).values()) == {"up"}, "all services are up")
 
 
 def ask(url: str, body: Mapping[str, Any]) -> Any:
@@ -96,7 +93,7 @@ def ingest(local: LocalCluster) -> None:
 
 def hivedruid(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hivedruid", "local", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=2 * START_SECONDS)
 
 
 def test_up(local: LocalCluster) -> None:
@@ -110,7 +107,7 @@ def test_up(local: LocalCluster) -> None:
         f"overlord     {services.overlord}",
         f"kafka        {services.kafka}",
     ]
-    assert set(states(local).values()) == {"up"}
+    await_all_up(local)
     assert defaults.read(local.home) == {"druid.url": "local"}
     for row in local.status():
         assert row.pid is not None
@@ -122,7 +119,7 @@ def test_up(local: LocalCluster) -> None:
 
 def test_it_can_be_used_at_once(local: LocalCluster) -> None:
     ingest(local)
-    until(lambda: count(local) == 3)
+    until(lambda: count(local) == 3, "three rows")
     services = running(local.home)
     assert services is not None
     with kafka_python().KafkaProducer(bootstrap_servers=services.kafka) as producer:
@@ -161,7 +158,7 @@ def test_dead_children_are_seen_and_repaired(local: LocalCluster) -> None:
     assert hivedruid("status", "--home", str(local.home)).returncode == 3
     local.up()
     after = pids(local)
-    assert set(states(local).values()) == {"up"}
+    await_all_up(local)
     assert {name for name in after if after[name] != before[name]} == {"broker", "kafka"}
     assert count(local) == 3
 
@@ -198,9 +195,9 @@ def test_down_stops_only_its_own(local: LocalCluster, other: LocalCluster) -> No
     services = other.up(druid=False)
     assert (services.broker, services.kafka != "") == ("", True)
     assert defaults.read(other.home) == {}
-    assert states(other) == {**dict.fromkeys(DRUID, "stopped"), "kafka": "up"}
+    until(lambda: states(other) == {**dict.fromkeys(DRUID, "stopped"), "kafka": "up"}, "Kafka alone is up")
     assert other.down() == ["kafka"]
-    assert set(states(local).values()) == {"up"}
+    await_all_up(local)
     assert local.down(clean=True) == [*DRUID, "kafka"]
     assert not folder(local.home).exists()
     assert defaults.read(local.home) == {}
@@ -228,7 +225,7 @@ def test_killed_launcher(other: LocalCluster) -> None:
     assert runs(other.home, "kafka", kafka)
     other.up(druid=False)
     assert pids(other)["kafka"] == kafka.pid
-    assert states(other)["kafka"] == "up"
+    until(lambda: states(other)["kafka"] == "up", "Kafka is up")
 
 
 def test_interrupted_launcher_leaves_nothing(other: LocalCluster) -> None:
@@ -248,7 +245,7 @@ def test_interrupted_launcher_leaves_nothing(other: LocalCluster) -> None:
         until(lambda: read_state(other.home).processes)
         (kafka,) = read_state(other.home).processes.values()
         launcher.send_signal(signal.SIGINT)
-        _, told = launcher.communicate(timeout=120)
+        _, told = launcher.communicate(timeout=START_SECONDS)
     assert (launcher.returncode, told) == (130, "interrupted\n")
     assert not runs(other.home, "kafka", kafka)
     assert running(other.home) is None
@@ -289,7 +286,7 @@ def test_one_launcher_at_a_time(other: LocalCluster) -> None:
         str(other.home),
     ]
     launchers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = [launcher.communicate(timeout=300) for launcher in launchers]
+    answers = [launcher.communicate(timeout=2 * START_SECONDS) for launcher in launchers]
     ours, theirs = (output for output, _ in answers)
     assert ours == theirs
     assert ours.startswith("kafka        127.0.0.1:")

@@ -69,7 +69,7 @@ class Story:
         )
         given = json.dumps([str(self.home), self.conf])
         done = subprocess.run(
-            [sys.executable, "-c", code, given], capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", code, given], capture_output=True, text=True, timeout=900, check=False
         )
         assert done.returncode == -signal.SIGKILL, done.stderr
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-SECONDS = 300
+SECONDS = 900
 INTERRUPTED = (130, -signal.SIGINT, 0)
 """Exit codes, 130 for a shell in the first two cases. CPython ends by the signal, or loses it if it arrives during some
 imports."""

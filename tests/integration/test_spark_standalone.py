@@ -204,11 +204,16 @@ def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkey
     assert known is not None
     ports = sorted(spark_stranger.listening(known.jvm).keys() - {known.port})
 
-    def handled(secret: str) -> list[str]:
-        return [line for line in spark_stranger.calls(secret, ports) if spark_stranger.HANDLED.search(line)]
+    def handled(secret: str, **how: int) -> list[str]:
+        return [line for line in spark_stranger.calls(secret, ports, **how) if spark_stranger.HANDLED.search(line)]
 
     assert (handled(""), handled("guessed")) == ([], [])
-    assert len([line for line in handled(SECRET) if line.startswith("answered NettyRpcEndpointRef")]) == 2
+    answers: list[str] = []
+    for patience in (3, 60):  # a busy driver takes longer
+        if len(answers) < 2:
+            lines = handled(SECRET, patience=patience)
+            answers = [line for line in lines if line.startswith("answered NettyRpcEndpointRef")]
+    assert len(answers) == 2
     arguments = subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True).stdout
     assert SECRET not in arguments
     assert SECRET not in server.Files(folder).discovery.read_text()

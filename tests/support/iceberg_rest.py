@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,16 +15,15 @@ from urllib.request import urlopen
 from hivedruid.local import artifacts
 from hivedruid.local.artifacts import Artifact
 from hivedruid.local.java import java_command
+from hivedruid.local.processes import choose_port
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 @contextmanager
 def rest_catalog(folder: Path) -> Iterator[str]:
     """The URL of a REST catalog with its files below `folder`, which listens on localhost only."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = choose_port(None, ())
     environment = {
         **os.environ,
         "CATALOG_REST_PORT": str(port),

@@ -28,7 +28,7 @@ LOCK = Path(__file__).with_suffix(".json")
 BUCKET = "druid"
 BASE_KEY = "deep/segments"
 KEY, SECRET = "reader", "hunter2-of-s3"
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Timeout of the server's start in seconds."""
 
 

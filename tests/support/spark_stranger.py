@@ -1,6 +1,8 @@
 """Another user of the machine, who calls the ports of a Spark driver with Spark's own RPC client.
 
-    python -m tests.support.spark_stranger SECRET PORT …       prints a line for each call
+    python -m tests.support.spark_stranger SECRET SECONDS PORT …       prints a line for each call
+
+The calls have a timeout in seconds.
 
 An empty secret stands for a client without authentication.
 """
@@ -32,19 +34,19 @@ def listening(process: int) -> dict[int, str]:
     return {int(port, 16): address for address, port in found}
 
 
-def calls(secret: str, ports: list[int]) -> list[str]:
-    """The results of the calls of a stranger with this secret."""
-    command = [sys.executable, "-m", "tests.support.spark_stranger", secret, *map(str, ports)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+def calls(secret: str, ports: list[int], *, patience: int = 3) -> list[str]:
+    """The results of the calls of a stranger with this secret, who waits this many seconds for each."""
+    command = [sys.executable, "-m", "tests.support.spark_stranger", secret, *map(str, (patience, *ports))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
     return [line for line in done.stdout.splitlines() if line.startswith(("answered ", "failed "))]
 
 
-def main(secret: str, ports: list[int]) -> None:
+def main(secret: str, patience: int, ports: list[int]) -> None:
     from py4j.protocol import Py4JJavaError
     from pyspark.java_gateway import launch_gateway
 
     gateway = launch_gateway()
-    client = _Client(gateway, secret)
+    client = _Client(gateway, secret, patience)
     for port in ports:
         for call in (*(lambda port, name=name: client.endpoint(port, name) for name in ENDPOINTS), client.block):
             try:
@@ -61,12 +63,14 @@ def _causes(exception: Any) -> Iterator[str]:
 
 
 class _Client:
-    def __init__(self, gateway: Any, secret: str) -> None:
+    def __init__(self, gateway: Any, secret: str, patience: int) -> None:
         self._gateway = gateway
+        self._patience = patience
         self._jvm = jvm = gateway.jvm
         none = getattr(getattr(jvm.scala, "None$"), "MODULE$")
         spark = jvm.org.apache.spark
-        conf = spark.SparkConf(False).set("spark.rpc.lookupTimeout", "3s").set("spark.rpc.askTimeout", "3s")
+        conf = spark.SparkConf(False)
+        conf.set("spark.rpc.lookupTimeout", f"{patience}s").set("spark.rpc.askTimeout", f"{patience}s")
         if secret:
             conf.set("spark.authenticate", "true").set("spark.authenticate.secret", secret)
             conf.set("spark.network.crypto.enabled", "true")
@@ -89,8 +93,10 @@ class _Client:
         blocks = self._gateway.new_array(self._jvm.java.lang.String, 1)
         blocks[0] = "broadcast_0"
         message = self._jvm.org.apache.spark.network.shuffle.protocol.OpenBlocks("stranger", "driver", blocks)
-        return self._transport.createClient("127.0.0.1", port).sendRpcSync(message.toByteBuffer(), 3000)
+        return self._transport.createClient("127.0.0.1", port).sendRpcSync(
+            message.toByteBuffer(), self._patience * 1000
+        )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], [int(port) for port in sys.argv[2:]])
+    main(sys.argv[1], int(sys.argv[2]), [int(port) for port in sys.argv[3:]])

@@ -66,7 +66,7 @@ def run(home: Path, *settings: str, own: bool = False, **environment: str) -> su
 
 def eventually(condition: Callable[[], object]) -> None:
     """Wait until the condition holds."""
-    deadline = monotonic() + 240
+    deadline = monotonic() + 300
     while not condition():
         assert monotonic() < deadline
         sleep(0.02)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -27,7 +26,7 @@ from hivedruid.cells import YearMonthInterval
 from hivedruid.errors import SemanticError, SparkError
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
 from hivedruid.spark import rows as rows_module
-from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job
+from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job
 
 pytestmark = pytest.mark.spark
 
@@ -111,9 +110,7 @@ def test_rows_that_nobody_takes_wait_in_a_file(home: Home, monkeypatch: pytest.M
     monkeypatch.setattr(rows_module, "HELD", 100_000)
     rows = home.runner.rows(job("SELECT id, repeat('x', 100), array(id) FROM range(0, 50000, 1, 40)"))
     first = next(rows)
-    deadline = monotonic() + 60
-    while any(thread.name == "spark-rows" for thread in threading.enumerate()):
-        assert monotonic() < deadline
+    eventually(lambda: not any(thread.name == "spark-rows" for thread in threading.enumerate()))
     assert [first, *rows] == [(number, "x" * 100, [number]) for number in range(50000)]
 
 

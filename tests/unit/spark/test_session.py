@@ -52,10 +52,14 @@ def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> N
     next(rows)
     assert signal.getsignal(signal.SIGINT) is handler
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+
+    def read_on() -> None:
+        timer.start()
         for _ in rows:
             pass
+
+    with pytest.raises(KeyboardInterrupt):
+        read_on()
     timer.join()
     assert home.unfinished() == []
     assert len(list(others)) == 399_999
