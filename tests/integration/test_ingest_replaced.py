@@ -95,7 +95,7 @@ def test_a_reader_sees_old_rows_or_new_ones(
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        until(lambda: seen, "the old rows")
+        until(lambda: bool(seen), "the old rows")
         druid.ingest(load_of(name, {1: 9}, "all"), NoJournal())
     finally:
         done.set()

@@ -218,7 +218,7 @@ def test_killed_launcher(other: LocalCluster) -> None:
         str(other.home),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as launcher:
-        until(lambda: read_state(other.home).processes)
+        until(lambda: bool(read_state(other.home).processes), "a started process")
         launcher.kill()
         launcher.communicate()
     (kafka,) = read_state(other.home).processes.values()
@@ -242,7 +242,7 @@ def test_interrupted_launcher_leaves_nothing(other: LocalCluster) -> None:
         str(other.home),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as launcher:
-        until(lambda: read_state(other.home).processes)
+        until(lambda: bool(read_state(other.home).processes), "a started process")
         (kafka,) = read_state(other.home).processes.values()
         launcher.send_signal(signal.SIGINT)
         _, told = launcher.communicate(timeout=START_SECONDS)
