@@ -200,6 +200,7 @@ PROPERTIES: dict[str, TableProperty] = {
             "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` refers to an environment variable of"
             " Druid's hosts."),
         TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
+        TableProperty("avro.schema.url", "text", None, "File with the schema of Avro messages.", _KAFKA),
         TableProperty("kafka.topic", "text", None,
             "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),
@@ -219,7 +220,8 @@ PROPERTIES: dict[str, TableProperty] = {
             "Whether writers commit without the two-phase protocol.", _KAFKA),
         TableProperty("hive.kafka.ssl.", "text", None, "Stores and passwords for TLS.", _KAFKA),
         TableProperty("avro.serde.type", "enum", "none",
-            "Framing of Avro messages: skip ignores the leading bytes.", _KAFKA, ("NONE", "SKIP")),
+            "Bytes before Avro messages: confluent for a zero and a schema id in 4 bytes, skip for others.", _KAFKA,
+            ("NONE", "CONFLUENT", "SKIP")),
         TableProperty("avro.serde.skip.bytes", "int", "5",
             "Number of bytes to skip with avro.serde.type=skip.", _KAFKA),
         TableProperty("auto.purge", "bool", "false",

@@ -11,8 +11,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import UnsupportedError
 from hivedruid.private import private_folder
 from hivedruid.setting_types import other_machines
-from hivedruid.spark.topics import of_value
-from hivedruid.spark.writing import line
+from hivedruid.spark.topic_formats import of_value, written_value
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -46,8 +45,7 @@ def _records(frame: DataFrame, table: Table, settings: Mapping[str, str]) -> Dat
             f"cannot insert into {table.full_name}: Spark runs on other machines ({elsewhere})",
             hint="records are only written by Spark on this machine",
         )
-    values = line(of_value(table))
     return frame.selectExpr(
-        f"CAST({values} AS BINARY) AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
+        f"{written_value(of_value(table))} AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
         "IF(__timestamp < 0, NULL, __timestamp) AS __timestamp",
     )  # fmt: skip

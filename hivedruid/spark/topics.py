@@ -6,17 +6,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
-from hivedruid.errors import PlanError, SparkError, UnsupportedError
+from hivedruid.errors import PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.spark.cells import identifier, literal
-from hivedruid.spark.inputs import MALFORMED_PROPERTY, cell_format, delimited_rows, empty_frame, json_rows
-from hivedruid.spark.serde import is_json
+from hivedruid.spark.inputs import MALFORMED_PROPERTY, empty_frame
+from hivedruid.spark.topic_formats import of_value, value_rows
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ MARK = "hivedruid: malformed record: "
 FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
 _RECORD = ("key AS __key", "partition AS __partition", "offset AS __offset", "unix_millis(timestamp) AS __timestamp")
-_WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
-"""JSON without a byte order mark."""
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 
 
@@ -43,15 +40,8 @@ def topic_rows(
     if not scan.ranges:
         return empty_frame(spark, item.table).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
     records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
-    texts = records.selectExpr("CAST(value AS STRING) AS value", *_RECORD)
-    form = cell_format(table, settings)
-    if is_json(table):
-        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *_KEPT), table.columns, form)
-        bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
-    else:
-        rows = delimited_rows(texts, table, form, _KEPT)
-        bad = "CAST(NULL AS STRING)"
-    return rows.selectExpr(*(identifier(column.name) for column in item.table.columns), f"{bad} AS _bad")
+    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings)
+    return rows.select(*(identifier(column.name) for column in item.table.columns), "_bad")
 
 
 def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[str, str]:
@@ -70,18 +60,6 @@ def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[
         "endingOffsets": offsets({each.partition: each.end for each in scan.ranges}),
         "failOnDataLoss": "true",
     }
-
-
-def of_value(table: Table) -> Table:
-    """The table of the records' values, as a table of files has them."""
-    library = table.properties["kafka.serde.class"]
-    if not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe")):
-        raise UnsupportedError(
-            f"{table.full_name} cannot be read: kafka.serde.class {library} is not supported",
-            hint="use JsonSerDe, OpenCSVSerde or LazySimpleSerDe",
-        )
-    columns = tuple(column for column in table.columns if column.name not in _KEPT)
-    return replace(table, columns=columns, serde={**table.serde, "serialization.lib": library})
 
 
 # --- malformed records -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
+from hivedruid.catalog.avro import LITERAL, parse_schema
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.kinds import HANDLERS, TableKind
 from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
@@ -207,6 +208,11 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
             span=statement.name.span,
             hint="create the table with a list of columns",
         )
+    if not table.columns and LITERAL in stored and stored["kafka.serde.class"].endswith(".AvroSerDe"):
+        try:
+            table = replace(table, columns=parse_schema(stored[LITERAL]).columns)
+        except SemanticError as error:
+            raise error.at(_property_span(statement, LITERAL)) from None
     if not table.columns:
         raise SemanticError(
             "Either list of columns or a custom serializer should be specified",

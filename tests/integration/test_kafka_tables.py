@@ -265,7 +265,7 @@ def test_like_topic(session: Session, topics: Topics) -> None:
         run(session, f"CREATE EXTERNAL TABLE u LIKE TOPIC '{topic}' STORED BY 'druid'")
 
 
-MALFORMED = (b'{"n": 1', b"[]", b'{"n": "x"}', b'{"n": 1} {"n": 2}', b"", b'{"n": "\xff"}')
+MALFORMED = (b'{"n": 1', b"[]", b'{"n": "x"}', b"", b'{"n": "\xff"}')
 
 
 @pytest.mark.parametrize("record", MALFORMED)
@@ -326,10 +326,10 @@ def test_joins_unions_and_writes(session: Session, topics: Topics, table: MakeTa
 
 
 def test_refusals(session: Session, topics: Topics, table: MakeTable) -> None:
-    name = table(topics.new(), "n bigint", kafka_serde_class="org.apache.hadoop.hive.serde2.avro.AvroSerDe")
+    name = table(topics.new(), "n bigint", kafka_serde_class="org.apache.hadoop.hive.serde2.RegexSerDe")
     topics.send(name, b"x")
     topics.producer.flush()
-    with pytest.raises(UnsupportedError, match=r"kafka\.serde\.class org\.apache.*AvroSerDe is not supported"):
+    with pytest.raises(UnsupportedError, match=r"kafka\.serde\.class org\.apache.*RegexSerDe is not supported"):
         run(session, f"SELECT n FROM {name}")
 
 

@@ -1,0 +1,123 @@
+"""The values of Kafka records as columns and back, by the format of a table (kafka.serde.class)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.avro import LITERAL, AvroSchema, parse_schema
+from hivedruid.catalog.table import Table
+from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
+from hivedruid.filesystems import local_path
+from hivedruid.spark.avro import avro_rows, avro_value
+from hivedruid.spark.inputs import cell_format, delimited_rows, json_rows
+from hivedruid.spark.serde import is_json
+from hivedruid.spark.writing import line
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+
+_KEPT = tuple(column.name for column in KAFKA_COLUMNS)
+_WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
+"""JSON without a byte order mark."""
+_CONFLUENT = 5
+"""Bytes before a record in Confluent's wire format: 0, and the id of the schema in 4 bytes."""
+
+
+def of_value(table: Table) -> Table:
+    """The table of the records' values, as a table of files has them."""
+    library = table.properties["kafka.serde.class"]
+    if not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe", ".AvroSerDe")):
+        raise UnsupportedError(
+            f"{table.full_name} cannot be read: kafka.serde.class {library} is not supported",
+            hint="use JsonSerDe, AvroSerDe, OpenCSVSerde or LazySimpleSerDe",
+        )
+    columns = tuple(column for column in table.columns if column.name not in _KEPT)
+    return replace(table, columns=columns, serde={**table.serde, "serialization.lib": library})
+
+
+def value_rows(records: DataFrame, table: Table, settings: Mapping[str, str]) -> DataFrame:
+    """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null.
+
+    `records` have `value` and the metadata columns. A value that is null has only nulls.
+    """
+    if _is_avro(table):
+        return _avro_rows(records, table)
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *_KEPT)
+    form = cell_format(table, settings)
+    if is_json(table):
+        bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
+        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *_KEPT), table.columns, form)
+        return rows.selectExpr("* EXCEPT (_bad)", f"{bad} AS _bad")
+    return delimited_rows(texts, table, form, _KEPT).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
+
+
+def written_value(table: Table) -> str:
+    """The columns of a row as the value of a record, which is BINARY."""
+    if not _is_avro(table):
+        return f"CAST({line(table)} AS BINARY)"
+    if (framing := _framing(table)) != "none":
+        raise UnsupportedError(
+            f"cannot insert into {table.full_name}: avro.serde.type is {framing}, and the bytes before the records are"
+            " not known",
+            hint="insert into a table of the topic whose avro.serde.type is none",
+        )
+    return avro_value(table, _schema(table))
+
+
+# --- Avro --------------------------------------------------------------------------------------------------------
+
+
+def _is_avro(table: Table) -> bool:
+    return table.serde["serialization.lib"].endswith(".AvroSerDe")
+
+
+def _framing(table: Table) -> str:
+    return table.properties.get("avro.serde.type", "none").lower()
+
+
+def _avro_rows(records: DataFrame, table: Table) -> DataFrame:
+    framing = _framing(table)
+    skipped = {"none": 0, "confluent": _CONFLUENT}.get(framing, int(table.properties.get("avro.serde.skip.bytes", "5")))
+    value = f"substr(value, {skipped + 1})" if skipped else "value"
+    framed = records.selectExpr(
+        *_KEPT, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed"
+    )
+    rows = avro_rows(framed, table, {0: _schema(table)})
+    return rows.selectExpr("* EXCEPT (_bad)", "coalesce(_misframed, _bad) AS _bad")
+
+
+def _misframed(framing: str, skipped: int) -> str:
+    if framing == "confluent":
+        framed = f"startswith(value, X'00') AND length(value) >= {skipped}"
+        return f"CASE WHEN NOT ({framed}) THEN 'not in Confluent\\'s wire format' END"
+    return f"CASE WHEN length(value) < {skipped} THEN 'shorter than avro.serde.skip.bytes' END"
+
+
+def _schema(table: Table) -> AvroSchema:
+    """The schema of the table's records. Raises SemanticError, ExecutionError."""
+    text, url = table.properties.get(LITERAL), table.properties.get("avro.schema.url")
+    if not text and not url:
+        raise SemanticError(
+            f"{table.full_name} has no Avro schema",
+            hint=f"ALTER TABLE {table.full_name} SET TBLPROPERTIES ('{LITERAL}' = '…')",
+        )
+    try:
+        return parse_schema(text or _read(table, url or ""))
+    except SemanticError as error:
+        raise SemanticError(f"{error.message} ({table.full_name})", hint=error.hint) from None
+
+
+def _read(table: Table, url: str) -> str:
+    path = local_path(url)
+    if path is None:
+        raise UnsupportedError(
+            f"avro.schema.url of {table.full_name} is not a file of this machine", hint=f"use a path, or {LITERAL}"
+        )
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExecutionError(f"cannot read avro.schema.url of {table.full_name}: {error}") from None
