@@ -405,12 +405,23 @@ class Session:
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home, self.settings, self._write_parquet, self._progress, self._note, self._segment_storage
+                self.home,
+                self.settings,
+                self._write_parquet,
+                self._progress,
+                self._note,
+                self._segment_storage,
+                self._avro_schemas,
             )
         return self._spark
 
     def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
         self.druid().write_parquet(read, columns, path)
+
+    def _avro_schemas(self, table: Table, ids: Sequence[int]) -> Mapping[int, str]:
+        from hivedruid.clients.schema_registry import schemas_of
+
+        return schemas_of(table, ids, self.settings)
 
     def _segment_storage(self) -> SegmentStorage:
         from hivedruid.engine.capabilities import SegmentStorage

@@ -36,6 +36,8 @@ TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
 COMPACTION_PREFIX = "druid.compaction."
 AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
+REGISTRY = "avro.schema.registry.url"
+REGISTRY_CREDENTIALS = "avro.schema.registry.credentials"
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
 
 _DRUID: tuple[TableKind, ...] = ("druid",)
@@ -200,6 +202,8 @@ PROPERTIES: dict[str, TableProperty] = {
             "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` refers to an environment variable of"
             " Druid's hosts."),
         TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
+        TableProperty(REGISTRY, "text", None, "Schema registry with the schemas of Avro messages.", _KAFKA),
+        TableProperty(REGISTRY_CREDENTIALS, "text", None, "user:password for the registry, as `env:NAME`.", _KAFKA),
         TableProperty("avro.schema.url", "text", None, "File with the schema of Avro messages.", _KAFKA),
         TableProperty("kafka.topic", "text", None,
             "The topic; a Druid table with this property ingests from Kafka.", _BOTH),

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.spark.session import Job
+    from hivedruid.spark.topic_formats import Schemas
 
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
@@ -87,11 +88,13 @@ class SparkRunner:
         progress: Callable[[str], None],
         note: Callable[[str], None],
         storage: Callable[[], SegmentStorage] | None = None,
+        schemas: Schemas | None = None,
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
         self._druid_reader = druid_reader
         self._storage = storage
+        self._schemas = schemas
         self._progress = progress
         self._note = note
         self._iceberg = IcebergTables(self._home, settings)
@@ -348,7 +351,7 @@ class SparkRunner:
         private_folder(scratch.parent)
         private_folder(scratch)
         consumer = in_files(consumer_properties(table.properties), scratch / item.view)
-        rows = topics.topic_rows(spark, item, self._settings, consumer)
+        rows = topics.topic_rows(spark, item, self._settings, consumer, self._schemas)
         handling = inputs.malformed_rows(table, self._settings)
         if handling == "null":
             frame = topics.with_nulls(rows, table)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.avro import LITERAL, AvroSchema, parse_schema
+from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
 from hivedruid.filesystems import local_path
@@ -27,6 +28,10 @@ _CONFLUENT = 5
 """Bytes before a record in Confluent's wire format: 0, and the id of the schema in 4 bytes."""
 
 
+Schemas = Callable[[Table, Sequence[int]], Mapping[int, str]]
+"""The schemas with some ids in the registry of a table, without those that it does not have."""
+
+
 def of_value(table: Table) -> Table:
     """The table of the records' values, as a table of files has them."""
     library = table.properties["kafka.serde.class"]
@@ -39,13 +44,16 @@ def of_value(table: Table) -> Table:
     return replace(table, columns=columns, serde={**table.serde, "serialization.lib": library})
 
 
-def value_rows(records: DataFrame, table: Table, settings: Mapping[str, str]) -> DataFrame:
+def value_rows(
+    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas | None = None
+) -> DataFrame:
     """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null.
 
-    `records` have `value` and the metadata columns. A value that is null has only nulls.
+    `records` have `value` and the metadata columns. A value that is null has only nulls. Of a table with a schema
+    registry, the ids of the schemas are read first.
     """
     if _is_avro(table):
-        return _avro_rows(records, table)
+        return _avro_rows(records, table, schemas)
     texts = records.selectExpr("CAST(value AS STRING) AS value", *_KEPT)
     form = cell_format(table, settings)
     if is_json(table):
@@ -76,18 +84,41 @@ def _is_avro(table: Table) -> bool:
 
 
 def _framing(table: Table) -> str:
+    if REGISTRY in table.properties:
+        return "confluent"
     return table.properties.get("avro.serde.type", "none").lower()
 
 
-def _avro_rows(records: DataFrame, table: Table) -> DataFrame:
+def _avro_rows(records: DataFrame, table: Table, schemas: Schemas | None) -> DataFrame:
     framing = _framing(table)
     skipped = {"none": 0, "confluent": _CONFLUENT}.get(framing, int(table.properties.get("avro.serde.skip.bytes", "5")))
     value = f"substr(value, {skipped + 1})" if skipped else "value"
+    if schemas is not None and REGISTRY in table.properties:
+        return _registered_rows(records, table, schemas)
     framed = records.selectExpr(
         *_KEPT, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed"
     )
-    rows = avro_rows(framed, table, {0: _schema(table)})
-    return rows.selectExpr("* EXCEPT (_bad)", "coalesce(_misframed, _bad) AS _bad")
+    return _with_framing(avro_rows(framed, table, {0: _schema(table)}))
+
+
+def _registered_rows(records: DataFrame, table: Table, schemas: Schemas) -> DataFrame:
+    """Each record is decoded by the schema of its id. The table's own schema, if it has one, supplies defaults."""
+    misframed = _misframed("confluent", _CONFLUENT)
+    number = f"IF({misframed} IS NULL, CAST(conv(hex(substr(value, 2, 4)), 16, 10) AS BIGINT), NULL)"
+    framed = records.selectExpr(
+        *_KEPT, f"substr(value, {_CONFLUENT + 1}) AS value", f"{number} AS _id", f"{misframed} AS _misframed"
+    )
+    ids = [row[0] for row in framed.where("_id IS NOT NULL").selectExpr("_id").distinct().collect()]
+    found = {number: parse_schema(text) for number, text in sorted(schemas(table, sorted(ids)).items())}
+    known = f"_id IN ({', '.join(map(str, found))})" if found else "FALSE"
+    missing = f"CASE WHEN NOT ({known}) THEN concat('schema ', _id, ' is not in the registry') END"
+    checked = framed.selectExpr("* EXCEPT (_misframed)", f"coalesce(_misframed, {missing}) AS _misframed")
+    reader = _schema(table) if LITERAL in table.properties or "avro.schema.url" in table.properties else None
+    return _with_framing(avro_rows(checked, table, found, reader))
+
+
+def _with_framing(rows: DataFrame) -> DataFrame:
+    return rows.selectExpr("* EXCEPT (_bad)", "IF(value IS NULL, NULL, coalesce(_misframed, _bad)) AS _bad")
 
 
 def _misframed(framing: str, skipped: int) -> str:

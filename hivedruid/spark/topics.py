@@ -15,7 +15,7 @@ from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import MALFORMED_PROPERTY, empty_frame
-from hivedruid.spark.topic_formats import of_value, value_rows
+from hivedruid.spark.topic_formats import Schemas, of_value, value_rows
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 if TYPE_CHECKING:
@@ -30,7 +30,11 @@ _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 
 
 def topic_rows(
-    spark: SparkSession, item: TableInput, settings: Mapping[str, str], consumer: Mapping[str, str]
+    spark: SparkSession,
+    item: TableInput,
+    settings: Mapping[str, str],
+    consumer: Mapping[str, str],
+    schemas: Schemas | None = None,
 ) -> DataFrame:
     """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null. A record without
     a value, such as a tombstone, has only nulls. `consumer` are the properties for a Java consumer."""
@@ -40,7 +44,7 @@ def topic_rows(
     if not scan.ranges:
         return empty_frame(spark, item.table).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
     records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
-    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings)
+    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings, schemas)
     return rows.select(*(identifier(column.name) for column in item.table.columns), "_bad")
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivedruid.errors import SparkError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, SparkError, UnsupportedError
 from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support import avro
 from tests.support.kafka_tables import KafkaTables
+from tests.support.schema_registry import registry
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
@@ -143,3 +144,34 @@ def test_insert(tables: KafkaTables) -> None:
     tables.set(name, avro_serde_type="confluent")
     with pytest.raises(UnsupportedError, match=r"avro\.serde\.type is confluent"):
         tables.run(f"INSERT INTO {name} (i) VALUES (1)")
+
+
+def test_schema_registry(tables: KafkaTables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each record is read by the schema that wrote it."""
+    wider = json.dumps({**json.loads(schema(("more", "int"), ("S", optional("string")), ("n", "int")))})
+    other = avro.number(1) + avro.some(avro.text("y")) + avro.number(8)
+    records = [avro.confluent(1, SEVEN), avro.confluent(2**31 + 5, other), avro.confluent(1, SEVEN)]
+    topic = tables.topics.new(records)
+    tables.topics.producer.send(topic, None, key=b"k", partition=0)
+    tables.topics.producer.flush()
+    monkeypatch.setenv("REGISTRY_LOGIN", "me:pass:word")
+    with registry({1: SMALL, 2**31 + 5: wider}, "me:pass:word") as url:
+        name = tables.create(topic, "n bigint, s string, more int", "avro.AvroSerDe", avro_schema_registry_url=url)
+        with pytest.raises(ExecutionError, match="refuses schema 1: HTTP status 401"):
+            tables.run(f"SELECT n FROM {name}")
+        tables.set(name, avro_schema_registry_credentials="env:REGISTRY_LOGIN")
+        found = [(7, "x", None), (8, "y", 1), (7, "x", None), (None, None, None)]
+        assert tables.values(f"SELECT n, s, more FROM {name} ORDER BY `__offset`") == found
+        reader = {"name": "R", "type": "record", "fields": [
+            {"name": "n", "type": "long"}, {"name": "more", "type": "int", "default": -1}]}  # fmt: skip
+        tables.set(name, avro_schema_literal=json.dumps(reader))
+        assert tables.values(f"SELECT n, more FROM {name} WHERE `__offset` < 3") == [(7, -1), (8, 1), (7, -1)]
+        tables.topics.send(topic, avro.confluent(3, SEVEN))
+        tables.topics.producer.flush()
+        with pytest.raises(SparkError, match="offset 4: schema 3 is not in the registry"):
+            tables.run(f"SELECT n FROM {name}")
+        with pytest.raises(UnsupportedError, match=r"avro\.serde\.type is confluent"):
+            tables.run(f"INSERT INTO {name} (n) VALUES (1)")
+    tables.set(name, avro_schema_registry_url="http://127.0.0.1:1")
+    with pytest.raises(ConnectError, match="cannot reach the schema registry"):
+        tables.run(f"SELECT n FROM {name}")
