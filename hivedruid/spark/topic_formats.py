@@ -13,6 +13,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
 from hivedruid.filesystems import local_path
 from hivedruid.spark.avro import avro_rows, avro_value
+from hivedruid.spark.cells import identifier
 from hivedruid.spark.inputs import cell_format, delimited_rows, json_rows
 from hivedruid.spark.serde import is_json
 from hivedruid.spark.writing import line
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 _WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
 """JSON without a byte order mark."""
+_WHOLE = {"binary": "binary", "text": "string"}
+"""The formats whose value is a single column, and its type."""
 _CONFLUENT = 5
 """Bytes before a record in Confluent's wire format: 0, and the id of the schema in 4 bytes."""
 
@@ -35,13 +38,24 @@ Schemas = Callable[[Table, Sequence[int]], Mapping[int, str]]
 def of_value(table: Table) -> Table:
     """The table of the records' values, as a table of files has them."""
     library = table.properties["kafka.serde.class"]
-    if not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe", ".AvroSerDe")):
+    if library in _WHOLE:
+        _check_single_column(table, library)
+    elif not library.endswith((".JsonSerDe", ".OpenCSVSerde", ".LazySimpleSerDe", ".AvroSerDe")):
         raise UnsupportedError(
             f"{table.full_name} cannot be read: kafka.serde.class {library} is not supported",
-            hint="use JsonSerDe, AvroSerDe, OpenCSVSerde or LazySimpleSerDe",
+            hint="use JsonSerDe, AvroSerDe, OpenCSVSerde, LazySimpleSerDe, binary or text",
         )
     columns = tuple(column for column in table.columns if column.name not in _KEPT)
     return replace(table, columns=columns, serde={**table.serde, "serialization.lib": library})
+
+
+def _check_single_column(table: Table, form: str) -> None:
+    columns = [column for column in table.columns if column.name not in _KEPT]
+    if [column.type.name for column in columns] != [_WHOLE[form]]:
+        raise UnsupportedError(
+            f"kafka.serde.class {form} of {table.full_name} requires a single column of type {_WHOLE[form]}",
+            hint="declare one column, which is the whole value",
+        )
 
 
 def value_rows(
@@ -54,6 +68,11 @@ def value_rows(
     """
     if _is_avro(table):
         return _avro_rows(records, table, schemas)
+    if (whole := table.serde["serialization.lib"]) in _WHOLE:
+        bad = "IF(is_valid_utf8(CAST(value AS STRING)), NULL, 'not valid UTF-8')" if whole == "text" else "NULL"
+        cell = f"CAST(value AS {_WHOLE[whole]}) AS {identifier(table.columns[0].name)}"
+        checked = f"IF(value IS NOT NULL AND spark_partition_id() >= 0, {bad}, NULL)"
+        return records.selectExpr(*_KEPT, cell, f"CAST({checked} AS STRING) AS _bad")
     texts = records.selectExpr("CAST(value AS STRING) AS value", *_KEPT)
     form = cell_format(table, settings)
     if is_json(table):
@@ -65,6 +84,8 @@ def value_rows(
 
 def written_value(table: Table) -> str:
     """The columns of a row as the value of a record, which is BINARY."""
+    if table.serde["serialization.lib"] in _WHOLE:
+        return f"CAST({identifier(table.columns[0].name)} AS BINARY)"
     if not _is_avro(table):
         return f"CAST({line(table)} AS BINARY)"
     if (framing := _framing(table)) != "none":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivedruid.errors import UnsupportedError
 from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support.kafka_tables import KafkaTables
@@ -107,3 +108,30 @@ def test_malformed_json_records(tables: KafkaTables) -> None:
     assert tables.values(f"SELECT `__offset`, n FROM {name}") == [(0, 7)]
     (note,) = (note for note in tables.notes if "skipped" in note)
     assert note.startswith(f"skipped {len(records)} malformed records of default.{name}, the first in ")
+
+
+# --- whole values -------------------------------------------------------------------------------------------------
+
+
+def test_binary_values(tables: KafkaTables) -> None:
+    """Every value is itself: bytes that are not text, text that is valid base64 or has separators, nothing, a tombstone."""
+    stored = [b"\x00\xff\x01", b"abcd", b"a\x01b\n", b""]
+    topic = tables.topics.new(stored)
+    name = tables.create(topic, "v binary", kafka_serde_class="binary")
+    assert tables.values(f"SELECT v FROM {name} ORDER BY `__offset`") == [(value,) for value in stored]
+    tables.run(f"INSERT INTO {name} (v, `__key`) SELECT v, CAST('k' AS binary) FROM {name} WHERE `__offset` = 0")
+    tables.run(f"INSERT INTO {name} (v, `__key`) SELECT NULL, CAST('k' AS binary)")
+    assert tables.topics.values(topic) == [*stored, stored[0], None]
+    assert tables.values(f"SELECT v FROM {name} WHERE `__offset` > 3 ORDER BY `__offset`") == [(stored[0],), (None,)]
+
+
+def test_text_values(tables: KafkaTables) -> None:
+    topic = tables.topics.new(["é, x\n".encode(), b"", b"\xff"])
+    name = tables.create(topic, "v string", kafka_serde_class="text", hivedruid_malformed_rows="skip")
+    assert tables.values(f"SELECT v FROM {name} ORDER BY `__offset`") == [("é, x\n",), ("",)]
+    assert any("offset 2: not valid UTF-8" in note for note in tables.notes)
+    tables.run(f"INSERT INTO {name} (v) VALUES ('ü')")
+    assert tables.topics.values(topic)[-1] == "ü".encode()
+    other = tables.create(tables.topics.new(), "v string, n int", kafka_serde_class="text")
+    with pytest.raises(UnsupportedError, match=r"text of .* requires a single column of type string"):
+        tables.run(f"INSERT INTO {other} (v) VALUES ('x')")

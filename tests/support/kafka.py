@@ -54,7 +54,7 @@ class Topics:
         value = record if isinstance(record, bytes) else json.dumps(record).encode()
         self.producer.send(topic, value, partition=partition, timestamp_ms=millis)
 
-    def values(self, topic: str) -> list[bytes]:
+    def values(self, topic: str) -> list[bytes | None]:
         """The values of the records of a topic with one partition, in order."""
         kafka = kafka_python()
         consumer = kafka.KafkaConsumer(bootstrap_servers=self.bootstrap, consumer_timeout_ms=10_000)
@@ -63,7 +63,7 @@ class Topics:
             consumer.assign([place])
             end = consumer.end_offsets([place])[place]
             consumer.seek_to_beginning(place)
-            found: list[bytes] = []
+            found: list[bytes | None] = []
             while consumer.position(place) < end:
                 found += [record.value for records in consumer.poll(1000).values() for record in records]
             return found
