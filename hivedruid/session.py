@@ -402,17 +402,13 @@ class Session:
 
     def _get_spark(self) -> SparkRunner:
         if self._spark is None:
+            from hivedruid.clients.topics import check_same
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home,
-                self.settings,
-                self._write_parquet,
-                self._progress,
-                self._note,
-                self._segment_storage,
-                self._avro_schemas,
-            )
+                self.home, self.settings, self._write_parquet, self._progress, self._note, self._segment_storage,
+                self._avro_schemas, check_same,
+            )  # fmt: skip
         return self._spark
 
     def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:

@@ -63,6 +63,15 @@ class Kafka:
         with self._asking() as admin:
             return tuple(sorted(name for name in admin.list_topics() if matches(name)))
 
+    def topic_id(self, topic: str) -> str:
+        """The id of a topic, which differs when it was deleted and created again. Raises KafkaError if it does not
+        exist."""
+        with self._asking() as admin:
+            (found,) = admin.describe_topics([topic])
+        if (problem := self._problem(topic, found)) is not None:
+            raise problem
+        return str(found["topic_id"])
+
     def details(self, topic: str) -> TopicDetails:
         """The offsets, sizes and configuration of a topic. Raises KafkaError if it does not exist."""
         offsets = self.offsets([topic])[topic]

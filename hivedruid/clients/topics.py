@@ -20,12 +20,25 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
 
     topic = table.properties["kafka.topic"]
     with Kafka(table.properties["kafka.bootstrap.servers"], consumer_properties(table.properties)) as kafka:
+        topic_id = kafka.topic_id(topic)
         found = kafka.offsets([topic])[topic]
         if isinstance(found, KafkaError):
             raise found
         # The end is fixed before the starts: a time that is later than all these records then starts at or after it.
         starts = {moment: kafka.offsets_within(found, moment) for moment in moments}
-    return TopicState(topic, found.earliest, found.latest, starts)
+    return TopicState(topic, found.earliest, found.latest, starts, topic_id)
+
+
+def check_same(table: Table, state: TopicState) -> None:
+    """Raise KafkaError if a topic is not the one of that state any more: its offsets are those of other records."""
+    from hivedruid.clients.kafka import Kafka
+
+    with Kafka(table.properties["kafka.bootstrap.servers"], consumer_properties(table.properties)) as kafka:
+        if kafka.topic_id(state.topic) != state.topic_id:
+            raise KafkaError(
+                f"topic '{state.topic}' was deleted and created again while the statement read it",
+                hint="rerun the statement",
+            )
 
 
 def check_target(table: Table) -> None:

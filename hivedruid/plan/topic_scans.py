@@ -22,7 +22,7 @@ _FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 class TopicState:
     """The offsets of a topic when a statement begins: of the first record of each partition, and after the last
     committed one. `starts` has, by a time in milliseconds, the offset of each partition's first record at or after
-    it.
+    it. `topic_id` differs when a topic was deleted and created again.
 
     `problem` says why they are unknown, which only EXPLAIN accepts.
     """
@@ -31,6 +31,7 @@ class TopicState:
     earliest: Mapping[int, int] = field(default_factory=dict)
     latest: Mapping[int, int] = field(default_factory=dict)
     starts: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    topic_id: str = ""
     problem: str = ""
 
 

@@ -13,6 +13,7 @@ from uuid import uuid4
 from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import (
+    ConnectError,
     ExecutionError,
     HiveDruidError,
     PlanError,
@@ -28,6 +29,7 @@ from hivedruid.kafka_secrets import has_references, in_files
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
+from hivedruid.plan.topic_scans import TopicState
 from hivedruid.private import private_file, private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder, private_scratch
@@ -65,6 +67,9 @@ DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
 times as BIGINT milliseconds."""
 
+TopicCheck = Callable[[Table, TopicState], None]
+"""Raises KafkaError if the topic of a Kafka table is not the one of that state any more."""
+
 NOTHING = SparkJob("", (), ())
 """The job of a statement that only queries the Iceberg catalog."""
 
@@ -89,12 +94,14 @@ class SparkRunner:
         note: Callable[[str], None],
         storage: Callable[[], SegmentStorage] | None = None,
         schemas: Schemas | None = None,
+        check_topic: TopicCheck | None = None,
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
         self._druid_reader = druid_reader
         self._storage = storage
         self._schemas = schemas
+        self._check_topic = check_topic
         self._progress = progress
         self._note = note
         self._iceberg = IcebergTables(self._home, settings)
@@ -230,12 +237,23 @@ class SparkRunner:
                 self._views(running, job, druid_files, access, scratch),
             ):
                 yield running.spark
+            self._check_topics(job)
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise
         except Exception as error:
+            with suppress(ConnectError):  # the first error tells more
+                self._check_topics(job)
             raise self._explained(error, job, running, target) from error
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _check_topics(self, job: SparkJob) -> None:
+        """Raise KafkaError if a topic that the job read is not the one whose offsets were planned."""
+        if (check := self._check_topic) is None:
+            return
+        for item in job.inputs:
+            if isinstance(item, TableInput) and item.topic is not None and item.topic.state is not None:
+                check(item.table, item.topic.state)
 
     def _read_druid(self, job: SparkJob, scratch: Path) -> dict[str, Path]:
         """A file for each of the job's native queries, by view: its rows as Parquet; for a scan of segment files, those

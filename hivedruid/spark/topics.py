@@ -106,6 +106,11 @@ def topic_error(text: str) -> SparkError | None:
         )
     if match := re.search(rf"RuntimeError: {FAILED}(.*)", text):
         return SparkError(f"cannot write to topic {match[1]}", hint="a part of the rows may have been written")
+    if match := re.search(r"Cannot fetch record for offset (\d+) in (\d+) milliseconds", text):
+        return SparkError(
+            f"Kafka did not return the record at offset {match[1]} within {int(match[2]) // 1000} s",
+            hint="check that the brokers are running, and rerun the statement",
+        )
     if match := re.search(r"is out of range for partition (\S+)-(\d+)", text):
         return SparkError(
             f"records of topic {match[1]} are gone: Kafka deleted some of partition {match[2]} after the statement"

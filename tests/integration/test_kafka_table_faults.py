@@ -1,0 +1,173 @@
+"""Faults of Kafka while statements read and write Kafka tables: the answer is complete, or an error."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hivedruid.errors import HiveDruidError, KafkaError
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.session import Session
+from tests.support.job_homes import run
+from tests.support.kafka import Topics, kafka_python, topics_of
+
+pytestmark = pytest.mark.spark
+
+MANY = 20_000
+SLOWLY = {"kafka.consumer.max.partition.fetch.bytes": "2000", "kafka.consumer.fetch.max.bytes": "2000"}
+"""Some hundred records in a request: the read takes seconds."""
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    """A Kafka of this module, whose broker tests restart; its address does not change."""
+    local = LocalCluster(tmp_path_factory.mktemp("broker"), heap="small")
+    try:
+        local.up(druid=False)
+        yield local
+    finally:
+        local.down(clean=True)
+
+
+@pytest.fixture(scope="module")
+def topics(broker: LocalCluster) -> Iterator[Topics]:
+    with topics_of(broker.up(druid=False).kafka) as made:
+        yield made
+
+
+class Fault:
+    """Happens once, when Spark reports that a job has run for a while."""
+
+    def __init__(self, happen: Callable[[], object]) -> None:
+        self._happen = happen
+        self._thread = threading.Thread(target=self._run)
+        self._error: BaseException | None = None
+        self.has_begun = False
+
+    def _run(self) -> None:
+        try:
+            self._happen()
+        except BaseException as error:  # noqa: BLE001 - raised by `end`
+            self._error = error
+
+    def begin(self) -> None:
+        if not self.has_begun:
+            self.has_begun = True
+            self._thread.start()
+
+    def on_progress(self, text: str) -> None:
+        if text.startswith("Spark: stage"):
+            self.begin()
+
+    def end(self) -> None:
+        assert self.has_begun, "the statement was too fast"
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+
+MakeSession = Callable[[Fault], Session]
+
+
+@pytest.fixture
+def make_session(tmp_path: Path) -> Iterator[MakeSession]:
+    made: list[Session] = []
+
+    def make(fault: Fault) -> Session:
+        made.append(Session(tmp_path / "home", hiveconf={"druid.url": "embedded:"}, progress=fault.on_progress))
+        return made[-1]
+
+    yield make
+    for session in made:
+        session.close()
+
+
+def create(session: Session, topics: Topics, topic: str, **more: str) -> str:
+    properties = {"kafka.topic": topic, "kafka.bootstrap.servers": topics.bootstrap, **SLOWLY, **more}
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    run(session, f"CREATE EXTERNAL TABLE {topic} (n bigint) STORED BY 'kafka' TBLPROPERTIES ({pairs})")
+    return topic
+
+
+def restarted(broker: LocalCluster) -> None:
+    broker.down()
+    broker.up(druid=False)
+
+
+def total(session: Session, name: str) -> tuple[object, ...]:
+    (row,) = run(session, f"SELECT count(*), count(DISTINCT n), sum(n) FROM {name}")
+    return tuple(row.values())
+
+
+ALL = (MANY, MANY, MANY * (MANY - 1) // 2)
+
+
+def test_a_broker_that_is_restarted_during_a_read(
+    broker: LocalCluster, topics: Topics, make_session: MakeSession
+) -> None:
+    fault = Fault(lambda: restarted(broker))
+    session = make_session(fault)
+    name = create(session, topics, topics.new([{"n": n} for n in range(MANY)], partitions=2))
+    assert total(session, name) == ALL
+    fault.end()
+
+
+@pytest.mark.parametrize("semantic", ["AT_LEAST_ONCE", "EXACTLY_ONCE"])
+def test_a_broker_that_is_restarted_during_a_write(
+    broker: LocalCluster, topics: Topics, make_session: MakeSession, semantic: str
+) -> None:
+    fault = Fault(lambda: restarted(broker))
+    session = make_session(fault)
+    source = create(session, topics, topics.new([{"n": n} for n in range(MANY)]))
+    target = create(session, topics, topics.new(partitions=2), **{"kafka.write.semantic": semantic})
+    try:
+        run(session, f"INSERT INTO {target} (n) SELECT n FROM {source}")
+    finally:
+        fault.end()
+    count, distinct, _ = total(session, target)
+    assert distinct == MANY
+    assert count == MANY or semantic == "AT_LEAST_ONCE"
+
+
+def test_a_partition_that_is_added_is_not_read(topics: Topics, make_session: MakeSession) -> None:
+    """An answer has the partitions that the topic had when the statement began."""
+    topic = topics.new([{"n": n} for n in range(MANY)])
+
+    def add() -> None:
+        topics.admin.create_partitions({topic: kafka_python().admin.NewPartitions(total_count=3)})
+        with kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap) as producer:  # that knows the partition
+            producer.send(topic, b'{"n": 0}', partition=2).get(timeout=30)
+
+    fault = Fault(add)
+    session = make_session(fault)
+    name = create(session, topics, topic)
+    assert total(session, name) == ALL
+    fault.end()
+    assert total(session, name)[0] == MANY + 1
+
+
+def test_a_topic_that_is_created_again(topics: Topics, make_session: MakeSession) -> None:
+    """The offsets of the statement exist, and are those of other records. (With fewer records Spark waits for the others
+    for two minutes, before the same error.)"""
+    records = MANY + 1
+    topic = topics.new([{"n": n} for n in range(MANY)])
+
+    def again() -> None:
+        topics.admin.delete_topics([topic])
+        topics.admin.create_topics({topic: {"num_partitions": 1}}, wait_for_metadata=True)
+        with kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap) as producer:  # of the new topic
+            sent = [producer.send(topic, b'{"n": -1}', partition=0) for _ in range(records)]
+            for each in sent:
+                each.get(timeout=30)
+
+    session = make_session(Fault(lambda: None))
+    name = create(session, topics, topic)
+    session.on_plan = lambda _: again()
+    with pytest.raises(HiveDruidError, match=rf"topic '{topic}' was deleted and created again") as error:
+        total(session, name)
+    assert isinstance(error.value, KafkaError)
+    session.on_plan = None
+    assert total(session, name)[0] == records
