@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 
+collect_ignore_glob = ["q/*"]
+"""Scripts that require topics: `test_kafka_goldens.py` runs them."""
+
+
 @pytest.fixture
 def druid(cluster: Cluster) -> Iterator[DruidCluster]:
     """A client of the real Druid."""
