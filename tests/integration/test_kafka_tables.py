@@ -244,7 +244,7 @@ def test_the_topic_is_checked_when_a_table_is_created(
 def test_like_topic(session: Session, topics: Topics) -> None:
     """EXPLAIN prints the columns; the setting names the brokers."""
     topic = topics.new([{"Page": "a", "added": 1}, {"page": "b", "added": 2.5, "tags": ["x"]}], partitions=2)
-    topics.producer.send(topic, None, partition=0)
+    topics.producer.send(topic, None, key=b"k", partition=0)
     topics.producer.flush()
     create = f"CREATE EXTERNAL TABLE IF NOT EXISTS t LIKE TOPIC '{topic}'"
     with pytest.raises(SemanticError, match=r"Set Table property kafka\.bootstrap\.servers"):
