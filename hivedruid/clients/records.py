@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-LARGEST = 1 << 26
-"""Bytes of the largest record that the client sends; the broker's and the topic's limits apply as well."""
-
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -50,12 +47,13 @@ class Produce:
         import pyarrow as pa
 
         from hivedruid.clients.kafka import kafka_python
-        from hivedruid.clients.kafka_security import client_config
+        from hivedruid.clients.producer_config import producer_config
 
         count = 0
-        config = {**client_config(self.properties), "acks": "all", "linger_ms": 20, "max_request_size": LARGEST}
-        producer = kafka_python().KafkaProducer(bootstrap_servers=self.brokers, **config)
+        config = producer_config(self.properties)
+        producer: Any = None
         try:
+            producer = kafka_python().KafkaProducer(bootstrap_servers=self.brokers, **config)
             for batch in batches:
                 futures = [record.sent(producer, self.topic) for record in records_of(batch)]
                 producer.flush()
@@ -65,5 +63,6 @@ class Produce:
         except Exception as error:  # noqa: BLE001 - kafka-python raises AssertionError for an unknown partition
             raise RuntimeError(f"{self.failed}{self.topic}: {error}") from None
         finally:
-            producer.close()
+            if producer is not None:
+                producer.close()
         yield pa.RecordBatch.from_pydict({"sent": pa.array([count], pa.int64())})

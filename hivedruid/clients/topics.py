@@ -42,12 +42,14 @@ def check_same(table: Table, state: TopicState) -> None:
 
 
 def check_target(table: Table) -> None:
-    """Check that the topic that a table's producer writes to exists: a producer may create it. Raises KafkaError,
-    ConnectError."""
+    """Check a table's producer properties, and that its topic exists: a producer may create it. Raises KafkaError,
+    ConnectError, SemanticError."""
     from hivedruid.clients.kafka import Kafka
+    from hivedruid.clients.producer_config import producer_config
 
-    topic = table.properties["kafka.topic"]
-    with Kafka(table.properties["kafka.bootstrap.servers"], producer_properties(table.properties)) as kafka:
+    topic, given = table.properties["kafka.topic"], producer_properties(table.properties)
+    producer_config(given)
+    with Kafka(table.properties["kafka.bootstrap.servers"], given) as kafka:
         found = kafka.offsets([topic])[topic]
         if isinstance(found, KafkaError):
             raise found

@@ -11,7 +11,8 @@ from typing import Any
 from hivedruid.catalog.properties import producer_properties
 from hivedruid.clients.kafka import error_text, kafka_python
 from hivedruid.clients.kafka_security import client_config
-from hivedruid.clients.records import LARGEST, Record, records_of
+from hivedruid.clients.producer_config import producer_config
+from hivedruid.clients.records import Record, records_of
 from hivedruid.errors import ExecutionError, KafkaError
 
 TIMEOUT = 900.0
@@ -36,11 +37,12 @@ class Transaction:
         self.name = name
         self._topic = properties["kafka.topic"]
         self._servers = properties["kafka.bootstrap.servers"]
-        self._client = client_config(producer_properties(properties))
+        given = producer_properties(properties)
+        self._client = client_config(given)
         with self._errors():
             self._producer = kafka_python().KafkaProducer(
                 bootstrap_servers=self._servers, transactional_id=name, transaction_timeout_ms=int(TIMEOUT * 1000),
-                acks="all", linger_ms=20, max_request_size=LARGEST, **self._client,
+                **producer_config(given),
             )  # fmt: skip
             try:
                 self._producer.init_transactions()

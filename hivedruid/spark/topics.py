@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+POLL_PROPERTY, POLL_TIMEOUT = "hive.kafka.poll.timeout.ms", 120_000
+"""Hive's property, and the least milliseconds: Hive's default of 5,000 is too short for a broker that is busy."""
 MARK = "hivedruid: malformed record: "
 FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
@@ -63,6 +65,7 @@ def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[
         "startingOffsets": offsets({each.partition: each.start for each in scan.ranges}),
         "endingOffsets": offsets({each.partition: each.end for each in scan.ranges}),
         "failOnDataLoss": "true",
+        "kafkaConsumer.pollTimeoutMs": str(max(POLL_TIMEOUT, int(table.properties[POLL_PROPERTY]))),
     }
 
 

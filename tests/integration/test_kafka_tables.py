@@ -241,6 +241,16 @@ def test_the_topic_is_checked_when_a_table_is_created(
     assert len(notes) == 2
 
 
+def test_producer_properties(session: Session, topics: Topics, table: MakeTable) -> None:
+    name = table(topics.new(), "n bigint", kafka_producer_compression_type="gzip")
+    run(session, f"INSERT INTO {name} (n) VALUES (1), (2)")
+    assert values(session, f"SELECT n FROM {name} ORDER BY n") == [(1,), (2,)]
+    run(session, f"ALTER TABLE {name} SET TBLPROPERTIES ('kafka.producer.acks' = '0')")
+    with pytest.raises(SemanticError, match="acknowledged by all in-sync replicas"):
+        run(session, f"INSERT INTO {name} (n) VALUES (3)")
+    assert values(session, f"SELECT count(*) FROM {name}") == [(2,)]
+
+
 def test_like_topic(session: Session, topics: Topics) -> None:
     """EXPLAIN prints the columns; the setting names the brokers."""
     topic = topics.new([{"Page": "a", "added": 1}, {"page": "b", "added": 2.5, "tags": ["x"]}], partitions=2)
