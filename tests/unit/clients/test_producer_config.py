@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from kafka import KafkaProducer
 
+from hivedruid.clients.kafka import kafka_python
 from hivedruid.clients.producer_config import NUMBERS, producer_config
 from hivedruid.errors import SemanticError
 
@@ -18,7 +18,7 @@ def test_properties_become_options() -> None:
 
 
 def test_every_number_is_an_option_of_the_producer() -> None:
-    assert producer_config({key: "1" for key in NUMBERS}).keys() <= KafkaProducer.DEFAULT_CONFIG.keys()
+    assert producer_config(dict.fromkeys(NUMBERS, "1")).keys() <= kafka_python().KafkaProducer.DEFAULT_CONFIG.keys()
 
 
 @pytest.mark.parametrize(
