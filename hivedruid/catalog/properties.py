@@ -224,7 +224,7 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("hive.kafka.optimistic.commit", "bool", "false",
             "Accepted for compatibility.", _KAFKA),
         TableProperty("hive.kafka.ssl.", "text", None,
-            "Accepted for compatibility; TLS is configured by kafka.consumer.ssl.*.", _KAFKA),
+            "Stores and passwords for TLS in Hive; has no effect: set kafka.consumer.ssl.*.", _KAFKA),
         TableProperty("avro.serde.type", "enum", "none",
             "Bytes before Avro messages: confluent for a zero and a schema id in 4 bytes, skip for others.", _KAFKA,
             ("NONE", "CONFLUENT", "SKIP")),
