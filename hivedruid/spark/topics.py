@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 POLL_PROPERTY, POLL_TIMEOUT = "hive.kafka.poll.timeout.ms", 120_000
 """Hive's property, and the least milliseconds: Hive's default of 5,000 is too short for a broker that is busy."""
+TASK_RECORDS = 200_000
+"""The maximum number of offsets that one task of Spark reads: a partition with more is read by several at once."""
 MARK = "hivedruid: malformed record: "
 FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
@@ -65,6 +67,7 @@ def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[
         "startingOffsets": offsets({each.partition: each.start for each in scan.ranges}),
         "endingOffsets": offsets({each.partition: each.end for each in scan.ranges}),
         "failOnDataLoss": "true",
+        "maxRecordsPerPartition": str(TASK_RECORDS),
         "kafkaConsumer.pollTimeoutMs": str(max(POLL_TIMEOUT, int(table.properties[POLL_PROPERTY]))),
     }
 

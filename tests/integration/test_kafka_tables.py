@@ -185,6 +185,30 @@ def test_transactions(session: Session, topics: Topics, table: MakeTable) -> Non
         producer.close()
 
 
+def test_a_partition_that_several_tasks_read(
+    session: Session, topics: Topics, table: MakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each record once, also where tasks begin or end at offsets without a record."""
+    monkeypatch.setattr("hivedruid.spark.topics.TASK_RECORDS", 3)
+    topic, expected = topics.new(partitions=2), []
+    producer = kafka_python().KafkaProducer(bootstrap_servers=topics.bootstrap, transactional_id=topic)
+    try:
+        producer.init_transactions()
+        for number in range(30):
+            producer.begin_transaction()
+            producer.send(topic, f'{{"n": {number}}}'.encode(), partition=number % 7 == 0)
+            producer.flush()
+            if number % 3:
+                producer.commit_transaction()
+                expected.append((number,))
+            else:
+                producer.abort_transaction()
+    finally:
+        producer.close()
+    name = table(topic, "n bigint")
+    assert values(session, f"SELECT n FROM {name} ORDER BY n") == expected
+
+
 def test_expired_records_and_empty_topics(session: Session, topics: Topics, table: MakeTable) -> None:
     topic, place = topics.new([{"n": n} for n in range(6)], partitions=2), kafka_python().TopicPartition
     topics.admin.delete_records({place(topic, 0): 2, place(topic, 1): 3})
