@@ -15,6 +15,7 @@ from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaErro
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
+    from hivedruid.ingestion.model import TopicOffsets
 
 SETTING = "hivedruid.kafka.check"
 WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
@@ -41,22 +42,23 @@ def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion | 
 
 
 def check_topic(action: CheckTopic, services: Services) -> None:
-    """Note if Kafka does not respond. Raises KafkaError if the topic does not exist and the mode is REFUSE."""
-    from hivedruid.clients.kafka import Kafka
+    """Note if Kafka does not tell. Raises KafkaError if the topic does not exist and the mode is REFUSE."""
+    from hivedruid.clients.kafka import Kafka, NoTopicError
 
     properties = action.table.properties
     topic = properties["kafka.topic"]
+    found: TopicOffsets | ConnectError | KafkaError
     try:
         with Kafka(properties["kafka.bootstrap.servers"], consumer_properties(properties)) as kafka:
             found = kafka.offsets([topic])[topic]
-    except ConnectError as error:
-        services.note(f"the topic of {action.table.full_name} was not checked: {error.message}")
-        return
-    if not isinstance(found, KafkaError):
-        return
-    if action.mode == "REFUSE":
-        raise KafkaError(found.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN")
-    services.note(found.message)
+    except (ConnectError, KafkaError) as error:
+        found = error
+    if isinstance(found, NoTopicError):
+        if action.mode == "REFUSE":
+            raise KafkaError(found.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN")
+        services.note(found.message)
+    elif isinstance(found, ConnectError | KafkaError):
+        services.note(f"the topic of {action.table.full_name} was not checked: {found.message}")
 
 
 def check(action: CheckIngestion, services: Services) -> None:
