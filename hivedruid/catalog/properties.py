@@ -289,12 +289,12 @@ def consumer_properties(properties: Mapping[str, str]) -> dict[str, str]:
 def producer_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties of a Kafka table's producer, without the prefix; the security is the consumer's if it has none."""
     own = _below(("kafka.producer.",), properties)
-    if any(map(_is_security, own)):
+    if any(map(is_security, own)):
         return own
-    return {**{key: value for key, value in consumer_properties(properties).items() if _is_security(key)}, **own}
+    return {**{key: value for key, value in consumer_properties(properties).items() if is_security(key)}, **own}
 
 
-def _is_security(key: str) -> bool:
+def is_security(key: str) -> bool:
     return key.startswith(("security.", "sasl.", "ssl."))
 
 

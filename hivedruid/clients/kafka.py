@@ -74,9 +74,7 @@ class Kafka:
 
     def details(self, topic: str) -> TopicDetails:
         """The offsets, sizes and configuration of a topic. Raises KafkaError if it does not exist."""
-        offsets = self.offsets([topic])[topic]
-        if isinstance(offsets, KafkaError):
-            raise offsets
+        offsets = self.offsets_of(topic)
         with self._asking() as admin:
             (found,) = admin.describe_topics([topic])
             replicas = max(len(each["replica_nodes"]) for each in found["partitions"])
@@ -133,16 +131,21 @@ class Kafka:
                     found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {error_text(error)}")
             return found
 
+    def offsets_of(self, topic: str) -> TopicOffsets:
+        """The offsets of all partitions of one topic. Raises NoTopicError if it does not exist, KafkaError if it may
+        not be read."""
+        found = self.offsets([topic])[topic]
+        if isinstance(found, KafkaError):
+            raise found
+        return found
+
     def offsets_at(self, topic: str, millis: int) -> Offsets:
         """Per partition the offset of the first record at or after that time (ms since 1970); the latest if there is
         none.
 
         Raises KafkaError if the topic does not exist.
         """
-        bounds = self.offsets([topic])[topic]
-        if isinstance(bounds, KafkaError):
-            raise bounds
-        return self.offsets_within(bounds, millis)
+        return self.offsets_within(self.offsets_of(topic), millis)
 
     def offsets_within(self, bounds: TopicOffsets, millis: int) -> Offsets:
         """The same, with the end offsets that are already known, in one request."""

@@ -125,9 +125,7 @@ def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOf
     if feed.is_pattern:
         return None, None
     with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
-        found = kafka.offsets([feed.topic])[feed.topic]
-        if isinstance(found, KafkaError):
-            raise found
+        found = kafka.offsets_of(feed.topic)
         return found, None if moment is None else kafka.offsets_at(feed.topic, moment)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hivedruid.catalog.properties import is_security
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import SemanticError
 
@@ -23,7 +24,7 @@ COMPRESSIONS = ("none", "gzip")
 def producer_config(properties: Mapping[str, str]) -> dict[str, Any]:
     """The options; every record is acknowledged by all in-sync replicas. Raises SemanticError for a property that has
     no effect here, or would weaken that guarantee, and KafkaError for invalid security properties."""
-    given = {key: value for key, value in properties.items() if not key.startswith(("security.", "sasl.", "ssl."))}
+    given = {key: value for key, value in properties.items() if not is_security(key)}
     options = dict(_option(key, value) for key, value in given.items() if key not in ("acks", "enable.idempotence"))
     if given.get("acks", "all").lower() not in ("all", "-1") or given.get("enable.idempotence", "true") != "true":
         raise SemanticError(

@@ -19,9 +19,7 @@ def sample(brokers: str, topic: str, properties: Mapping[str, str]) -> tuple[byt
     """The values of the newest committed records of each partition, without tombstones; about the same number of each
     partition, oldest first. Raises KafkaError, ConnectError."""
     with Kafka(brokers, properties) as kafka:
-        found = kafka.offsets([topic])[topic]
-    if isinstance(found, KafkaError):
-        raise found
+        found = kafka.offsets_of(topic)
     share = max(1, MOST // max(1, len(found.latest)))
     python = kafka_python()
     starts = {

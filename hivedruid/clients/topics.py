@@ -21,9 +21,7 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
     topic = table.properties["kafka.topic"]
     with Kafka(table.properties["kafka.bootstrap.servers"], consumer_properties(table.properties)) as kafka:
         topic_id = kafka.topic_id(topic)
-        found = kafka.offsets([topic])[topic]
-        if isinstance(found, KafkaError):
-            raise found
+        found = kafka.offsets_of(topic)
         # The end is fixed before the starts: a time that is later than all these records then starts at or after it.
         starts = {moment: kafka.offsets_within(found, moment) for moment in moments}
     return TopicState(topic, found.earliest, found.latest, starts, topic_id)
@@ -50,6 +48,4 @@ def check_target(table: Table) -> None:
     topic, given = table.properties["kafka.topic"], producer_properties(table.properties)
     producer_config(given)
     with Kafka(table.properties["kafka.bootstrap.servers"], given) as kafka:
-        found = kafka.offsets([topic])[topic]
-        if isinstance(found, KafkaError):
-            raise found
+        kafka.offsets_of(topic)

@@ -14,7 +14,6 @@ from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.property_checks import validate
-from hivedruid.tables.topic_columns import like_topic
 
 
 def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Column, ...] | None = None) -> Table | None:
@@ -32,6 +31,8 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
         table = _like(statement, statement.like, database, snapshot)
     else:
         if statement.topic_span is not None:
+            from hivedruid.tables.topic_columns import like_topic
+
             statement = like_topic(statement, snapshot.sample, snapshot.settings)
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):

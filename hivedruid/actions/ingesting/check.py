@@ -15,7 +15,6 @@ from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaErro
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
-    from hivedruid.ingestion.model import TopicOffsets
 
 SETTING = "hivedruid.kafka.check"
 WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
@@ -46,19 +45,15 @@ def check_topic(action: CheckTopic, services: Services) -> None:
     from hivedruid.clients.kafka import Kafka, NoTopicError
 
     properties = action.table.properties
-    topic = properties["kafka.topic"]
-    found: TopicOffsets | ConnectError | KafkaError
     try:
         with Kafka(properties["kafka.bootstrap.servers"], consumer_properties(properties)) as kafka:
-            found = kafka.offsets([topic])[topic]
-    except (ConnectError, KafkaError) as error:
-        found = error
-    if isinstance(found, NoTopicError):
+            kafka.offsets_of(properties["kafka.topic"])
+    except NoTopicError as error:
         if action.mode == "REFUSE":
-            raise KafkaError(found.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN")
-        services.note(found.message)
-    elif isinstance(found, ConnectError | KafkaError):
-        services.note(f"the topic of {action.table.full_name} was not checked: {found.message}")
+            raise KafkaError(error.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN") from None
+        services.note(error.message)
+    except (ConnectError, KafkaError) as error:
+        services.note(f"the topic of {action.table.full_name} was not checked: {error.message}")
 
 
 def check(action: CheckIngestion, services: Services) -> None:

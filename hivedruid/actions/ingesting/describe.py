@@ -69,9 +69,9 @@ def _status(table: Table, known: IngestionFacts) -> list[str]:
     if waiting:
         lines.append(f"waitingTasks={_listed(waiting)}")
     if status.latest_offsets:
-        lines.append(f"latestOffsets={_offsets(status.latest_offsets)}")
+        lines.append(f"latestOffsets={offsets_text(status.latest_offsets)}")
     if status.lag:
-        lines.append(f"minimumLag={_offsets(status.lag)}")
+        lines.append(f"minimumLag={offsets_text(status.lag)}")
     if status.total_lag is not None and status.latest_offsets:
         lines.append(f"aggregateLag={status.total_lag}")
     if status.offsets_updated:
@@ -84,5 +84,5 @@ def _listed(names: list[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
-def _offsets(offsets: Mapping[int, int]) -> str:
+def offsets_text(offsets: Mapping[int, int]) -> str:
     return "{" + ", ".join(f"{partition}={offset}" for partition, offset in sorted(offsets.items())) + "}"

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.facts import Facts
+from hivedruid.actions.ingesting.describe import offsets_text
 from hivedruid.actions.utility.show import matches
 from hivedruid.actions.watching.model import ListTopics
 from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, INT, STRING
 from hivedruid.errors import ConnectError, KafkaError, SemanticError
-from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
+from hivedruid.ingestion.model import TopicDetails, TopicOffsets
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.utility import DescribeTable
 from hivedruid.results import Result, ResultColumn
@@ -116,14 +117,10 @@ def _lines(topic: TopicDetails | str) -> list[str]:
         f"Kafka Storage Handler Runtime Status for {offsets.topic}",
         f"partitions={len(offsets.latest)}",
         f"replicas={topic.replicas}",
-        f"earliestOffsets={_by_partition(offsets.earliest)}",
-        f"latestOffsets={_by_partition(offsets.latest)}",
+        f"earliestOffsets={offsets_text(offsets.earliest)}",
+        f"latestOffsets={offsets_text(offsets.latest)}",
         f"records={offsets.records}",
     ]
     if sizes:
-        lines += [f"partitionBytes={_by_partition(sizes)}", f"bytes={sum(sizes.values())}"]
+        lines += [f"partitionBytes={offsets_text(sizes)}", f"bytes={sum(sizes.values())}"]
     return [*lines, *(f"{name}={topic.configuration[name]}" for name in SHOWN if name in topic.configuration)]
-
-
-def _by_partition(values: Offsets) -> str:
-    return "{" + ", ".join(f"{partition}={value}" for partition, value in sorted(values.items())) + "}"
