@@ -111,6 +111,10 @@ class SparkError(ExecutionError):
     pass
 
 
+class CommitConflictError(ExecutionError):
+    """Another writer has changed a managed table since a batch began: nothing was written."""
+
+
 class KafkaError(ExecutionError):
     pass
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from hivedruid import notices
@@ -21,8 +22,10 @@ def private_folder(folder: Path) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Create an empty private file if it does not exist."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    """Create an empty private file if it does not exist. One that exists is not opened: closing it would end the locks
+    that SQLite holds on it in this process (https://sqlite.org/howtocorrupt.html, 2.2)."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def private_home(home: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from hivedruid.private import private_folder
+from hivedruid.processes import is_running
 
 
 def fresh_folder(parent: Path) -> Path:
@@ -19,7 +20,7 @@ def fresh_folder(parent: Path) -> Path:
     if parent.is_dir():
         for folder in parent.iterdir():
             owner = folder.name.partition("-")[0]
-            if owner.isdigit() and not _runs(int(owner)):
+            if owner.isdigit() and not is_running(int(owner)):
                 shutil.rmtree(folder, ignore_errors=True)
     return parent / f"{os.getpid()}-{uuid4().hex}"
 
@@ -34,13 +35,3 @@ def private_scratch(home: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -171,6 +171,30 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX segments_by_path ON segments (path, used)",
         "CREATE INDEX segments_unused ON segments (path) WHERE used = 0",
     ),
+    (
+        """
+        CREATE TABLE streams (
+            stream_id TEXT PRIMARY KEY,
+            database TEXT NOT NULL REFERENCES databases (name),
+            name TEXT NOT NULL,
+            definition TEXT NOT NULL,          -- the Stream as JSON
+            desired TEXT NOT NULL,             -- running, paused or stopped
+            position TEXT NOT NULL,            -- of the last batch that is known to be committed, as JSON
+            skipped TEXT NOT NULL,             -- offsets after it that gave no rows, as JSON
+            attempt INTEGER NOT NULL,          -- the batch whose commit was begun; 0 for none
+            status TEXT NOT NULL,              -- what the manager reports, as JSON
+            manager TEXT NOT NULL DEFAULT '',  -- the process that runs the stream
+            beat REAL NOT NULL DEFAULT 0,      -- when it reported last, in seconds since 1970
+            UNIQUE (database, name)
+        )
+        """,
+    ),
+    (
+        # the positions of the checkpoints, as a JSON list
+        "ALTER TABLE streams ADD COLUMN checkpoints TEXT NOT NULL DEFAULT '[]'",
+        # the version of the definition that the manager runs
+        "ALTER TABLE streams ADD COLUMN followed INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -19,8 +19,10 @@ Use = Literal[
     "analyze",
     "compact",
     "drop",
+    "execute",
     "insert",
     "list offsets",
+    "list segments",
     "list tasks",
     "materialize",
     "overwrite",
@@ -55,6 +57,12 @@ _NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no task
 _NO_OFFSETS = Refusal(
     SemanticError, "{table} is {noun}: it has no offsets", "SHOW INGESTIONS shows how far the tables that ingest are"
 )
+_NO_SNAPSHOTS = Refusal(
+    UnsupportedError, "{table} is {noun}: it has no snapshots", "ALTER TABLE … EXECUTE is for managed tables"
+)
+_RETAINED = "Kafka retains records according to the configuration of the topic"
+_EXTERNAL = "hivedruid does not rewrite the files of an external table"
+_UNDERLYING = "name the underlying table"
 
 
 def _no_segments(hint: str) -> Refusal:
@@ -62,7 +70,12 @@ def _no_segments(hint: str) -> Refusal:
 
 
 KINDS: Mapping[TableKind, Kind] = {
-    "druid": Kind("a Druid table", frozenset({"data source"}), {"list offsets": _NO_OFFSETS}, DRUID_STORAGE_HANDLER),
+    "druid": Kind(
+        "a Druid table",
+        frozenset({"data source"}),
+        {"execute": _NO_SNAPSHOTS, "list offsets": _NO_OFFSETS},
+        DRUID_STORAGE_HANDLER,
+    ),
     "kafka": Kind(
         "a Kafka table",
         frozenset({"topic"}),
@@ -72,7 +85,9 @@ KINDS: Mapping[TableKind, Kind] = {
                 "{table} is a Kafka topic: it has no fixed set of rows",
                 "ANALYZE the table that ingests it",
             ),
-            "compact": _no_segments("Kafka retains records according to the configuration of the topic"),
+            "compact": _no_segments(_RETAINED),
+            "execute": _NO_SNAPSHOTS,
+            "list segments": _no_segments(_RETAINED),
             "list tasks": _NO_TASKS,
             "materialize": Refusal(
                 UnsupportedError,
@@ -90,8 +105,10 @@ KINDS: Mapping[TableKind, Kind] = {
         "an external table of files",
         frozenset({"folder"}),
         {
-            "compact": _no_segments("hivedruid does not rewrite the files of an external table"),
+            "compact": _no_segments(_EXTERNAL),
+            "execute": _NO_SNAPSHOTS,
             "list offsets": _NO_OFFSETS,
+            "list segments": _no_segments(_EXTERNAL),
             "list tasks": _NO_TASKS,
         },
     ),
@@ -99,8 +116,8 @@ KINDS: Mapping[TableKind, Kind] = {
         "a managed table",
         frozenset({"folder", "snapshots"}),
         {
-            "compact": _no_segments("to rewrite its files, use INSERT OVERWRITE TABLE {table} SELECT * FROM {table}"),
             "list offsets": _NO_OFFSETS,
+            "list segments": _no_segments("EXPLAIN ALTER TABLE {table} COMPACT 'minor' shows its files"),
             "list tasks": _NO_TASKS,
         },
     ),
@@ -112,12 +129,14 @@ KINDS: Mapping[TableKind, Kind] = {
             "analyze": Refusal(
                 SemanticError, "{table} is a view and has no rows of its own", "ANALYZE the tables that it reads"
             ),
-            "compact": _no_segments("name the underlying table"),
+            "compact": _no_segments(_UNDERLYING),
             "drop": Refusal(SemanticError, "Cannot drop a view with DROP TABLE", "use DROP VIEW"),
+            "execute": _NO_SNAPSHOTS,
             "insert": Refusal(
                 UnsupportedError, "cannot insert into {noun}, {table}", "insert into the underlying table"
             ),
             "list offsets": _NO_OFFSETS,
+            "list segments": _no_segments(_UNDERLYING),
             "list tasks": _NO_TASKS,
             "truncate": Refusal(SemanticError, "Cannot truncate a view {table}", "truncate the underlying table"),
         },

@@ -17,6 +17,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from hivedruid.errors import ExecutionError
+from hivedruid.iceberg.files import TableFiles, read_files
+from hivedruid.iceberg.history import TableHistory, read_history
 from hivedruid.iceberg.metadata import TableState, local_path, read
 from hivedruid.private import private_file, private_folder, private_home
 from hivedruid.sqlite_waits import connect
@@ -132,6 +134,18 @@ def state(home: Path, table_id: str) -> TableState | None:
     """
     metadata = current_metadata(home, table_id)
     return read(metadata) if metadata is not None else None
+
+
+def files(home: Path, table_id: str) -> TableFiles:
+    """The files of a table at its current commit. Raises OSError and ValueError if they cannot be read."""
+    metadata = current_metadata(home, table_id)
+    return read_files(metadata) if metadata is not None else TableFiles()
+
+
+def history(home: Path, table_id: str) -> TableHistory | None:
+    """The snapshots of a table; None if nothing has been written to it. Raises OSError and ValueError as `state`."""
+    metadata = current_metadata(home, table_id)
+    return read_history(metadata) if metadata is not None else None
 
 
 def hadoop_metadata(table_folder: Path) -> Path | None:

@@ -39,14 +39,29 @@ def local_path(location: str) -> Path:
 
 def read(path: Path) -> TableState:
     """The state that a metadata file describes. Raises OSError and ValueError if it cannot be read."""
+    table = document(path)
+    try:
+        current = table.get("current-snapshot-id")
+        summaries = [s["summary"] for s in table.get("snapshots") or () if s["snapshot-id"] == current]
+        return of_snapshot(path.name, current, summaries[0] if summaries else {})
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise _damaged(path, error) from error
+
+
+def document(path: Path) -> dict[str, Any]:
+    """A metadata file. Raises OSError and ValueError if it cannot be read."""
     data = path.read_bytes()
     try:
-        document = json.loads(gzip.decompress(data) if ".gz" in path.name else data)
-        current = document.get("current-snapshot-id")
-        summaries = [s["summary"] for s in document.get("snapshots") or () if s["snapshot-id"] == current]
-        return of_snapshot(path.name, current, summaries[0] if summaries else {})
-    except (ValueError, TypeError, LookupError, AttributeError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path.name} is not the metadata of an Iceberg table: {error}") from error
+        found = json.loads(gzip.decompress(data) if ".gz" in path.name else data)
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise _damaged(path, error) from error
+    if not isinstance(found, dict):
+        raise _damaged(path, "not an object")
+    return found
+
+
+def _damaged(path: Path, why: object) -> ValueError:
+    return ValueError(f"{path.name} is not the metadata of an Iceberg table: {why}")
 
 
 def of_snapshot(metadata: str, snapshot: int | None, summary: Mapping[str, Any]) -> TableState:

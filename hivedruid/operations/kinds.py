@@ -8,11 +8,12 @@ from hivedruid.operations.changes import IngestionJob
 from hivedruid.operations.compactions import CompactionJob
 from hivedruid.operations.loads import LoadJob, ViewJob
 from hivedruid.operations.operation import Operation
+from hivedruid.operations.rewrites import RewriteJob
 from hivedruid.operations.topics import TopicJob
 from hivedruid.operations.views import ManagedViewJob
 
 KINDS: Mapping[str, type[Operation]] = {
-    kind.kind: kind for kind in (LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, TopicJob)
+    kind.kind: kind for kind in (LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, RewriteJob, TopicJob)
 }
 """By the name that the catalog stores."""
 STATES: tuple[str, ...] = tuple(dict.fromkeys(state for kind in KINDS.values() for state in kind.transitions))

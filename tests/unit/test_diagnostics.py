@@ -53,6 +53,7 @@ CODES = {
     errors.SegmentReadError: FAILED,
     errors.SparkError: FAILED,
     errors.KafkaError: FAILED,
+    errors.CommitConflictError: FAILED,
     errors.ConnectError: UNREACHABLE,
 }
 

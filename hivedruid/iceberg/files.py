@@ -1,0 +1,89 @@
+"""The files of an Iceberg table at its current snapshot, read from its manifests without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hivedruid.iceberg.avro import records
+from hivedruid.iceberg.metadata import document, local_path
+
+_DELETED = 2
+"""The status of a manifest entry whose file is not in the table any more."""
+_DATA = 0
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file of rows, or of deletes. `partition` are its values by name of partition field, `spec` is the id of the
+    partition spec that it was written with. `lower` and `upper` are the bounds of columns by field id, in Iceberg's
+    binary form, `size` is in bytes; `values` and `nulls` count values.
+    """
+
+    path: str
+    rows: int
+    size: int
+    spec: int = 0
+    partition: tuple[tuple[str, Any], ...] = ()
+    lower: Mapping[int, bytes] = field(default_factory=dict, hash=False)
+    upper: Mapping[int, bytes] = field(default_factory=dict, hash=False)
+    values: Mapping[int, int] = field(default_factory=dict, hash=False)
+    nulls: Mapping[int, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def group(self) -> tuple[int, tuple[tuple[str, Any], ...]]:
+        """Files of one group can be rewritten into one file."""
+        return self.spec, self.partition
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """The files of a table: those with rows, and those with deletes that readers apply to them."""
+
+    data: tuple[TableFile, ...] = ()
+    deletes: tuple[TableFile, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Of the rows, in bytes."""
+        return sum(file.size for file in self.data)
+
+
+def read_files(metadata: Path) -> TableFiles:
+    """The files of the current snapshot of a metadata file. Raises OSError and ValueError if they cannot be read."""
+    table = document(metadata)
+    current = table.get("current-snapshot-id")
+    lists = [s["manifest-list"] for s in table.get("snapshots") or () if s["snapshot-id"] == current]
+    data: list[TableFile] = []
+    deletes: list[TableFile] = []
+    try:
+        for manifest in records(local_path(lists[0]).read_bytes()) if lists else ():
+            for content, file in _files(manifest):
+                (data if content == _DATA else deletes).append(file)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"{metadata.name} refers to manifests that cannot be read: {error!r}") from error
+    return TableFiles(tuple(data), tuple(deletes))
+
+
+def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[int, TableFile]]:
+    """The content (rows or deletes) and the file of each entry."""
+    for entry in records(local_path(manifest["manifest_path"]).read_bytes()):
+        if entry["status"] != _DELETED:
+            file = entry["data_file"]
+            yield (
+                file.get("content") or _DATA,
+                TableFile(
+                    file["file_path"], file["record_count"], file["file_size_in_bytes"],
+                    manifest["partition_spec_id"], tuple((file.get("partition") or {}).items()),
+                    *(_by_field(file.get(name)) for name in _METRICS),
+                ),
+            )  # fmt: skip
+
+
+_METRICS = ("lower_bounds", "upper_bounds", "value_counts", "null_value_counts")
+
+
+def _by_field(entries: list[Mapping[str, Any]] | None) -> dict[int, Any]:
+    return {entry["key"]: entry["value"] for entry in entries or ()}
