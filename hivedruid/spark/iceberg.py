@@ -13,6 +13,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
 from hivedruid.iceberg.metadata import TableState, of_snapshot
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
@@ -113,7 +114,7 @@ class IcebergTables:
     def make(self, spark: SparkSession, table: Table) -> None:
         """Create the Iceberg table if it does not exist, or add the columns that ALTER TABLE has added since."""
         name = iceberg_name(table)
-        columns = {column.name: f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns}
+        columns = ", ".join(f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns)
         data_format = "parquet" if table.format == "parquet" else "orc"
         if not self.in_home:
             spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
@@ -126,13 +127,17 @@ class IcebergTables:
                 "write.metadata.previous-versions-max": f"{FORMER_METADATA}",
             }
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-        spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(columns.values())}) USING iceberg TBLPROPERTIES ({pairs})"
-        )
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg TBLPROPERTIES ({pairs})")
+        self.add_columns(spark, table)
+
+    def add_columns(self, spark: SparkSession, table: Table) -> None:
+        """Add the columns that ALTER TABLE has added since the table was last written."""
+        name = iceberg_name(table)
         present = {column.lower() for column in spark.table(name).columns}
-        missing = [column for key, column in columns.items() if key not in present]
+        missing = [column for column in table.columns if column.name not in present]
         if missing:
-            spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")
+            added = ", ".join(f"{identifier(column.name)} {spark_type(column.type)}" for column in missing)
+            spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({added})")
 
     def drop_from_home(self, table: Table) -> None:
         """Delete a table of the home's own catalog. Its folder is deleted first: until its catalog entry is deleted,
@@ -165,6 +170,21 @@ def state(spark: SparkSession, table: Table) -> TableState:
         return of_snapshot(metadata, None, {})
     rows = spark.sql(f"SELECT summary FROM {name}.snapshots WHERE snapshot_id = {snapshot}").collect()
     return of_snapshot(metadata, snapshot, rows[0].summary if rows else {})
+
+
+def history(spark: SparkSession, table: Table) -> TableHistory:
+    """The snapshots of a table as Spark reads them from its catalog. Each of the two queries reads the metadata: the
+    references come first, since a commit between the two would otherwise have a reference and no snapshot."""
+    name = iceberg_name(table)
+    refs = {row.name: row.snapshot_id for row in spark.sql(f"SELECT name, snapshot_id FROM {name}.refs").collect()}
+    rows = spark.sql(
+        f"SELECT snapshot_id, parent_id, unix_millis(committed_at) AS at, operation, summary FROM {name}.snapshots"
+    ).collect()
+    snapshots = {
+        row.snapshot_id: Snapshot(row.snapshot_id, row.parent_id, row.at, {**row.summary, "operation": row.operation})
+        for row in rows
+    }
+    return TableHistory(refs.get(MAIN), snapshots, refs)
 
 
 def drop(spark: SparkSession, table: Table) -> None:

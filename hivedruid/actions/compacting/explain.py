@@ -7,17 +7,22 @@ from typing import Any, assert_never
 from hivedruid.actions.compacting.build import MERGED_HERE, NOT_HERE
 from hivedruid.actions.compacting.model import (
     CancelCompaction,
+    CompactFiles,
     CompactingAction,
     CompactSegments,
     ConfigureCompaction,
+    ForgetRewrite,
     ListCompactions,
     ListSegments,
     ResumeCompaction,
+    ResumeRewrite,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
 from hivedruid.druid import compaction as specs
+from hivedruid.iceberg.compaction import MAJOR, MINOR
 from hivedruid.operations.compactions import CompactionJob
+from hivedruid.operations.rewrites import RewriteJob
 
 
 def _describe(action: Action) -> tuple[str, Fields]:
@@ -25,6 +30,12 @@ def _describe(action: Action) -> tuple[str, Fields]:
     match action:
         case CompactSegments():
             return "Compact Table Operator", _compact_fields(action)
+        case CompactFiles():
+            return "Compact Files Operator", _files_fields(action)
+        case ResumeRewrite():
+            return "Resume Job Operator", _job_fields(action.job, "the files are rewritten again")
+        case ForgetRewrite():
+            return "Cancel Job Operator", _job_fields(action.job, "its record is closed; no row was changed")
         case ResumeCompaction():
             return "Resume Job Operator", _job_fields(action.job, "its tasks are awaited")
         case CancelCompaction():
@@ -50,7 +61,20 @@ def _compact_fields(action: CompactSegments) -> list[tuple[str, Any]]:
     return [*fields, ("wait", action.wait), ("requests", requests), ("task", action.task)]
 
 
-def _job_fields(job: CompactionJob, effect: str) -> list[tuple[str, Any]]:
+def _files_fields(action: CompactFiles) -> list[tuple[str, Any]]:
+    fields: list[tuple[str, Any]] = [("name", action.table.full_name), ("type", action.type)]
+    if action.files is not None:
+        chosen = sum(file.size for file in action.chosen)
+        fields += [
+            ("files", f"{len(action.files.data)} ({action.files.size} bytes)"),
+            ("delete files", len(action.files.deletes) or None),
+            ("files to rewrite", f"{len(action.chosen)} ({chosen} bytes)"),
+        ]
+    procedures = MAJOR if action.type == "major" else MINOR
+    return [*fields, ("target size", f"{action.target} bytes"), ("procedures", list(procedures))]
+
+
+def _job_fields(job: CompactionJob | RewriteJob, effect: str) -> list[tuple[str, Any]]:
     return [("job", job.id), ("table", job.full_name), ("state", job.state), ("effect", effect)]
 
 

@@ -8,7 +8,10 @@ from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import Json
 from hivedruid.engine.capabilities import Compaction, Merging, SegmentLists
+from hivedruid.iceberg.compaction import CompactionType
+from hivedruid.iceberg.files import TableFile, TableFiles
 from hivedruid.operations.compactions import CompactionJob
+from hivedruid.operations.rewrites import RewriteJob
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,33 @@ class CompactSegments(Action):
     @property
     def capabilities(self) -> tuple[type, ...]:
         return (Merging,) if self.task is None else (Compaction,)
+
+
+@dataclass(frozen=True)
+class CompactFiles(Action):
+    """Rewrite files of a managed table into files of `target` bytes. `files` are all of its files and `chosen` those to
+    be rewritten, None if they are not known without Spark.
+    """
+
+    table: Table
+    type: CompactionType
+    target: int
+    files: TableFiles | None = None
+    chosen: tuple[TableFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResumeRewrite(Action):
+    """Run an interrupted COMPACT of a managed table again."""
+
+    job: RewriteJob
+
+
+@dataclass(frozen=True)
+class ForgetRewrite(Action):
+    """Mark an interrupted COMPACT of a managed table as cancelled."""
+
+    job: RewriteJob
 
 
 @dataclass(frozen=True)
@@ -79,5 +109,13 @@ class CancelCompaction(Action):
 
 
 CompactingAction = (
-    CompactSegments | ResumeCompaction | CancelCompaction | ConfigureCompaction | ListCompactions | ListSegments
+    CompactSegments
+    | CompactFiles
+    | ResumeRewrite
+    | ForgetRewrite
+    | ResumeCompaction
+    | CancelCompaction
+    | ConfigureCompaction
+    | ListCompactions
+    | ListSegments
 )

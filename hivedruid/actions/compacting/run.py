@@ -7,15 +7,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 from uuid import uuid4
 
+from hivedruid.actions.compacting import rewrites
 from hivedruid.actions.compacting.build import NOT_HERE
 from hivedruid.actions.compacting.model import (
     CancelCompaction,
+    CompactFiles,
     CompactingAction,
     CompactSegments,
     ConfigureCompaction,
+    ForgetRewrite,
     ListCompactions,
     ListSegments,
     ResumeCompaction,
+    ResumeRewrite,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
@@ -64,6 +68,15 @@ def run(action: Action, services: Services) -> Result | None:
             return _segments(action, services)
         case CompactSegments():
             return _compact(action, services)
+        case CompactFiles():
+            rewrites.compact(action, services)
+            return None
+        case ResumeRewrite():
+            rewrites.resume(action, services)
+            return None
+        case ForgetRewrite():
+            rewrites.forget(action, services)
+            return None
         case ResumeCompaction():
             _resume(action, services)
             return None
@@ -192,8 +205,13 @@ def _cancel(action: CancelCompaction, services: Services) -> None:
 
 
 def _compactions(action: ListCompactions, services: Services) -> Result:
-    if not action.is_possible:
-        return Result(COMPACTION_COLUMNS)
+    rows = [*_in_druid(action, services), *rewrites.rows(action.table, services)]
+    return Result(COMPACTION_COLUMNS, rows_in_zone(rows, services.zone()))
+
+
+def _in_druid(action: ListCompactions, services: Services) -> Iterator[o.Row]:
+    if not action.is_possible or (action.table is not None and not action.table.has_data_source):
+        return iter(())
     engine = services.engine(Compaction)
     names = table_names(services.catalog)
     source = None
@@ -201,8 +219,7 @@ def _compactions(action: ListCompactions, services: Services) -> Result:
         source = action.table.data_source
         names[source] = action.table.full_name
     watched = [one for one in engine.automatic_compactions() if source in (None, one.data_source)]
-    rows = compaction_rows(watched, engine.compaction_tasks(source), names, datetime.now(UTC))
-    return Result(COMPACTION_COLUMNS, rows_in_zone(rows, services.zone()))
+    return compaction_rows(watched, engine.compaction_tasks(source), names, datetime.now(UTC))
 
 
 def compaction_rows(

@@ -1,17 +1,19 @@
-"""Statements about the segments of tables: hivedruid's own statements, and Hive's COMPACT."""
+"""Statements about the segments and files of tables: hivedruid's own statements, and Hive's COMPACT."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 
 
 @dataclass(frozen=True)
 class CompactTable(Statement):
-    """ALTER TABLE table COMPACT 'major' [AND WAIT]; `kind` is in lower case, and checked later."""
+    """ALTER TABLE table COMPACT 'type' [AND WAIT]; `kind` is in lower case, and checked later."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"files"})
     name: TableName
     kind: str
     wait: bool = False

@@ -92,7 +92,7 @@ def test_the_embedded_store_merges_without_tasks(embedded: Session, notes: list[
         ("ALTER TABLE t COMPACT 'minor'", UnsupportedError, "COMPACT 'minor' is not supported: a Druid table has no delta", "'minor'"),
         ("ALTER TABLE t COMPACT 'rebalance'", UnsupportedError, "balances segments across historicals automatically", "'rebalance'"),
         ("ALTER TABLE t COMPACT 'mayor'", SemanticError, "'mayor' is not a valid compaction type", "'mayor'"),
-        ("ALTER TABLE h COMPACT 'major'", UnsupportedError, "default.h is a managed table: it has no segments", "h"),
+        ("SHOW SEGMENTS FOR h", UnsupportedError, "default.h is a managed table: it has no segments", "h"),
         ("ALTER TABLE f COMPACT 'major'", UnsupportedError, "default.f is an external table of files", "f"),
         ("SHOW SEGMENTS FOR v", UnsupportedError, "default.v is a view: it has no segments", "v"),
         ("SHOW COMPACTIONS FOR nowhere", SemanticError, "Table not found nowhere", "nowhere"),

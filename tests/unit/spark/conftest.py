@@ -98,7 +98,7 @@ class Home:
 
     def unfinished(self) -> list[str]:
         """The jobs of the home's session that have not been cancelled."""
-        return session._clients[self.path].spark.interruptAll()
+        return session._clients[self.path, ""].spark.interruptAll()
 
     def write(self, sql: str, table: Table, *inputs: DruidInput | TableInput | Table, overwrite: bool = False) -> int:
         return self.runner.write(job(sql, *inputs), table, overwrite)

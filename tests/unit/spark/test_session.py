@@ -111,8 +111,8 @@ def test_short_job_does_not_wait_for_a_long_one(home: Home, tmp_path: Path) -> N
 
 def test_closed_runner_gives_its_session_back(home: Home) -> None:
     home.query("SELECT 1")
-    assert home.path in session._clients
-    spark = session._clients[home.path].spark
+    assert (home.path, "") in session._clients
+    spark = session._clients[home.path, ""].spark
     home.runner.close()
     assert spark.is_stopped
     assert home.query("SELECT 2") == [(2,)]
@@ -120,7 +120,7 @@ def test_closed_runner_gives_its_session_back(home: Home) -> None:
 
 def test_forgotten_session_is_opened_anew(home: Home) -> None:
     home.query("SELECT 1")
-    client = session._clients[home.path]
+    client = session._clients[home.path, ""]
     client.spark.client.release_session()  # as the server does with an unused session
     client.used -= session.FORGOTTEN + 1
     assert home.query("SELECT 2") == [(2,)]

@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 import os
-import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -23,7 +22,8 @@ from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.jobs.staged import Interval, StagedRows, Sum
-from hivedruid.spark import jobs, measures, session, staging, writing
+from hivedruid.spark import jobs, measures, staging, writing
+from tests.support.small_disk import small_disk
 from tests.unit.spark.conftest import Home, columns, eventually, job
 
 pytestmark = pytest.mark.spark
@@ -287,23 +287,9 @@ def test_failure_leaves_nothing(stage: Stage) -> None:
     assert not stage.folder.exists()
 
 
-@contextmanager
-def small_disk(home: Home, size: int) -> Iterator[None]:
-    """A limit on the files of Spark's server: it gets no more space, as on a full disk."""
-    home.query("SELECT 1")
-    with session.job(home.settings, home.path) as running:
-        assert running.server is not None
-        pid = running.server.jvm
-    before = resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-    try:
-        yield
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
-
-
 def test_full_disk(stage: Stage) -> None:
     table = druid_table(s=STRING)
-    with small_disk(stage.home, 1_000_000), pytest.raises(SparkError) as caught:
+    with small_disk(stage.home.settings, stage.home.path, 1_000_000), pytest.raises(SparkError) as caught:
         stage("SELECT id, sha2(CAST(id AS STRING), 512) FROM range(0, 200000, 1, 2)", table)
     told = rf"the disk is full: Spark could not stage all rows of default.d in {stage.folder}, which has "
     assert caught.value.message.startswith(told)
