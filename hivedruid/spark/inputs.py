@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
 
-MALFORMED_PROPERTY = "hivedruid.malformed.rows"
 MALFORMED_MARK = "hivedruid: malformed row in view "
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
@@ -86,8 +86,8 @@ def files_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], 
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
-    """`fail`, `skip` or `null`: the table's property, otherwise the setting."""
-    return (table.properties.get(MALFORMED_PROPERTY) or settings.get(MALFORMED_PROPERTY) or "fail").lower()
+    """`fail`, `skip`, `null` or `reject`: the table's property, otherwise the setting."""
+    return (table.properties.get(MALFORMED_ROWS) or settings.get(MALFORMED_ROWS) or "fail").lower()
 
 
 def empty_frame(spark: SparkSession, table: Table) -> DataFrame:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
 
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
+RAW_VALUE = "_raw"
+"""The bytes of a record beside the columns of its value, if they are kept."""
 _WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
 """JSON without a byte order mark."""
 _WHOLE = {"binary": "binary", "text": "string"}
@@ -59,27 +61,36 @@ def _check_single_column(table: Table, form: str) -> None:
 
 
 def value_rows(
-    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas | None = None
+    records: DataFrame,
+    table: Table,
+    settings: Mapping[str, str],
+    schemas: Schemas | None = None,
+    *,
+    keep_raw: bool = False,
 ) -> DataFrame:
-    """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null.
+    """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null; with
+    `keep_raw` also RAW_VALUE.
 
     `records` have `value` and the metadata columns. A value that is null has only nulls. Of a table with a schema
     registry, the ids of the schemas are read first.
     """
+    kept = (*_KEPT, RAW_VALUE) if keep_raw else _KEPT
+    if keep_raw:
+        records = records.selectExpr("*", f"value AS {RAW_VALUE}")
     if _is_avro(table):
-        return _avro_rows(records, table, schemas)
+        return _avro_rows(records, table, schemas, kept)
     if (whole := table.serde["serialization.lib"]) in _WHOLE:
         bad = "IF(is_valid_utf8(CAST(value AS STRING)), NULL, 'not valid UTF-8')" if whole == "text" else "NULL"
         cell = f"CAST(value AS {_WHOLE[whole]}) AS {identifier(table.columns[0].name)}"
         checked = f"IF(value IS NOT NULL AND spark_partition_id() >= 0, {bad}, NULL)"
-        return records.selectExpr(*_KEPT, cell, f"CAST({checked} AS STRING) AS _bad")
-    texts = records.selectExpr("CAST(value AS STRING) AS value", *_KEPT)
+        return records.selectExpr(*kept, cell, f"CAST({checked} AS STRING) AS _bad")
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept)
     form = cell_format(table, settings)
     if is_json(table):
         bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
-        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *_KEPT), table.columns, form)
+        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept), table.columns, form)
         return rows.selectExpr("* EXCEPT (_bad)", f"{bad} AS _bad")
-    return delimited_rows(texts, table, form, _KEPT).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
+    return delimited_rows(texts, table, form, kept).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
 
 
 def written_value(table: Table) -> str:
@@ -110,24 +121,22 @@ def _framing(table: Table) -> str:
     return table.properties.get("avro.serde.type", "none").lower()
 
 
-def _avro_rows(records: DataFrame, table: Table, schemas: Schemas | None) -> DataFrame:
+def _avro_rows(records: DataFrame, table: Table, schemas: Schemas | None, kept: Sequence[str]) -> DataFrame:
     framing = _framing(table)
     skipped = {"none": 0, "confluent": _CONFLUENT}.get(framing, int(table.properties.get("avro.serde.skip.bytes", "5")))
     value = f"substr(value, {skipped + 1})" if skipped else "value"
     if schemas is not None and REGISTRY in table.properties:
-        return _registered_rows(records, table, schemas)
-    framed = records.selectExpr(
-        *_KEPT, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed"
-    )
+        return _registered_rows(records, table, schemas, kept)
+    framed = records.selectExpr(*kept, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed")
     return _with_framing(avro_rows(framed, table, {0: _schema(table)}))
 
 
-def _registered_rows(records: DataFrame, table: Table, schemas: Schemas) -> DataFrame:
+def _registered_rows(records: DataFrame, table: Table, schemas: Schemas, kept: Sequence[str]) -> DataFrame:
     """Each record is decoded by the schema of its id. The table's own schema, if it has one, supplies defaults."""
     misframed = _misframed("confluent", _CONFLUENT)
     number = f"IF({misframed} IS NULL, CAST(conv(hex(substr(value, 2, 4)), 16, 10) AS BIGINT), NULL)"
     framed = records.selectExpr(
-        *_KEPT, f"substr(value, {_CONFLUENT + 1}) AS value", f"{number} AS _id", f"{misframed} AS _misframed"
+        *kept, f"substr(value, {_CONFLUENT + 1}) AS value", f"{number} AS _id", f"{misframed} AS _misframed"
     )
     ids = [row[0] for row in framed.where("_id IS NOT NULL").selectExpr("_id").distinct().collect()]
     found = {number: parse_schema(text) for number, text in sorted(schemas(table, sorted(ids)).items())}

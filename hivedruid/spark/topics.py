@@ -8,14 +8,15 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.spark.cells import identifier, literal
-from hivedruid.spark.inputs import MALFORMED_PROPERTY, empty_frame
-from hivedruid.spark.topic_formats import Schemas, of_value, value_rows
+from hivedruid.spark.inputs import empty_frame
+from hivedruid.spark.topic_formats import RAW_VALUE, Schemas, of_value, value_rows
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 if TYPE_CHECKING:
@@ -39,17 +40,22 @@ def topic_rows(
     settings: Mapping[str, str],
     consumer: Mapping[str, str],
     schemas: Schemas | None = None,
+    *,
+    keep_raw: bool = False,
 ) -> DataFrame:
-    """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null. A record without
-    a value, such as a tombstone, has only nulls. `consumer` are the properties for a Java consumer."""
+    """The records of the scan: the table's columns, and `_bad`: why a record is malformed, or null; with `keep_raw`
+    also RAW_VALUE. A record without a value, such as a tombstone, has only nulls. `consumer` are the properties for a
+    Java consumer."""
     table, scan = of_value(item.table), item.topic
+    raw = [RAW_VALUE] if keep_raw else []
     if scan is None or scan.state is None:
         raise PlanError(f"the offsets of {table.full_name} are unknown")
     if not scan.ranges:
-        return empty_frame(spark, item.table).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
+        empty = (f"CAST(NULL AS BINARY) AS {name}" for name in raw)
+        return empty_frame(spark, item.table).selectExpr("*", *empty, "CAST(NULL AS STRING) AS _bad")
     records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
-    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings, schemas)
-    return rows.select(*(identifier(column.name) for column in item.table.columns), "_bad")
+    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings, schemas, keep_raw=keep_raw)
+    return rows.select(*(identifier(column.name) for column in item.table.columns), *raw, "_bad")
 
 
 def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[str, str]:
@@ -95,12 +101,12 @@ def without_malformed(rows: DataFrame, table: Table) -> DataFrame:
 
 
 def malformed(rows: DataFrame, table: Table) -> str:
-    """How many malformed records are skipped, and where the first one is; "" if there are none."""
+    """How many records are malformed, and where the first one is; "" if there are none."""
     bad = rows.where("_bad IS NOT NULL")
     first = "min_by(concat('partition ', __partition, ', offset ', __offset, ': ', _bad), (__partition, __offset))"
     count, text = bad.selectExpr("count(*)", first).collect()[0]
     many = f"{count} malformed record{'s' * (count != 1)}"
-    return f"skipped {many} of {table.full_name}, the first in {text}" if count else ""
+    return f"{many} of {table.full_name}, the first in {text}" if count else ""
 
 
 def topic_error(text: str) -> SparkError | None:
@@ -108,7 +114,7 @@ def topic_error(text: str) -> SparkError | None:
     if match := re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text):
         return SparkError(
             f"malformed record in {match[1].strip()}",
-            hint=f"SET TBLPROPERTIES ('{MALFORMED_PROPERTY}'='skip') skips such records",
+            hint=f"SET TBLPROPERTIES ('{MALFORMED_ROWS}'='skip') skips such records",
         )
     if match := re.search(rf"RuntimeError: {FAILED}(.*)", text):
         return SparkError(f"cannot write to topic {match[1]}", hint="a part of the rows may have been written")

@@ -15,6 +15,7 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables import druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.property_checks import check_secret, validate
+from hivedruid.tables.rejects import check_rejects
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
@@ -202,6 +203,7 @@ def _serde(statement: CreateTable) -> dict[str, str]:
 def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
     hive_tables.check_kafka_clauses(statement)
     stored = hive_tables.kafka_properties(statement, properties)
+    check_rejects(stored, statement.name.span)
     if statement.query is not None:
         raise UnsupportedError(
             "CREATE TABLE … AS SELECT is not supported for Kafka tables",

@@ -13,7 +13,9 @@ from hivedruid.catalog.properties import (
     CONSUMER_PREFIX,
     INGESTION_PREFIX,
     KAFKA_INGESTION,
+    MALFORMED_ROWS,
     PROPERTIES,
+    REJECT,
     TASK_DURATION,
     PropertyType,
     TableProperty,
@@ -123,6 +125,12 @@ def _raise_unknown(item: Property) -> None:
 
 
 def _check_kind(known: TableProperty, item: Property, kind: TableKind | None) -> None:
+    if known.key == MALFORMED_ROWS and item.value.upper() == REJECT and kind not in (None, "kafka"):
+        raise SemanticError(
+            f"'{item.value}' of '{item.key}' only applies to Kafka tables",
+            span=item.value_span,
+            hint="use fail or skip",
+        )
     if kind is None or kind in known.kinds or not item.key.startswith(CHECKED_PREFIXES):
         return
     hint = "remove it"
@@ -215,5 +223,6 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "storedas": lambda _, value: parse_stored_as(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
+    "table": lambda _, value: None if re.fullmatch(r"(\w+\.)?\w+", value, re.ASCII) else "the name of a table",
 }
 """Checks that return a description of valid values, or None if the value is valid."""
