@@ -1,0 +1,190 @@
+"""CREATE STREAM and ALTER STREAM: the definition of a stream. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.actions.ddl.model import AddTable
+from hivedruid.actions.lookup import database_of, find_table, refuse_if_materialized
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.streaming.batch import batch, check_query, planned
+from hivedruid.actions.streaming.facts import StreamFacts
+from hivedruid.actions.streaming.lookup import check_offsets, find_stream, table_of, with_plan
+from hivedruid.actions.streaming.model import AddStream, AlterDefinition
+from hivedruid.catalog.properties import COMPACTION_AUTO
+from hivedruid.catalog.streams import Position, Stream, StreamRecord
+from hivedruid.catalog.table import Column, Table
+from hivedruid.errors import SemanticError, UnsupportedError, did_you_mean
+from hivedruid.parser.statements import streaming as s
+from hivedruid.parser.statements.ddl import CreateTable, Property
+from hivedruid.plan import nodes
+from hivedruid.plan.topic_scans import TopicState
+from hivedruid.secrets import is_secret
+from hivedruid.settings import Settings
+from hivedruid.streams import properties
+from hivedruid.tables import definition
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def create(statement: s.CreateStream, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    database = database_of(statement.name, snapshot)
+    name = statement.name.name
+    if any((each.stream.database, each.stream.name) == (database, name) for each in snapshot.streams):
+        if statement.if_not_exists:
+            return StatementPlan(())
+        raise SemanticError(
+            f"Stream {database}.{name} already exists",
+            span=statement.name.span,
+            hint="use IF NOT EXISTS to keep it, or DROP STREAM",
+        )
+    given = _properties(statement)
+    source = find_table(statement.from_table, snapshot)
+    if not source.has_topic:
+        raise SemanticError(
+            f"a stream reads a Kafka table, and {source.full_name} is not one",
+            span=statement.from_table.span,
+            hint="CREATE EXTERNAL TABLE … STORED BY 'kafka' makes one over a topic",
+        )
+    query = check_query(statement.source, statement.query, source, snapshot, note)
+    target, added = _target(statement, query, snapshot)
+    facts = snapshot.stream
+    assert facts is not None
+    assert facts.topic is not None
+    first = _first(properties.value(given, "start"), facts.topic, statement)
+    made = hashlib.sha256(f"{snapshot.fresh_id}{database}.{name}".encode()).hexdigest()[:16]
+    stream = Stream(
+        made, database, name, source.full_name, target.full_name, statement.text, snapshot.database, given,
+        _settings(snapshot.settings),
+    )  # fmt: skip
+    add = AddStream(stream, target, Position(0, first, facts.topic.topic_id))
+    record = StreamRecord(stream, "stopped", add.position)
+    shown = StreamFacts(record, statement.query, None, facts.topic)
+    known = replace(snapshot, tables={**snapshot.tables, (target.database, target.name): target})
+    _check_rows(statement, statement.query, source, target, known)
+    plan, append = batch(shown, known, limit=None)
+    first_batch = (append,) if append is not None and snapshot.plan_only else ()
+    return with_plan((*added, add, *first_batch), plan, snapshot)
+
+
+def _check_rows(
+    statement: s.CreateStream | s.AlterStream, query: exp.Expression, source: Table, target: Table, snapshot: Snapshot
+) -> None:
+    """Raise SemanticError if the rows of the query do not fit the target, even if there is no record yet."""
+    topic = snapshot.stream.topic if snapshot.stream is not None else None
+    known = topic if topic is not None else TopicState(source.properties["kafka.topic"])
+    planned(statement.source, query, target, replace(snapshot, topics={(source.database, source.name): known}))
+
+
+def _properties(statement: s.CreateStream | s.AlterStream) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for item in statement.properties:
+        known = properties.PROPERTIES.get(item.key)
+        if known is None:
+            raise _unknown_property(item)
+        if not known.is_valid(item.value):
+            raise SemanticError(f"'{item.value}' is not a valid {item.key}: use {known.expects}", span=item.value_span)
+        given[item.key] = item.value
+    return given
+
+
+def _settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings that the stream runs with: those that differ from the defaults, without secrets."""
+    defaults = Settings()
+    return {key: value for key, value in settings.items() if defaults.get(key) != value and not is_secret(key)}
+
+
+def _target(statement: s.CreateStream, query: nodes.Node, snapshot: Snapshot) -> tuple[Table, tuple[Action, ...]]:
+    """The table that the stream writes to, and how it is made if it does not exist."""
+    name = statement.into
+    existing = snapshot.table(name.database, name.name)
+    if existing is not None:
+        refuse_if_materialized(existing, "insert into", name.span)
+        if not existing.has_snapshots:
+            raise UnsupportedError(
+                f"a stream writes to a managed table, and {existing.full_name} is not one",
+                span=name.span,
+                hint="name a table that does not exist: CREATE STREAM makes it",
+            )
+        return existing, ()
+    columns = tuple(Column(column.name, column.type) for column in query.columns)
+    database = database_of(name, snapshot)
+    make = CreateTable(statement.source, name)
+    table = definition.define_table(make, database, snapshot.settings, snapshot.discovered, columns)
+    table = replace(
+        table,
+        properties={**table.properties, COMPACTION_AUTO: "true"},
+        table_id=hashlib.sha256(f"{snapshot.fresh_id}{table.full_name}".encode()).hexdigest()[:32],
+    )
+    return table, (AddTable(table),)
+
+
+def _first(start: str, topic: TopicState, statement: s.CreateStream) -> dict[int, int]:
+    """The offsets at which a stream begins."""
+    if topic.problem:
+        return {}
+    if start.lower() in ("earliest", "latest"):
+        return dict(topic.earliest if start.lower() == "earliest" else topic.latest)
+    if topic.starts:
+        return dict(next(iter(topic.starts.values())))
+    pairs = (pair.split(":") for pair in start.split(","))
+    offsets = {int(partition): int(offset) for partition, offset in pairs}
+    span = next(item.value_span for item in statement.properties if item.key == "start")
+    check_offsets(offsets, topic, span)
+    return {**topic.earliest, **offsets}
+
+
+def alter(statement: s.AlterStream, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    """Another query, or other properties. Nothing is done if the stream has them already."""
+    facts, record = find_stream(statement.name, snapshot)
+    stream = record.stream
+    changes = _altered_query(statement, stream, snapshot, note) | _altered_properties(statement, stream)
+    if all(getattr(stream, name) == value for name, value in changes.items()):
+        return StatementPlan(())
+    altered = replace(stream, version=stream.version + 1, **changes)
+    plan = None
+    if snapshot.plan_only and facts.topic is not None:
+        plan, _ = batch(replace(facts, record=replace(record, stream=altered)), snapshot, limit=None)
+    shown = {key: value for key, value in changes.items() if key == "query"}
+    shown |= {item.key: item.value for item in statement.properties}
+    shown |= {item.key: properties.PROPERTIES[item.key].default for item in statement.removed}
+    return with_plan((AlterDefinition(altered, shown),), plan, snapshot)
+
+
+def _altered_query(statement: s.AlterStream, stream: Stream, snapshot: Snapshot, note: Note | None) -> dict[str, Any]:
+    if statement.query is None:
+        return {}
+    source, target = table_of(stream.source, snapshot), table_of(stream.target, snapshot)
+    check_query(statement.source, statement.query, source, snapshot, note)
+    _check_rows(statement, statement.query, source, target, snapshot)
+    return {"query": statement.text, "current": snapshot.database}
+
+
+def _altered_properties(statement: s.AlterStream, stream: Stream) -> dict[str, Any]:
+    given = _properties(statement)
+    for item in (*statement.properties, *statement.removed):
+        if item.key == "start":
+            raise SemanticError(
+                "'start' was decided when the stream was created",
+                span=item.key_span,
+                hint=f"RESET STREAM {stream.full_name} TO … moves the offsets",
+            )
+        if item.key not in properties.PROPERTIES:
+            raise _unknown_property(item)
+    kept = {**stream.properties, **given}
+    removed = {item.key for item in statement.removed}
+    return {"properties": {key: value for key, value in kept.items() if key not in removed}} if given or removed else {}
+
+
+def _unknown_property(item: Property) -> SemanticError:
+    return SemanticError(
+        f"unknown property '{item.key}' of a stream",
+        span=item.key_span,
+        hint=did_you_mean(item.key, properties.PROPERTIES) or f"the properties are {', '.join(properties.PROPERTIES)}",
+    )

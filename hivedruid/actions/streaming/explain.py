@@ -1,0 +1,104 @@
+"""EXPLAIN of statements about streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from hivedruid.actions.ingesting.describe import offsets_text
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
+from hivedruid.actions.plan_text import indent, job_document, spark_lines
+from hivedruid.actions.streaming.model import (
+    AddCheckpoint,
+    AddStream,
+    AlterDefinition,
+    AppendBatch,
+    AwaitOffsets,
+    ListBatches,
+    ListCheckpoints,
+    ListStreams,
+    MoveOffsets,
+    RemoveStream,
+    RollBackStream,
+    SetDesired,
+    ShowStream,
+    StreamingAction,
+)
+
+
+def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
+    del settings
+    assert isinstance(action, StreamingAction)
+    lines = lines_of(*_describe(action))
+    if isinstance(action, AppendBatch):
+        return [lines[0].replace("Stage-0", "Stage-2"), *lines[1:], "    Stage-1", *indent(spark_lines(action.job), 6)]
+    return lines
+
+
+def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
+    del settings
+    assert isinstance(action, StreamingAction)
+    document = document_of(*_describe(action))
+    return {**document, **job_document(action.job)} if isinstance(action, AppendBatch) else document
+
+
+def _describe(action: StreamingAction) -> tuple[str, Fields]:
+    match action:
+        case AddStream():
+            stream = action.stream
+            return "Create Stream Operator", [
+                ("name", stream.full_name), ("source", stream.source), ("target", stream.target),
+                ("query", stream.query), ("properties", dict(stream.properties)),
+                ("start offsets", offsets_text(action.position.offsets)),
+            ]  # fmt: skip
+        case AppendBatch():
+            return "Append Batch Operator", [
+                ("stream", action.stream.full_name), ("table", action.target.full_name),
+                ("batch", action.after.batch), ("from offsets", offsets_text(action.start)),
+                ("to offsets", offsets_text(action.after.offsets)), ("records", action.records),
+                ("base snapshot", action.base or None), ("file size", action.file_size),
+            ]  # fmt: skip
+        case SetDesired():
+            return "Change Stream Operator", [("stream", action.stream.full_name), ("desired state", action.desired)]
+        case AwaitOffsets():
+            return "Wait Operator", [
+                ("stream", action.stream.full_name), ("until offsets", offsets_text(action.offsets))
+            ]  # fmt: skip
+        case MoveOffsets():
+            return "Reset Stream Operator", [
+                ("stream", action.stream.full_name), ("to offsets", offsets_text(action.position.offsets)),
+                ("records lost", action.lost), ("records read again", action.repeated),
+            ]  # fmt: skip
+        case AlterDefinition():
+            return "Alter Stream Operator", [
+                ("stream", action.stream.full_name), ("version", action.stream.version), *action.changed.items()
+            ]  # fmt: skip
+        case AddCheckpoint():
+            return "Checkpoint Operator", [
+                ("stream", action.stream.full_name), ("table", action.target.full_name),
+                ("batch", action.position.batch), ("offsets", offsets_text(action.position.offsets)),
+                ("snapshot", action.position.snapshot), ("removed checkpoints", list(action.removed) or None),
+            ]  # fmt: skip
+        case RollBackStream():
+            return "Rollback Stream Operator", [
+                ("stream", action.stream.full_name), ("table", action.target.full_name),
+                ("to batch", action.position.batch), ("offsets", offsets_text(action.position.offsets)),
+                ("snapshot", action.position.snapshot), ("effects", list(action.effects) or None),
+            ]  # fmt: skip
+        case RemoveStream():
+            table = action.table.table.full_name if action.table is not None else None
+            return "Drop Stream Operator", [("stream", action.stream.full_name), ("table", table)]
+        case ListStreams():
+            return "Show Streams Operator", [("like", action.like)]
+        case ListBatches():
+            return "Show Batches Operator", [("stream", action.record.stream.full_name)]
+        case ListCheckpoints():
+            return "Show Checkpoints Operator", [("stream", action.record.stream.full_name)]
+        case ShowStream():
+            return "Describe Stream Operator", [("stream", action.record.stream.full_name)]
+        case _:
+            assert_never(action)
+
+
+EXPLAINER = Explainer(_lines, _document)

@@ -1,0 +1,301 @@
+"""Run the actions of statements about streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import monotonic, sleep
+from typing import assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.services import Services
+from hivedruid.actions.streaming import manager
+from hivedruid.actions.streaming.describe import (
+    BATCH_COLUMNS,
+    CHECKPOINT_COLUMNS,
+    DETAIL_COLUMNS,
+    STREAM_COLUMNS,
+    batch_rows,
+    checkpoint_rows,
+    is_run,
+    lag,
+    stream_row,
+)
+from hivedruid.actions.streaming.model import (
+    AddCheckpoint,
+    AddStream,
+    AlterDefinition,
+    AppendBatch,
+    AwaitOffsets,
+    ListBatches,
+    ListCheckpoints,
+    ListStreams,
+    MoveOffsets,
+    RemoveStream,
+    RollBackStream,
+    SetDesired,
+    ShowStream,
+    StreamingAction,
+)
+from hivedruid.actions.utility.show import matches
+from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.streams import Position, Stream, Streams
+from hivedruid.catalog.table import Table
+from hivedruid.errors import CommitConflictError, ConnectError, ExecutionError, KafkaError
+from hivedruid.plan.literals import rows_in_zone
+from hivedruid.results import Result
+from hivedruid.streams.position import batches, property_of, start_of, tag
+
+PATIENCE = 120.0
+"""Seconds to wait for a manager to follow a statement: it first completes the running batch."""
+TRIES = 3
+"""Errors of a stream, one after the other, after which WAIT STREAM fails."""
+_PAUSE = 0.2
+
+
+def run(action: Action, services: Services) -> Result | None:
+    assert isinstance(action, StreamingAction)
+    match action:
+        case AddStream():
+            _add(action, services)
+        case AppendBatch():
+            append(action, services)
+        case SetDesired():
+            _set_desired(action, services)
+        case AwaitOffsets():
+            _await_offsets(action, services)
+        case MoveOffsets():
+            _move(action, services)
+        case AlterDefinition():
+            _alter(action, services)
+        case AddCheckpoint():
+            _checkpoint(action, services)
+        case RollBackStream():
+            _roll_back(action, services)
+        case RemoveStream():
+            _remove(action, services)
+        case ListStreams():
+            return _list(action, services)
+        case ListBatches():
+            rows = batch_rows(action.history, action.record.stream.id)
+            return Result(BATCH_COLUMNS, rows_in_zone(rows, services.zone()))
+        case ListCheckpoints():
+            rows = checkpoint_rows(action.history, action.record)
+            return Result(CHECKPOINT_COLUMNS, rows_in_zone(rows, services.zone()))
+        case ShowStream():
+            return Result(DETAIL_COLUMNS, action.rows)
+        case _:
+            assert_never(action)
+    return None
+
+
+def _add(action: AddStream, services: Services) -> None:
+    """The snapshot comes first: one that belongs to no stream, after an interruption, is harmless."""
+    position = _commit_position(action.stream, action.target, action.position, services)
+    Streams(services.catalog).add(action.stream, position)
+    _mark_written(action.target, services.catalog)
+
+
+def _commit_position(stream: Stream, target: Table, position: Position, services: Services) -> Position:
+    from hivedruid.spark import streams
+
+    streams.begin(services.spark(), target, property_of(stream.id, position))
+    return _in_table(stream, target, services) or position
+
+
+def _in_table(stream: Stream, target: Table, services: Services) -> Position | None:
+    history = services.spark().iceberg_history(target)
+    found = batches(history, stream.id) if history is not None else []
+    return found[0][1] if found else None
+
+
+def _mark_written(target: Table, catalog: Catalog) -> None:
+    known = catalog.find(target.database, target.name)
+    if known is not None and not known.is_written:
+        catalog.mark_written(known, written=True)
+
+
+# --- a batch -----------------------------------------------------------------------------------------------------
+
+
+def append(action: AppendBatch, services: Services) -> None:
+    """Commit a batch. The catalog is told before and after: between the two, only the table knows whether it is
+    committed."""
+    from hivedruid.spark.streams import append_batch
+
+    streams, begun = Streams(services.catalog), monotonic()
+    streams.begin_batch(action.stream, action.after.batch)
+    try:
+        has_rows = append_batch(
+            services.spark(),
+            action.job, action.target, action.base, property_of(action.stream.id, action.after),
+            may_be_empty=action.may_be_empty, file_size=action.file_size,
+        )  # fmt: skip
+    except CommitConflictError:
+        status = streams.current(action.stream).status
+        streams.report(action.stream, replace(status, conflicts=status.conflicts + 1))
+        raise
+    seconds = monotonic() - begun
+    if not has_rows:
+        streams.skip(action.stream, action.after.offsets)
+        _report(action, 0, seconds, streams)
+        return
+    history = services.spark().iceberg_history(action.target)
+    found = batches(history, action.stream.id) if history is not None else []
+    newest = next((each for each in found if each[1].batch == action.after.batch), None)
+    if newest is None:
+        raise ExecutionError(f"batch {action.after.batch} of stream {action.stream.full_name} is not in the table")
+    streams.end_batch(action.stream, newest[1])
+    _report(action, int(newest[0].summary.get("added-records", 0)), seconds, streams)
+
+
+def _report(action: AppendBatch, rows: int, seconds: float, streams: Streams) -> None:
+    status = streams.current(action.stream).status
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    status = replace(status, error="", error_at="", records=status.records + action.records, checked_at=now)
+    if rows:
+        status = replace(
+            status, rows=status.rows + rows, rows_per_second=rows / max(seconds, 0.001), seconds=seconds, batch_at=now
+        )
+    streams.report(action.stream, status)
+
+
+# --- states ------------------------------------------------------------------------------------------------------
+
+
+def _set_desired(action: SetDesired, services: Services) -> None:
+    streams = Streams(services.catalog)
+    streams.set_desired(action.stream, action.desired)
+    if action.desired == "running":
+        if manager.start(services.home):
+            services.note("started a manager of streams in the background: hivedruid streams status shows it")
+        _await(lambda: is_run(streams.current(action.stream)), action, "is started by a manager", services)
+    else:
+        _await(lambda: not is_run(streams.current(action.stream)), action, f"is {action.desired}", services)
+
+
+def _await(is_so: Callable[[], bool], action: SetDesired | AlterDefinition, what: str, services: Services) -> None:
+    end = monotonic() + PATIENCE
+    while not is_so():
+        if monotonic() > end:
+            raise ExecutionError(
+                f"timed out after {PATIENCE:.0f} s waiting until stream {action.stream.full_name} {what}",
+                hint=f"the change is recorded, and a manager follows it later; see {manager.log_file(services.home)}",
+            )
+        sleep(_PAUSE)
+
+
+def _await_offsets(action: AwaitOffsets, services: Services) -> None:
+    """Raises ExecutionError if the stream is stopped, or its batches keep failing. An error from before the statement
+    may have been repaired."""
+    streams, name = Streams(services.catalog), action.stream.full_name
+    seen, known = monotonic(), streams.current(action.stream).status.restarts
+    while True:
+        record = streams.current(action.stream)
+        behind = lag(start_of(record, record.position), action.offsets)
+        if behind == 0:
+            return
+        if record.desired != "running":
+            raise ExecutionError(f"stream {name} was {record.desired} while {behind} records were not read")
+        if record.status.restarts >= TRIES and record.status.restarts > known and record.status.error:
+            raise ExecutionError(f"stream {name} fails: {record.status.error}", hint="SHOW STREAMS shows its state")
+        if is_run(record):
+            seen = monotonic()
+        elif monotonic() - seen > PATIENCE:
+            raise ExecutionError(
+                f"no manager runs stream {name}", hint="run hivedruid streams run, or START STREAM again"
+            )
+        sleep(_PAUSE)
+
+
+def _move(action: MoveOffsets, services: Services) -> None:
+    effects = [
+        f"{count:,} record{'s' * (count != 1)} {what}"
+        for count, what in ((action.lost, "will never be read"), (action.repeated, "will be read again"))
+        if count
+    ]
+    _confirm(action.asked, effects, services)
+    streams = Streams(services.catalog)
+    position = _commit_position(action.stream, action.target, action.position, services)
+    streams.end_batch(action.stream, position)
+
+
+def _confirm(asked: str, effects: Sequence[str], services: Services) -> None:
+    """Raises ExecutionError if the user does not confirm."""
+    question = f"{asked}: {', '.join(effects)}"
+    if effects and not services.confirm(question):
+        raise ExecutionError(f"{question}; nothing was changed", hint="confirm at the prompt, or pass --yes")
+
+
+def _alter(action: AlterDefinition, services: Services) -> None:
+    streams = Streams(services.catalog)
+    streams.replace(action.stream)
+
+    def is_followed() -> bool:
+        record = streams.current(action.stream)
+        return record.desired != "running" or not is_run(record) or record.followed >= action.stream.version
+
+    _await(is_followed, action, "runs with its new definition", services)
+
+
+def _checkpoint(action: AddCheckpoint, services: Services) -> None:
+    """A tag that the catalog does not know, after an interruption, is found in the table."""
+    from hivedruid.spark import streams
+
+    spark, id_ = services.spark(), action.stream.id
+    streams.add_tag(spark, action.target, tag(id_, action.position.batch), action.position.snapshot or 0)
+    Streams(services.catalog).keep_checkpoints(action.stream, action.retained)
+    streams.remove_tags(spark, action.target, [tag(id_, batch) for batch in action.removed])
+
+
+def _roll_back(action: RollBackStream, services: Services) -> None:
+    """The copy of the offsets in the catalog goes back first: if the table does not follow, after an interruption, its
+    later batches count. Raises ExecutionError if the user does not confirm."""
+    from hivedruid.spark import streams
+
+    _confirm(action.asked, action.effects, services)
+    Streams(services.catalog).end_batch(action.stream, action.position)
+    streams.roll_back(services.spark(), action.target, action.position.snapshot or 0)
+
+
+def _remove(action: RemoveStream, services: Services) -> None:
+    """The stream is removed last, so that the statement can be repeated after an interruption."""
+    streams = Streams(services.catalog)
+    record = streams.current(action.stream)
+    if record.desired != "stopped" or is_run(record):
+        _set_desired(SetDesired(action.stream, "stopped"), services)
+    if action.target is not None and action.checkpoints:
+        from hivedruid.spark.streams import remove_tags
+
+        remove_tags(services.spark(), action.target, [tag(action.stream.id, batch) for batch in action.checkpoints])
+    if action.table is not None:
+        from hivedruid.actions.ddl.run import run as run_ddl
+
+        run_ddl(action.table, services)
+    streams.remove(action.stream)
+
+
+# --- lists -------------------------------------------------------------------------------------------------------
+
+
+def _list(action: ListStreams, services: Services) -> Result:
+    shown = [each for each in action.streams if action.like is None or matches(action.like, each.stream.name)]
+    latest = {name: _latest(name, services) for name in {each.stream.source for each in shown}}
+    rows = [stream_row(each, latest[each.stream.source]) for each in shown]
+    return Result(STREAM_COLUMNS, rows_in_zone(rows, services.zone()))
+
+
+def _latest(source: str, services: Services) -> Mapping[int, int] | None:
+    """The latest offsets of a Kafka table; None, and a note, if Kafka does not respond."""
+    from hivedruid.clients.topics import topic_state
+
+    database, _, name = source.partition(".")
+    table = services.catalog.find(database, name)
+    if table is None:
+        return None
+    try:
+        return topic_state(table, ()).latest
+    except (ConnectError, KafkaError) as error:
+        services.note(error.message)
+    return None

@@ -1,0 +1,126 @@
+"""Runs one stream: a batch after the other, in a thread and a session of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+
+from hivedruid.catalog.streams import Stream, Streams
+from hivedruid.errors import CommitConflictError, HiveDruidError
+from hivedruid.script import SourceStatement
+from hivedruid.secret_text import redact
+from hivedruid.session import Session
+from hivedruid.streams import properties
+
+FIRST_BACKOFF, MOST_BACKOFF = 1.0, 60.0
+"""Seconds to wait after an error, doubled with each one that follows."""
+
+Report = Callable[[str], None]
+
+
+class Worker:
+    """The thread of one stream. It ends when `stop` is called, after the running batch.
+
+    Nothing is lost if it ends in the middle of one, or if another process runs the same stream: every batch begins with
+    the offsets in the table, and only one writer can commit after them.
+    """
+
+    def __init__(self, home: Path, stream: Stream, report: Report) -> None:
+        self.stream = stream
+        self._home = home
+        self._report = report
+        self._stopped = Event()
+        self._changed = Event()
+        self._thread = Thread(target=self._run, name=f"stream {stream.full_name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Ask the thread to end after its batch."""
+        self._stopped.set()
+        self._changed.set()
+
+    def follow(self, stream: Stream) -> None:
+        """Ask the thread not to wait longer, for a trigger or after an error, if the definition has changed."""
+        if stream.version != self.stream.version:
+            self._changed.set()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the end of the thread; whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        errors = 0
+        while not self._stopped.is_set():
+            begun = monotonic()
+            try:
+                with self._session() as session:
+                    self._run_batches(session)
+            except Exception as error:  # noqa: BLE001 - a stream is restarted after every error
+                errors = errors + 1 if monotonic() - begun < MOST_BACKOFF else 1
+                self._record_error(error)
+                self._wait(min(MOST_BACKOFF, FIRST_BACKOFF * 2 ** (errors - 1)))
+
+    def _wait(self, seconds: float) -> None:
+        """Wait, but no longer if the stream is stopped or altered."""
+        self._changed.wait(seconds)
+        self._changed.clear()
+
+    def _session(self) -> Session:
+        settings = dict(self.stream.settings)
+        return Session(self._home, hiveconf=settings, note=self._note, background=f"stream {self.stream.id}")
+
+    def _run_batches(self, session: Session) -> None:
+        """Run batches until the thread is stopped, or an error is raised."""
+        streams, last = Streams(session.catalog), monotonic()
+        while not self._stopped.is_set():
+            self._follow(streams)
+            trigger = properties.trigger(self.stream.properties)
+            begun = monotonic()
+            limit = properties.limit(self.stream.properties, max(begun - last, trigger))
+            is_full = self._run_batch(session, streams, limit)
+            last = begun
+            rated = "max.records.per.second" in self.stream.properties
+            if not is_full or rated:
+                self._wait(max(0.0, trigger - (monotonic() - begun)))
+
+    def _follow(self, streams: Streams) -> None:
+        """Take the definition as it is now. It may change before the next batch reads it: that one is newer, too."""
+        record = streams.current(self.stream)
+        self.stream = record.stream
+        if record.followed != self.stream.version:
+            streams.follow(self.stream)
+
+    def _run_batch(self, session: Session, streams: Streams, limit: int) -> bool:
+        """Whether the batch had as many records as allowed, so that more are waiting."""
+        before = streams.current(self.stream).status.records
+        try:
+            session.execute(SourceStatement(f"RUN STREAM {self.stream.full_name} LIMIT {limit}"))
+        except CommitConflictError as error:
+            self._note(f"{error.message}; the batch is read again")
+            return True
+        return streams.current(self.stream).status.records - before >= limit
+
+    def _note(self, text: str) -> None:
+        self._report(f"{self.stream.full_name}: {text}")
+
+    def _record_error(self, error: Exception) -> None:
+        text = redact(error.message if isinstance(error, HiveDruidError) else f"{type(error).__name__}: {error}")
+        self._note(text)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            with Session(self._home, background="errors") as session:
+                streams = Streams(session.catalog)
+                status = streams.current(self.stream).status
+                failed = replace(status, error=text, error_at=now, restarts=status.restarts + 1)
+                streams.report(self.stream, failed)
+        except HiveDruidError as unrecorded:
+            self._note(f"the error was not recorded: {unrecorded.message}")

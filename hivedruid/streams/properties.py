@@ -1,0 +1,78 @@
+"""The properties of streams (WITH PROPERTIES): one row each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from hivedruid.setting_types import PERIOD, seconds
+
+_OFFSETS = re.compile(r"\s*\d+\s*:\s*\d+\s*(,\s*\d+\s*:\s*\d+\s*)*", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{4}-\d{1,2}-\d{1,2}( \d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?", re.ASCII)
+
+
+class StreamProperty(NamedTuple):
+    """`default` is the value of a stream without the property; `expects` describes valid values."""
+
+    default: str
+    expects: str
+    is_valid: Callable[[str], bool]
+    doc: str
+
+
+def _is_period(text: str) -> bool:
+    return PERIOD.fullmatch(text) is not None
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and int(text) > 0
+
+
+def _is_start(text: str) -> bool:
+    return text.lower() in ("earliest", "latest") or bool(_OFFSETS.fullmatch(text) or _TIMESTAMP.fullmatch(text))
+
+
+PROPERTIES: Mapping[str, StreamProperty] = {
+    "trigger": StreamProperty(
+        "PT10S", "an ISO 8601 period such as PT10S", _is_period, "The time between the beginnings of two batches."
+    ),
+    "max.records.per.batch": StreamProperty(
+        "500000", "a positive integer", _is_count, "The maximum number of records of a batch."
+    ),
+    "max.records.per.second": StreamProperty(
+        "", "a positive integer", _is_count, "The maximum rate at which records are read; unlimited if it is not set."
+    ),
+    "target.file.size": StreamProperty(
+        "",
+        "a positive integer",
+        _is_count,
+        "The size at which a batch begins another file, in bytes; by default 512 MiB.",
+    ),
+    "checkpoints.retained": StreamProperty(
+        "10", "a positive integer", _is_count, "The number of checkpoints; CHECKPOINT STREAM removes older ones."
+    ),
+    "start": StreamProperty(
+        "earliest",
+        "earliest, latest, a timestamp 'yyyy-MM-dd HH:mm:ss', or offsets '0:12, 1:7'",
+        _is_start,
+        "Where the stream begins, decided when it is created: the first available records, those produced from then on,"
+        " those from a time on (in hive.local.time.zone), or the offset of each partition.",
+    ),
+}
+
+
+def value(properties: Mapping[str, str], key: str) -> str:
+    return properties.get(key) or PROPERTIES[key].default
+
+
+def trigger(properties: Mapping[str, str]) -> float:
+    """Seconds."""
+    return seconds(value(properties, "trigger"))
+
+
+def limit(properties: Mapping[str, str], elapsed: float) -> int:
+    """The maximum number of records of a batch, `elapsed` seconds after the beginning of the last one."""
+    most = int(value(properties, "max.records.per.batch"))
+    rate = value(properties, "max.records.per.second")
+    return max(1, min(most, int(int(rate) * elapsed))) if rate else most
