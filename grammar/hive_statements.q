@@ -187,9 +187,28 @@ DESCRIBE JOB '0123456789ab';
 CANCEL JOB '0123456789ab';
 -- rule: resume_job
 RESUME JOB '0123456789ab';
+-- rule: execute_table
+ALTER TABLE t EXECUTE EXPIRE_SNAPSHOTS;
+-- rule: expire_snapshots
+ALTER TABLE t EXECUTE EXPIRE_SNAPSHOTS('2024-01-01 00:00:00');
+-- rule: expire_snapshots
+ALTER TABLE t EXECUTE EXPIRE_SNAPSHOTS BETWEEN '2024-01-01' AND '2024-02-01 12:00:00';
+-- rule: expire_snapshots
+ALTER TABLE db.t EXECUTE EXPIRE_SNAPSHOTS RETAIN LAST 5;
+-- rule: delete_orphan_files
+ALTER TABLE t EXECUTE DELETE ORPHAN-FILES;
+-- rule: delete_orphan_files
+ALTER TABLE t EXECUTE DELETE ORPHAN-FILES OLDER THAN ('2024-01-01');
+-- rule: set_snapshot
+ALTER TABLE t EXECUTE ROLLBACK(1234567890123456789);
+-- rule: set_snapshot
+ALTER TABLE t EXECUTE ROLLBACK('2024-01-01 00:00:00');
+-- rule: set_snapshot
+ALTER TABLE t EXECUTE SET_CURRENT_SNAPSHOT(42);
 -- rule: compact_table
 ALTER TABLE wiki COMPACT 'major';
 ALTER TABLE db.wiki COMPACT 'MAJOR' AND WAIT;
+ALTER TABLE trips COMPACT 'minor';
 -- rule: show_compactions
 SHOW COMPACTIONS FOR wiki;
 -- rule: show_segments
@@ -322,6 +341,41 @@ SELECT 'O''Brien', 'it\'s', "double", 1, 1.5, 2e10, 1L, 1S, 1Y, 1.5BD, TRUE, NUL
 SELECT DATE '2010-01-01', TIMESTAMP '2010-01-01 00:00:00', TIMESTAMPLOCALTZ '2010-01-01 00:00:00 US/Pacific';
 -- rule: interval
 SELECT CURRENT_DATE - INTERVAL '1' DAY;
+
+-- rule: create_stream
+CREATE STREAM IF NOT EXISTS s FROM clicks INTO db.pages AS SELECT id, upper(page) AS page FROM clicks WHERE price > 0;
+-- rule: stream_properties
+CREATE STREAM s FROM clicks INTO TABLE pages WITH PROPERTIES ('trigger' = 'PT1S') AS SELECT * FROM clicks;
+-- rule: alter_stream
+ALTER STREAM db.s SET PROPERTIES ('trigger' = 'PT1S', 'max.records.per.batch' = '100');
+-- rule: alter_stream
+ALTER STREAM s UNSET PROPERTIES ('trigger');
+-- rule: alter_stream
+ALTER STREAM s AS SELECT id, price FROM clicks WHERE price > 0;
+-- rule: change_stream
+PAUSE STREAM db.s;
+-- rule: run_stream
+RUN STREAM s LIMIT 1000;
+-- rule: reset_stream
+RESET STREAM s TO OFFSETS (0:12, 1:7);
+-- rule: checkpoint_stream
+CHECKPOINT STREAM db.s;
+-- rule: rollback_stream
+ROLLBACK STREAM s TO CHECKPOINT;
+-- rule: rollback_stream
+ROLLBACK STREAM s TO CHECKPOINT 12;
+-- rule: rollback_stream
+ROLLBACK STREAM db.s TO BATCH 7;
+-- rule: show_checkpoints
+SHOW CHECKPOINTS s;
+-- rule: drop_stream
+DROP STREAM IF EXISTS s WITH TABLE;
+-- rule: show_streams
+SHOW STREAMS LIKE 'click*';
+-- rule: show_batches
+SHOW BATCHES FOR s;
+-- rule: describe_stream
+DESCRIBE STREAM s;
 
 -- rule: type
 CREATE TABLE t (a BOOLEAN, b TINYINT, c SMALLINT, d BIGINT, e FLOAT, f DOUBLE, g BINARY, h DATE, i TIMESTAMP WITH LOCAL TIME ZONE, j INTEGER);

@@ -51,6 +51,7 @@ COMMANDS = {
     "sample": "download a sample data set",
     "segments": "inspect and verify segment files in deep storage",
     "spark": "manage the shared Spark server",
+    "streams": "run the streams of a home folder",
     "top": "monitor Kafka ingestion live",
 }
 """Commands with their own module in `commands`, and their `--help` line."""

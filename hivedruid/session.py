@@ -69,8 +69,8 @@ class Session:
     for metadata of data sources.
 
     `note` receives one-line notes, `progress` a status line that replaces the previous one ("" clears it), `info` the
-    outcome of a writing statement. `confirm` is called before records are lost or reread. Not thread-safe. A session
-    must be closed; it is a context manager.
+    outcome of a writing statement. `confirm` is called before records are lost or reread. Not thread-safe: `background`
+    names work of another thread, with its own Spark session and without a log. Close it; it is a context manager.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class Session:
         progress: Callable[[str], None] = _quiet,
         info: Callable[[str], None] = _quiet,
         confirm: Callable[[str], bool] = _no,
+        background: str = "",
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_FRAMES))
         self.home = home.absolute()
@@ -98,9 +99,10 @@ class Session:
         self._progress = progress
         self._info = info
         self._confirm = confirm
+        self._background = background
         self.on_plan: Callable[[list[str]], None] | None = None
         """Receives the short plan of a statement before it runs."""
-        self._log = None if dry_run else QueryLog(self.home, note)
+        self._log = None if dry_run or background else QueryLog(self.home, note)
         self._dry_run = dry_run
         self._connection = copy_database(self.home) if dry_run else open_database(self.home)
         self.catalog = Catalog(self._connection)
@@ -402,12 +404,14 @@ class Session:
 
     def _get_spark(self) -> SparkRunner:
         if self._spark is None:
+            from hivedruid.actions.rejects import RejectsTables
             from hivedruid.clients.topics import check_same
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
                 self.home, self.settings, self._write_parquet, self._progress, self._note, self._segment_storage,
-                self._avro_schemas, check_same,
+                self._avro_schemas, check_same, RejectsTables(self.home, self.catalog),
+                self._background,
             )  # fmt: skip
         return self._spark
 

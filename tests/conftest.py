@@ -27,6 +27,18 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatabl
 FOLDERS = {"spark": {"q", "equivalence", "dashboards", "hive", "spark"}, "cluster": {"equivalence", "integration"}}
 """Marker → the folders whose tests have it; `make check` excludes both."""
 
+LONGEST = (
+    "equivalence/test_equivalence", "integration/test_ingestion_lifecycle", "integration/test_ingestion_killed",
+    "integration/test_ingestion_outages", "integration/test_goldens", "integration/test_spark_standalone",
+    "equivalence/test_goldens", "integration/test_ingestion_life", "integration/test_jobs_killed",
+    "integration/test_watch", "integration/test_topic_jobs", "integration/test_ingestion_faults",
+    "integration/test_segment_queries", "equivalence/test_wrong_answers_of_others", "integration/test_s3",
+    "integration/test_local", "integration/test_readme_interrupted", "integration/test_segments_read",
+    "corpus/test_corpus", "unit/spark/test_server", "unit/spark/test_jobs_killed", "unit/spark/test_views_killed",
+    "unit/spark/test_analysed", "dashboards/test_dashboards", "unit/spark/test_archive",
+)  # fmt: skip
+"""The modules that take more than 45 seconds. They run first: the processes of a run then end at about the same time."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Each process of a parallel run has its own Spark server, since tests configure the server differently."""
@@ -41,10 +53,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
+    ranks = {here / f"{module}.py": rank for rank, module in enumerate(LONGEST)}
     for item in items:
         for marker, folders in FOLDERS.items():
             if folders & set(item.path.relative_to(here).parts[:-1]):
                 item.add_marker(marker)
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 @pytest.fixture(scope="session")

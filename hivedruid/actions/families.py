@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     Runner = Callable[[Action, Services], Result | None]
 
 Family = Literal[
-    "select", "ddl", "utility", "writing", "ingesting", "compacting", "materialized", "statistics", "watching"
+    "select",
+    "ddl",
+    "utility",
+    "writing",
+    "ingesting",
+    "streaming",
+    "compacting",
+    "snapshots",
+    "materialized",
+    "statistics",
+    "watching",
 ]
 _STATEMENTS = "hivedruid.parser.statements"
 _ACTIONS = "hivedruid.actions"
@@ -65,10 +75,18 @@ def builder(family: Family) -> Builder:
             from hivedruid.actions.ingesting import build as ingesting
 
             return ingesting.build
+        case "streaming":
+            from hivedruid.actions.streaming import build as streaming
+
+            return streaming.build
         case "compacting":
             from hivedruid.actions.compacting import build as compacting
 
             return compacting.build
+        case "snapshots":
+            from hivedruid.actions.snapshots import build as snapshots
+
+            return snapshots.build
         case "materialized":
             from hivedruid.actions.materialized import build as materialized
 
@@ -108,10 +126,18 @@ def explainer(family: Family) -> Explainer:
             from hivedruid.actions.ingesting import explain as ingesting
 
             return ingesting.EXPLAINER
+        case "streaming":
+            from hivedruid.actions.streaming import explain as streaming
+
+            return streaming.EXPLAINER
         case "compacting":
             from hivedruid.actions.compacting import explain as compacting
 
             return compacting.EXPLAINER
+        case "snapshots":
+            from hivedruid.actions.snapshots import explain as snapshots
+
+            return snapshots.EXPLAINER
         case "materialized":
             from hivedruid.actions.materialized import explain as materialized
 
@@ -151,10 +177,18 @@ def runner(family: Family) -> Runner:
             from hivedruid.actions.ingesting import run as ingesting
 
             return ingesting.run
+        case "streaming":
+            from hivedruid.actions.streaming import run as streaming
+
+            return streaming.run
         case "compacting":
             from hivedruid.actions.compacting import run as compacting
 
             return compacting.run
+        case "snapshots":
+            from hivedruid.actions.snapshots import run as snapshots
+
+            return snapshots.run
         case "materialized":
             from hivedruid.actions.materialized import run as materialized
 

@@ -15,9 +15,13 @@ from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
 
 if TYPE_CHECKING:
+    from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.statistics import Statistics
+    from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
+    from hivedruid.iceberg.files import TableFiles
+    from hivedruid.iceberg.history import TableHistory
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
@@ -46,6 +50,12 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
 
         ingestions, reader.unreachable = gather_runtime(statement, tables, facts)
         topics = _described_topics(statement, tables, facts)
+    streams: tuple[StreamRecord, ...] = ()
+    stream: StreamFacts | None = None
+    if "streams" in statement.needs:
+        from hivedruid.actions.streaming.gather import gather_streams
+
+        streams, stream = gather_streams(statement, reader, facts)
     views, states = _materialized(statement, reader, facts)
     statistics: Statistics = {}
     root = _segment_root(statement, reader, facts)
@@ -62,6 +72,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
         segment_root=root, described_topics=topics, sample=reader.sample,
+        table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
+        streams=streams, stream=stream,
     )  # fmt: skip
 
 
@@ -84,6 +96,26 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation]
     from hivedruid.actions.writing.gather import gather_jobs
 
     return gather_jobs(facts.catalog, facts.home, facts.settings, every=listing)
+
+
+def _table_files(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> Mapping[tuple[str, str], TableFiles]:
+    if "files" not in statement.needs:
+        return {}
+    from hivedruid.actions.compacting.gather import gather_files
+
+    return gather_files(tables, facts)
+
+
+def _histories(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> Mapping[tuple[str, str], TableHistory]:
+    if "snapshots" not in statement.needs:
+        return {}
+    from hivedruid.actions.snapshots.gather import gather_histories
+
+    return gather_histories(tables, facts)
 
 
 def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:

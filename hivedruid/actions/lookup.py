@@ -59,6 +59,18 @@ def refuse_if_used(
         )
 
 
+def refuse_if_streamed(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Refuse to drop, empty or rename a table that a stream reads or writes."""
+    names = (table.full_name,)
+    found = [each.stream for each in snapshot.streams if each.stream.source in names or each.stream.target in names]
+    if found:
+        raise SemanticError(
+            f"Cannot {verb} {table.full_name}: stream {found[0].full_name} uses it",
+            span=span,
+            hint=f"DROP STREAM {found[0].full_name} first",
+        )
+
+
 def refuse_if_materialized(table: Table, verb: str, span: Span | None) -> None:
     """Refuse to change a materialized view: its rows and columns are those of its query."""
     if table.is_materialized:

@@ -10,6 +10,7 @@ from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
 from hivedruid.plan.segment_files import FileScan, pieces
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
+from hivedruid.tables.rejects import rejects_name
 
 
 def table_scan(read: DruidRead, name: str) -> list[str]:
@@ -52,6 +53,8 @@ def spark_lines(job: SparkJob) -> list[str]:
             lines.append(f"      Output:[{columns}]")
             if source.topic is not None:
                 lines += indent(_records(source.topic), 6)
+                if (rejects := rejects_name(source.table)) is not None:
+                    lines.append(f"      malformed records: added to {'.'.join(rejects)}")
     return lines
 
 
@@ -158,6 +161,8 @@ def job_document(job: SparkJob) -> dict[str, Any]:
             item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
             if source.topic is not None:
                 item["offsets"] = {str(each.partition): [each.start, each.end] for each in source.topic.ranges}
+                if (rejects := rejects_name(source.table)) is not None:
+                    item["rejects"] = ".".join(rejects)
             inputs.append(item)
     return {"sql": job.sql, "inputs": inputs}
 

@@ -75,6 +75,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.compacting import recovery as compactions
 
             return compactions
+        case "rewrite":
+            from hivedruid.actions.compacting import rewrite_recovery as rewrites
+
+            return rewrites
         case "topic":
             from hivedruid.actions.writing import topic_recovery as topics
 

@@ -10,8 +10,12 @@ from hivedruid.catalog.table import Table
 from hivedruid.plan.facts import PlannerFacts
 
 if TYPE_CHECKING:
+    from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.catalog.materialized_views import SourceState
+    from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
+    from hivedruid.iceberg.files import TableFiles
+    from hivedruid.iceberg.history import TableHistory
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
@@ -33,6 +37,8 @@ class Snapshot(PlannerFacts):
     SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
     writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
     tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC.
+    `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
+    snapshots. `streams` are all streams, and `stream` is the one that the statement creates, changes or shows.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -51,3 +57,7 @@ class Snapshot(PlannerFacts):
     segment_root: SegmentRoot | None = None
     described_topics: Mapping[tuple[str, str], TopicDetails | str] = field(default_factory=dict)
     sample: tuple[bytes, ...] = ()
+    table_files: Mapping[tuple[str, str], TableFiles] = field(default_factory=dict)
+    streams: tuple[StreamRecord, ...] = ()
+    stream: StreamFacts | None = None
+    histories: Mapping[tuple[str, str], TableHistory] = field(default_factory=dict)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hivedruid.catalog.kinds import TableKind
+from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "object", "array",
+    "aggregators", "multivalue", "storedas", "object", "array", "table",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -38,12 +39,19 @@ AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
 REGISTRY = "avro.schema.registry.url"
 REGISTRY_CREDENTIALS = "avro.schema.registry.credentials"
+TARGET_SIZE = "write.target-file-size-bytes"
+COMPACTION_AUTO = "hivedruid.compaction.auto"
+RETENTION = "hivedruid.snapshots.retention"
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
+MALFORMED_ROWS = "hivedruid.malformed.rows"
+MALFORMED_TABLE = "hivedruid.malformed.table"
+REJECT = "REJECT"
 
 _DRUID: tuple[TableKind, ...] = ("druid",)
 _KAFKA: tuple[TableKind, ...] = ("kafka",)
 _BOTH: tuple[TableKind, ...] = ("druid", "kafka")
 _FILES: tuple[TableKind, ...] = ("files",)
+_ICEBERG: tuple[TableKind, ...] = ("iceberg",)
 _ANY: tuple[TableKind, ...] = ("druid", "kafka", "files", "iceberg")
 
 
@@ -238,10 +246,20 @@ PROPERTIES: dict[str, TableProperty] = {
             _ANY),
         TableProperty("skip.header.line.count", "int", "0",
             "Lines to skip at the beginning of each text file.", _FILES),
-        TableProperty("hivedruid.malformed.rows", "enum", "fail",
+        TableProperty(TARGET_SIZE, "positive", "536870912",
+            "Size in bytes of the files that COMPACT and automatic compaction write.", _ICEBERG),
+        TableProperty(COMPACTION_AUTO, "bool", "false",
+            "Whether the manager of a running stream compacts the table and expires its snapshots. CREATE STREAM sets "
+            "it for a table that it creates.", _ICEBERG),
+        TableProperty(RETENTION, "duration", "PT1H",
+            "How long automatic compaction keeps snapshots: as long as the longest query runs.", _ICEBERG),
+        TableProperty(MALFORMED_ROWS, "enum", "fail",
             "How a malformed row of a file, or record of a topic, is handled: fail; skip; null for a row of nulls "
-            "beside the metadata columns of a record. The setting of the same name if not set.",
-            (*_FILES, *_KAFKA), ("FAIL", "NULL", "SKIP")),
+            "beside the metadata columns of a record; reject for a record that is added to another table. The setting "
+            "of the same name if not set.",
+            (*_FILES, *_KAFKA), ("FAIL", "NULL", "SKIP", REJECT)),
+        TableProperty(MALFORMED_TABLE, "table", None,
+            "The managed table to which hivedruid.malformed.rows=reject adds malformed records.", _KAFKA),
     )
 }  # fmt: skip
 """Every property by key. Keys are case-sensitive, as in Hive."""
@@ -279,6 +297,16 @@ def parse_mapping(text: str) -> dict[str, str] | None:
             return None
         result[field] = column.lower()
     return result if len(set(result.values())) == len(result) else None
+
+
+def target_size(properties: Mapping[str, str]) -> int:
+    """The size in bytes of the compacted files of a managed table."""
+    return int(properties.get(TARGET_SIZE) or PROPERTIES[TARGET_SIZE].default or 0)
+
+
+def snapshot_retention(properties: Mapping[str, str]) -> float:
+    """How long automatic compaction keeps the snapshots of a managed table, in seconds."""
+    return seconds(properties.get(RETENTION) or PROPERTIES[RETENTION].default or "PT0S")
 
 
 def consumer_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from hivedruid.errors import ParseError, UnsupportedError, did_you_mean
 from hivedruid.parser.commands import INGESTION_VERBS
-from hivedruid.parser.create import column_list, property_list
+from hivedruid.parser.create import column_list, key_list, property_list
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
     AddColumns,
     DropDatabase,
     DropTable,
     DropView,
-    Property,
     RenameTable,
     SetTableProperties,
     TruncateTable,
@@ -27,7 +26,6 @@ _OTHER_ALTERS = {
     "DROP": "tables have no partitions, and columns cannot be dropped: create a new table and INSERT INTO it",
     "PARTITION": "tables have no partitions",
     "CONCATENATE": "remove it",
-    "EXECUTE": "remove it",
     "RECOVER": "tables have no partitions",
 }
 
@@ -36,7 +34,7 @@ def _hint(word: str, name: TableName) -> str:
     if word in (*INGESTION_VERBS, "RESET"):
         table = f"{name.database}.{name.name}" if name.database else name.name
         return f"use {word} INGESTION {table}"
-    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK", "COMPACT")
+    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK", "COMPACT", "EXECUTE")
     close = did_you_mean(word, words) if word not in words else None
     return _OTHER_ALTERS.get(word) or close or "create a new table, and INSERT INTO it from this one"
 
@@ -46,9 +44,13 @@ def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import materialized
 
         return materialized.parse_drop(source, cursor)
+    if cursor.accept("STREAM"):
+        from hivedruid.parser import streaming
+
+        return streaming.parse_drop(source, cursor)
     kind = cursor.accept_one("TABLE", "VIEW", "DATABASE", "SCHEMA")
     if kind is None:
-        cursor.fail("TABLE, VIEW or DATABASE")
+        cursor.fail("TABLE, VIEW, DATABASE or STREAM")
     exists = cursor.accept("IF", "EXISTS")
     if kind == "TABLE":
         name = cursor.table_name()
@@ -73,6 +75,10 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import materialized
 
         return materialized.parse_alter(source, cursor)
+    if cursor.accept("STREAM"):
+        from hivedruid.parser import streaming
+
+        return streaming.parse_alter(source, cursor)
     cursor.expect("TABLE")
     name = cursor.table_name()
     start = cursor.current
@@ -80,7 +86,7 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         statement: Statement = SetTableProperties(source, name, property_list(cursor))
     elif cursor.accept("UNSET", "TBLPROPERTIES"):
         exists = cursor.accept("IF", "EXISTS")
-        statement = UnsetTableProperties(source, name, _keys(cursor), exists)
+        statement = UnsetTableProperties(source, name, key_list(cursor), exists)
     elif cursor.accept("ADD", "COLUMNS"):
         cursor.expect("(")
         statement = AddColumns(source, name, column_list(cursor))
@@ -94,15 +100,21 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.jobs import parse_compact
 
         statement = parse_compact(source, cursor, name)
+    elif cursor.accept("EXECUTE"):
+        from hivedruid.parser.execute import parse_execute
+
+        statement = parse_execute(source, cursor, name)
     else:
         word = cursor.word()
         if not word.isidentifier():
-            cursor.fail("SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO, ROLLBACK INGESTION or COMPACT")
+            cursor.fail(
+                "SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO, ROLLBACK INGESTION, COMPACT or EXECUTE"
+            )
         rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
         what = " ".join(t.upper() for t in rest if t.isidentifier())
         raise UnsupportedError(
             "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, ADD COLUMNS, RENAME TO,"
-            f" ROLLBACK INGESTION and COMPACT, not for {what}",
+            f" ROLLBACK INGESTION, COMPACT and EXECUTE, not for {what}",
             span=cursor.span(start),
             hint=_hint(word, name),
         )
@@ -118,20 +130,6 @@ def _rollback(source: SourceStatement, cursor: Cursor, name: TableName) -> State
 
 def _rename(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
     return RenameTable(source, name, cursor.table_name())
-
-
-def _keys(cursor: Cursor) -> tuple[Property, ...]:
-    cursor.expect("(")
-    keys: list[Property] = []
-    while True:
-        key, token = cursor.string("a quoted property name")
-        if cursor.accept("="):
-            cursor.string("a quoted property value")
-        keys.append(Property(key, "", cursor.span(token)))
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    return tuple(keys)
 
 
 def parse_truncate(source: SourceStatement, cursor: Cursor) -> Statement:

@@ -12,6 +12,8 @@ from hivedruid.script import SourceStatement
 Parser = Callable[[SourceStatement, Cursor], Statement]
 
 INGESTION_VERBS = ("START", "STOP", "SUSPEND", "RESUME", "HANDOFF", "WAIT")
+STREAM_VERBS = ("PAUSE", "RUN")
+"""Those that are not verbs of ingestions, too."""
 
 # First word -> (module below hivedruid.parser, function).
 _PARSERS: dict[str, tuple[str, str]] = {
@@ -29,8 +31,11 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "CANCEL": ("jobs", "parse_cancel"),
     **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
     "RESUME": ("jobs", "parse_resume"),
+    "CHECKPOINT": ("streaming", "parse_checkpoint"),
+    "ROLLBACK": ("streaming", "parse_rollback"),
+    **dict.fromkeys(STREAM_VERBS, ("streaming", "parse_change")),
 }
-_FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS)
+_FROM_FIRST_WORD = ("INSERT", *INGESTION_VERBS, *STREAM_VERBS)
 """Their parsers also read the first word."""
 # These parse the raw text: their values are not SQL.
 _RAW: dict[str, tuple[str, str]] = {
@@ -40,7 +45,6 @@ _RAW: dict[str, tuple[str, str]] = {
 }
 _OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
 _INSTEAD = {
-    "PAUSE": "use SUSPEND INGESTION table and RESUME INGESTION table",
     "TERMINATE": "use STOP INGESTION table to stop an ingestion",
 }
 
@@ -53,7 +57,12 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
         from hivedruid.parser.ingestion import is_reset, parse_ingestion
 
         if is_reset(source, end):
-            return parse_ingestion(source, Cursor(source, tokenize(source, start)))
+            cursor = Cursor(source, tokenize(source, start))
+            if cursor.word(1) == "STREAM":
+                from hivedruid.parser.streaming import parse_reset
+
+                return parse_reset(source, cursor)
+            return parse_ingestion(source, cursor)
     if word in _RAW:
         module, function = _RAW[word]
         return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, end)  # type: ignore[no-any-return]

@@ -52,10 +52,14 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
         return parse_create_materialized(source, cursor)
     if cursor.accept_one("DATABASE", "SCHEMA"):
         return _database(source, cursor)
+    if cursor.accept("STREAM"):
+        from hivedruid.parser.streaming import parse_create as parse_create_stream
+
+        return parse_create_stream(source, cursor)
     managed = cursor.accept("MANAGED")
     external = not managed and cursor.accept("EXTERNAL")
     if not cursor.accept("TABLE"):
-        cursor.fail("TABLE, VIEW or DATABASE" if not external else "TABLE")
+        cursor.fail("TABLE, VIEW, DATABASE or STREAM" if not external else "TABLE")
     return _table(source, cursor, external=external)
 
 
@@ -311,6 +315,21 @@ def property_list(cursor: Cursor) -> tuple[Property, ...]:
             raise SemanticError(f"property '{item.key}' is specified twice", span=item.key_span)
         seen.add(item.key)
     return tuple(properties)
+
+
+def key_list(cursor: Cursor) -> tuple[Property, ...]:
+    """`('key', …)`, as Hive also with values, which are ignored; the values of the properties are empty."""
+    cursor.expect("(")
+    keys: list[Property] = []
+    while True:
+        key, token = cursor.string("a quoted property name")
+        if cursor.accept("="):
+            cursor.string("a quoted property value")
+        keys.append(Property(key, "", cursor.span(token)))
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(keys)
 
 
 def _delimiters(cursor: Cursor) -> list[Property]:

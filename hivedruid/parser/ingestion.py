@@ -38,31 +38,39 @@ _MAX_OFFSET = 2**63 - 1
 def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
     """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION table, the verb included."""
     verb = cast("IngestionVerb", cursor.word())
+    if cursor.word(1) == "STREAM" and verb in ("START", "STOP", "WAIT"):
+        from hivedruid.parser.streaming import parse_change
+
+        return parse_change(source, cursor)
     cursor.index += 1
     if not cursor.accept("INGESTION"):
-        cursor.fail("INGESTION", hint=did_you_mean(cursor.word(), ("INGESTION",)) or f"use {verb} INGESTION table")
+        what = ("INGESTION", "STREAM") if verb in ("START", "STOP", "WAIT") else ("INGESTION",)
+        close = did_you_mean(cursor.word(), what)
+        cursor.fail(" or ".join(what), hint=close or f"use {verb} INGESTION table")
     name = cursor.table_name()
     span = cursor.span_from(0)
     target = None
     if verb == "RESET" and not cursor.at_end:
         if not cursor.accept("TO"):
             cursor.fail("TO", hint=f"use TO {cursor.word()}" if cursor.word() in _TARGETS else None)
-        target = _target(cursor)
+        target = reset_target(cursor)
     cursor.end()
     return AlterIngestion(source, name, verb, target, span)
 
 
 def is_reset(source: SourceStatement, end: int) -> bool:
-    """Whether what follows RESET, which ends at `end`, is `INGESTION table`; INGESTION alone could be a setting."""
+    """Whether what follows RESET, which ends at `end`, is `INGESTION table` or `STREAM name`; a word alone could be a
+    setting."""
     word, _, after = next_word(source.text, end)
     sign, place = next_sign(source.text, after)
-    return word == "INGESTION" and bool(sign) and place > after
+    return word in ("INGESTION", "STREAM") and bool(sign) and place > after
 
 
 _TARGETS = ("EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP")
 
 
-def _target(cursor: Cursor) -> ResetTarget:
+def reset_target(cursor: Cursor) -> ResetTarget:
+    """What follows RESET … TO."""
     start = cursor.index
     to = cursor.accept_one(*_TARGETS)
     if to is None:

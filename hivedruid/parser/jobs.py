@@ -56,13 +56,20 @@ def parse_cancel(source: SourceStatement, cursor: Cursor) -> Statement:
 
 
 def parse_resume(source: SourceStatement, cursor: Cursor) -> Statement:
-    """RESUME JOB 'id' | RESUME INGESTION table, the verb included."""
+    """RESUME JOB 'id' | RESUME INGESTION table | RESUME STREAM name, the verb included."""
     if cursor.word(1) == "INGESTION":
         return parse_ingestion(source, cursor)
+    if cursor.word(1) == "STREAM":
+        from hivedruid.parser.streaming import parse_change
+
+        return parse_change(source, cursor)
     cursor.index += 1
     if not cursor.accept("JOB"):
-        close = did_you_mean(cursor.word(), ("JOB", "INGESTION"))
-        cursor.fail("JOB or INGESTION", hint=close or "use RESUME JOB 'id' or RESUME INGESTION table")
+        close = did_you_mean(cursor.word(), ("JOB", "INGESTION", "STREAM"))
+        cursor.fail(
+            "JOB, INGESTION or STREAM",
+            hint=close or "use RESUME JOB 'id', RESUME INGESTION table or RESUME STREAM name",
+        )
     return ResumeJob(source, *_job(cursor))
 
 

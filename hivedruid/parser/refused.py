@@ -78,6 +78,8 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("MAP", "MAP … USING is not supported: external scripts are not run", "use functions in SELECT"),
     ("REDUCE", "REDUCE … USING is not supported: external scripts are not run", "use functions in SELECT"),
 )  # fmt: skip
+_SUPPORTED = [["ROLLBACK", "STREAM"]]
+"""Statements of hivedruid that begin with the same word."""
 
 
 def refuse(source: SourceStatement, word: str, start: int, end: int) -> None:
@@ -96,6 +98,8 @@ def refuse(source: SourceStatement, word: str, start: int, end: int) -> None:
         if match.start() != words[-1][1] or len(words) == 3:
             break
         words.append((match[1].upper(), match.end()))
+    if [w for w, _ in words[:2]] in _SUPPORTED:
+        return
     for refused, reason, hint in _REFUSED:
         length = len(refused.split())
         if [w for w, _ in words[:length]] == refused.split():

@@ -40,6 +40,10 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
 
         if jobs.is_describe_job(cursor):
             return jobs.parse_describe_job(source, cursor)
+    if cursor.word() == "STREAM" and cursor.word(1) not in ("", "."):
+        from hivedruid.parser import streaming
+
+        return streaming.parse_describe(source, cursor)
     if cursor.accept("FUNCTION"):
         raise UnsupportedError(
             "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="run SHOW FUNCTIONS to list the names"
@@ -86,6 +90,10 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.ingestion import parse_show_ingestion
 
         return parse_show_ingestion(source, cursor)
+    if cursor.word() in ("STREAMS", "BATCHES", "CHECKPOINTS"):
+        from hivedruid.parser import streaming
+
+        return streaming.parse_show(source, cursor)
     if cursor.word() in ("JOBS", "COMPACTIONS", "SEGMENTS"):
         from hivedruid.parser.jobs import parse_show_jobs
 
@@ -95,7 +103,7 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         return _columns(source, cursor)
     return cursor.fail(
         "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS,"
-        " TASK, PROBLEMS, OFFSETS, TOPICS, JOBS, COMPACTIONS or SEGMENTS",
+        " TASK, PROBLEMS, OFFSETS, TOPICS, STREAMS, BATCHES, CHECKPOINTS, JOBS, COMPACTIONS or SEGMENTS",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 

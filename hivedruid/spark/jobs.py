@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from hivedruid.catalog.properties import consumer_properties
+from hivedruid.catalog.properties import MALFORMED_ROWS, consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import (
     ConnectError,
@@ -23,6 +23,7 @@ from hivedruid.errors import (
 )
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.history import TableHistory
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.kafka_secrets import has_references, in_files
@@ -51,8 +52,10 @@ from hivedruid.spark import (
 )
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.iceberg import IcebergTables
+from hivedruid.spark.rejects import RejectsTables, reject_malformed
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
+from hivedruid.tables.rejects import rejects_name
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -62,6 +65,8 @@ if TYPE_CHECKING:
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.spark.session import Job
     from hivedruid.spark.topic_formats import Schemas
+
+T = TypeVar("T")
 
 DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
 """Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
@@ -78,7 +83,8 @@ PROGRESS_AFTER = 1.0
 
 
 class SparkRunner:
-    """Runs the Spark jobs of one home folder. Creating an instance is cheap; Spark starts with the first job.
+    """Runs the Spark jobs of one home folder. Creating an instance is cheap; Spark starts with the first job. Runners
+    that are used at the same time in one process need different names.
 
     `progress` receives the status line, and "" at the end; `note` receives remarks about a successful job. Every
     method that runs a job raises SparkError with a one-line message; Spark's full text is in the log named in the
@@ -95,6 +101,8 @@ class SparkRunner:
         storage: Callable[[], SegmentStorage] | None = None,
         schemas: Schemas | None = None,
         check_topic: TopicCheck | None = None,
+        rejects: RejectsTables | None = None,
+        name: str = "",
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
@@ -102,9 +110,11 @@ class SparkRunner:
         self._storage = storage
         self._schemas = schemas
         self._check_topic = check_topic
+        self._rejects = rejects
+        self._name = name
         self._progress = progress
         self._note = note
-        self._iceberg = IcebergTables(self._home, settings)
+        self.iceberg = IcebergTables(self._home, settings)
         self._warned = False
 
     def rows(self, job: SparkJob) -> Batches:
@@ -112,7 +122,7 @@ class SparkRunner:
         return Batches(self._batches(job))
 
     def _batches(self, job: SparkJob) -> Generator[Batch, None, None]:
-        with self._running(job) as spark:
+        with self.running(job) as spark:
             yield from stream(spark.sql(job.sql)).batches
 
     def stage(
@@ -133,7 +143,7 @@ class SparkRunner:
         def staged() -> str:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
 
-        with self._running(job, details=staged) as spark:
+        with self.running(job, details=staged) as spark:
             frame, shared = spark.sql(job.sql), self._settings.get("hivedruid.staging.shared") == "true"
             if plan is not None:
                 from hivedruid.spark.building import build
@@ -151,25 +161,32 @@ class SparkRunner:
         if not table.has_folder:
             raise PlanError(f"{table.full_name} is a {table.kind} table; Spark writes files and Iceberg tables")
         if table.has_snapshots and not overwrite:
-            self._iceberg.check_rows(None, table)
-        with self._running(job, target=table) as spark:
+            self.iceberg.check_rows(None, table)
+        with self.running(job, target=table) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             if table.has_snapshots:
                 if not overwrite:
-                    self._iceberg.check_rows(spark, table)
-                return writing.write_iceberg(spark, frame, table, self._iceberg, overwrite=overwrite)
+                    self.iceberg.check_rows(spark, table)
+                return writing.write_iceberg(spark, frame, table, self.iceberg, overwrite=overwrite)
             return writing.write_files(frame, table, overwrite=overwrite)
+
+    def maintain(self, table: Table, work: Callable[[SparkSession], T], otherwise: T) -> T:
+        """Run procedures on a managed table; returns `otherwise` if nothing was written to it."""
+        if not self.iceberg.may_exist(table):
+            return otherwise
+        with self.running(NOTHING, target=table) as spark:
+            return work(spark) if self.iceberg.exists(spark, table) else otherwise
 
     def produce(self, job: SparkJob, table: Table, produce: topic_writing.Produce) -> int:
         """Write the job's rows to the topic of a Kafka table; returns their number. A failed job may have written some
         of them."""
-        with self._running(job) as spark:
+        with self.running(job) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             return topic_writing.write_topic(frame, table, produce, self._settings)
 
     def stage_records(self, job: SparkJob, table: Table, folder: Path) -> int:
         """Write the records of the job's rows for the topic of a Kafka table into a folder; returns their number."""
-        with self._running(job) as spark:
+        with self.running(job) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
             return topic_writing.stage_records(frame, table, folder, self._settings)
 
@@ -194,33 +211,41 @@ class SparkRunner:
             ) from error
 
     def _drop_iceberg(self, table: Table) -> None:
-        if self._iceberg.in_home:
-            self._iceberg.drop_from_home(table)
+        if self.iceberg.in_home:
+            self.iceberg.drop_from_home(table)
             return
-        with self._running(NOTHING, target=table) as spark:
+        with self.running(NOTHING, target=table) as spark:
             iceberg.drop(spark, table)
 
     @property
     def iceberg_in_home(self) -> bool:
         """Whether managed tables are in the home's own Iceberg catalog."""
-        return self._iceberg.in_home
+        return self.iceberg.in_home
 
     def iceberg_state(self, table: Table) -> TableState | None:
         """A managed table at its current commit, None before the first; read without Spark from the home's own catalog.
 
         Raises OSError and ValueError if the home's own catalog contains it and its metadata cannot be read.
         """
-        if self._iceberg.in_home:
+        if self.iceberg.in_home:
             return home_catalog.state(self._home, table.table_id)
-        with self._running(NOTHING, target=table) as spark:
-            return iceberg.state(spark, table) if self._iceberg.exists(spark, table) else None
+        with self.running(NOTHING, target=table) as spark:
+            return iceberg.state(spark, table) if self.iceberg.exists(spark, table) else None
+
+    def iceberg_history(self, table: Table) -> TableHistory | None:
+        """The snapshots of a managed table, None before the first commit; read without Spark from the home's own
+        catalog. Raises OSError and ValueError as `iceberg_state` does."""
+        if self.iceberg.in_home:
+            return home_catalog.history(self._home, table.table_id)
+        with self.running(NOTHING, target=table) as spark:
+            return iceberg.history(spark, table) if self.iceberg.exists(spark, table) else None
 
     def close(self) -> None:
         """Close the home's session. The server keeps running for the next command."""
-        session.release(self._home)
+        session.release(self._home, self._name)
 
     @contextmanager
-    def _running(
+    def running(
         self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str
     ) -> Iterator[SparkSession]:
         """The session with the job's inputs as views; errors inside are raised as HiveDruidError. `details` returns
@@ -279,19 +304,21 @@ class SparkRunner:
         """The home's session, with Iceberg if the job reads or writes an Iceberg table."""
         read = [item.table for item in job.inputs if isinstance(item, TableInput)]
         needed = [target] if target is not None and target.has_snapshots else []
-        needed += [table for table in read if table.has_snapshots and self._iceberg.may_exist(table)]
+        needed += [table for table in read if table.has_snapshots and self.iceberg.may_exist(table)]
         of_topics = [table for table in read if table.kind == "kafka"]
+        if self._rejects is not None:
+            needed += filter(None, map(self._rejects.find, of_topics))
         self._check_secrets(of_topics)
         for table in needed:
-            self._iceberg.check_metadata(table)
-        if needed and self._iceberg.in_home:
+            self.iceberg.check_metadata(table)
+        if (needed or any(map(rejects_name, of_topics))) and self.iceberg.in_home:
             home_catalog.prepare(self._home)
         self._note_open_driver()
         with session.job(
-            self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress
+            self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress, name=self._name
         ) as running:
             for table in needed:
-                self._iceberg.take_over(running.spark, table)
+                self.iceberg.take_over(running.spark, table)
             yield running
 
     def _check_secrets(self, tables: Iterable[Table]) -> None:
@@ -356,8 +383,8 @@ class SparkRunner:
         spark = running.spark
         if isinstance(item, DruidInput):
             return inputs.druid_frame(self._druid_rows(running, item, druid_files.get(item.view), access), item)
-        if item.table.has_snapshots and not self._iceberg.exists(spark, item.table):
-            self._iceberg.check_rows(spark, item.table)
+        if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
+            self.iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
         frame = inputs.table_frame(spark, item.table, self._settings, item.view)
         self._note_skipped(spark, item.table)
@@ -369,13 +396,19 @@ class SparkRunner:
         private_folder(scratch.parent)
         private_folder(scratch)
         consumer = in_files(consumer_properties(table.properties), scratch / item.view)
-        rows = topics.topic_rows(spark, item, self._settings, consumer, self._schemas)
         handling = inputs.malformed_rows(table, self._settings)
+        keep_raw = handling == "reject"
+        rows = topics.topic_rows(spark, item, self._settings, consumer, self._schemas, keep_raw=keep_raw)
         if handling == "null":
             frame = topics.with_nulls(rows, table)
         elif handling == "skip":
             if skipped := topics.malformed(rows, table):
-                self._note(skipped)
+                self._note(f"skipped {skipped}")
+            frame = topics.without_malformed(rows, table)
+        elif handling == "reject":
+            assert self._rejects is not None
+            if added := reject_malformed(spark, rows, table, self._rejects, self.iceberg):
+                self._note(added)
             frame = topics.without_malformed(rows, table)
         else:
             frame = topics.checked(rows, table)
@@ -424,7 +457,7 @@ class SparkRunner:
             if running and isinstance(item, TableInput) and mark in text:
                 return SparkError(
                     str(self._malformed(running.spark, item.table)),
-                    hint=f"SET TBLPROPERTIES ('{inputs.MALFORMED_PROPERTY}'='skip') skips them",
+                    hint=f"SET TBLPROPERTIES ('{MALFORMED_ROWS}'='skip') skips them",
                 )
         translated = failures.translate(error, log)
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]

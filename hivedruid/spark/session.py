@@ -2,7 +2,8 @@
 
 The settings select the service: the home's shared server (`server`), a private one that runs its jobs on a cluster
 (`spark.master`), or an external one (`spark.remote`). Every home folder has its own session in this process, so
-temporary views, settings and Iceberg catalogs are isolated.
+temporary views, settings and Iceberg catalogs are isolated. Threads that work on the same home have a session each,
+with a name.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import RLock
 from time import sleep, time
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -84,8 +86,10 @@ class Job:
         return True
 
 
-_clients: dict[Path, _Client] = {}
+_clients: dict[tuple[Path, str], _Client] = {}
 _private: Path | None = None
+_changing = RLock()
+"""Held while the dictionary of sessions or of servers in use changes."""
 
 
 @contextmanager
@@ -96,8 +100,10 @@ def job(
     libraries: bool = False,
     progress: Progress = lambda _: None,
     owner: str = "",
+    name: str = "",
 ) -> Iterator[Job]:
-    """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table.
+    """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table. `name` is
+    that of the session, if the home has several.
 
     The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
     With `owner`, the session belongs to that owner (`server.owner`), and outlives this process.
@@ -106,7 +112,8 @@ def job(
     """
     with _service(settings, home, libraries=libraries, progress=progress) as (where, own):
         progress("")
-        client = _client(where, own, settings, home, owner)
+        with _changing:
+            client = _client(where, own, settings, (home, name), owner)
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:
@@ -144,9 +151,10 @@ def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server
         return known
 
 
-def release(home: Path) -> None:
+def release(home: Path, name: str = "") -> None:
     """Close the session of a home folder, if there is one; a session with an owner stays open on the server."""
-    client = _clients.pop(home, None)
+    with _changing:
+        client = _clients.pop((home, name), None)
     if client is not None and client.owner and client.mark is not None:
         client.spark.stop()
         client.mark.leave()
@@ -157,8 +165,8 @@ def release(home: Path) -> None:
 
 
 def release_all() -> None:
-    for home in list(_clients):
-        release(home)
+    for home, name in list(_clients):
+        release(home, name)
 
 
 def log_file(home: Path) -> Path:
@@ -178,11 +186,13 @@ def _service(
     where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
         with _own(settings, where, libraries=libraries, progress=progress) as known:
-            server.held[where] = server.held.get(where, 0) + 1
+            with _changing:
+                server.held[where] = server.held.get(where, 0) + 1
             try:
                 yield where, known
             finally:
-                server.held[where] -= 1
+                with _changing:
+                    server.held[where] -= 1
     finally:
         progress("")
 
@@ -234,18 +244,19 @@ def stop_private() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: Path, owner: str) -> _Client:
-    """The home's session on the service, with the current settings."""
+def _client(where: Path, own: Server | None, settings: Mapping[str, str], key: tuple[Path, str], owner: str) -> _Client:
+    """The home's session of a name on the service, with the current settings."""
+    home, name = key
     service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
-    client = _clients.get(home)
+    client = _clients.get(key)
     if client is not None and not (
         (client.service, client.owner) == (service, owner)
         and time() - client.used < FORGOTTEN
         and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
         and _of_catalog(client.applied) == _of_catalog(needed)  # a Spark session keeps its first catalog
     ):
-        release(home)
+        release(home, name)
         client = None
     if client is None:
         _silence()
@@ -253,11 +264,11 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], home: 
         if not _clients:
             atexit.unregister(release_all)
             atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order
-        client = _clients[home] = _Client(spark, service, time(), mark, owner)
+        client = _clients[key] = _Client(spark, service, time(), mark, owner)
     try:
         _apply(client, needed)
     except Exception as error:
-        _clients.pop(home, None)
+        _clients.pop(key, None)
         client.spark.stop()
         if client.mark is not None:
             client.mark.remove()

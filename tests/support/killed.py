@@ -27,6 +27,7 @@ from hivedruid.actions.materialized import run as run_materialized
 from hivedruid.actions.writing import staging
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.streams import Streams
 from hivedruid.clients import lifecycle
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.transactions import Transaction
@@ -35,6 +36,7 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
+from hivedruid.spark import streams as commits
 from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
@@ -226,6 +228,11 @@ def _watch(moments: Moments) -> None:
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),
         (staging, ("remove",)),
+        (
+            Streams,
+            ("add", "replace", "remove", "set_desired", "begin_batch", "end_batch", "skip", "keep_checkpoints"),
+        ),
+        (commits, ("append_batch", "begin", "add_tag", "remove_tags", "roll_back")),
     ):
         for name in names:
             setattr(owner, name, _write(getattr(owner, name), moments))

@@ -13,6 +13,7 @@ from hivedruid.actions.lookup import (
     already_exists,
     find_table,
     refuse_if_materialized,
+    refuse_if_streamed,
     refuse_if_used,
     require_database,
 )
@@ -27,6 +28,7 @@ from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.property_checks import validate
+from hivedruid.tables.rejects import check_rejects
 
 
 def _altered(name: TableName, snapshot: Snapshot) -> Table:
@@ -98,6 +100,8 @@ def _with_properties(
             raise SemanticError(
                 f"Set Table property {key}", span=name.span, hint="this property is required for a Kafka table"
             )
+    if table.has_topic:
+        check_rejects(properties, name.span)
     comment = properties.pop("comment", table.comment)
     if any(table.properties.get(key) != properties.get(key) for key in ("druid.datasource", COLUMN_MAPPING)):
         columns = tuple(replace(column, field=None) for column in columns)  # resolved again on first use
@@ -138,6 +142,7 @@ def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
     if other is not None:
         raise already_exists(other, statement.new_name.span)
     refuse_if_used(table, "rename", statement.name.span, snapshot)
+    refuse_if_streamed(table, "rename", statement.name.span, snapshot)
     return (ReplaceTable(table, replace(table, database=database, name=statement.new_name.name)),)
 
 

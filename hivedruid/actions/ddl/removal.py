@@ -5,7 +5,14 @@ from __future__ import annotations
 from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl.model import EmptyTable, RemoveDatabase, RemoveTable, UseDatabaseAction
 from hivedruid.actions.ingesting import build as ingestion
-from hivedruid.actions.lookup import database_of, find_table, refuse_if_materialized, refuse_if_used, require_database
+from hivedruid.actions.lookup import (
+    database_of,
+    find_table,
+    refuse_if_materialized,
+    refuse_if_streamed,
+    refuse_if_used,
+    require_database,
+)
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import has_ingestion
@@ -30,6 +37,7 @@ def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]
             hint="use DROP MATERIALIZED VIEW",
         )
     refuse_if_used(table, "drop", statement.name.span, snapshot)
+    refuse_if_streamed(table, "drop", statement.name.span, snapshot)
     return (removal(table, snapshot, purge=statement.purge),)
 
 
@@ -76,6 +84,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
     span = statement.name.span
     refuse_if_materialized(table, "truncate", span)
     table.check("truncate", span)
+    refuse_if_streamed(table, "truncate", span, snapshot)
     ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
     always = _is_true(table, "external.table.purge")
     if table.kind == "files" and not always:
@@ -103,6 +112,7 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
     names = frozenset(table.full_name for table in snapshot.dropped)
     for table in snapshot.dropped:
         refuse_if_used(table, "drop", statement.span, snapshot, names)
+        refuse_if_streamed(table, "drop", statement.span, snapshot)
     views_first = sorted(snapshot.dropped, key=lambda table: (not table.is_view, table.name))
     actions: tuple[Action, ...] = (
         RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),

@@ -80,7 +80,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
             table.check("overwrite", target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
-        order = _positions(table, target.columns, len(node.columns), target.table.span)
+        order = positions(table, target.columns, len(node.columns), target.table.span)
         if table.has_data_source:  # columns of an existing data source were not checked before
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
@@ -111,7 +111,7 @@ def _once(action: Action, table: Table, statement: Insert, snapshot: Snapshot, s
     return replace(action, once=origin(statement.source, snapshot.settings, snapshot.database))
 
 
-def _positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
+def positions(table: Table, columns: tuple[str, ...], width: int, span: Span | None) -> list[int | None]:
     """For each column of the table the position in the query's output; None for a column that the column list omits
     (NULL)."""
     names = columns or tuple(c.name for c in table.columns)

@@ -73,7 +73,7 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True)
 class DropTable(Statement):
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "streams"})
     name: TableName
     if_exists: bool = False
     purge: bool = False
@@ -107,13 +107,14 @@ class AddColumns(Statement):
 
 @dataclass(frozen=True)
 class RenameTable(Statement):
+    needs: ClassVar[frozenset[Fact]] = frozenset({"streams"})
     name: TableName
     new_name: TableName
 
 
 @dataclass(frozen=True)
 class TruncateTable(Statement):
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "streams"})
     name: TableName
 
 
@@ -127,7 +128,7 @@ class CreateDatabase(Statement):
 
 @dataclass(frozen=True)
 class DropDatabase(Statement):
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "streams"})
     name: str
     if_exists: bool = False
     cascade: bool = False

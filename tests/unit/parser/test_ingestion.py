@@ -119,12 +119,12 @@ def test_show_problems() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "place", "hint"),
     [
-        ("START t", "expected 'INGESTION', found 't'", "t", "START INGESTION table"),
-        ("STOP", "expected 'INGESTION', found the end of the statement", "", "STOP INGESTION table"),
-        ("START INGSTION t", "expected 'INGESTION', found 'INGSTION'", "INGSTION", "'INGESTION'"),
+        ("START t", "expected INGESTION or STREAM, found 't'", "t", "START INGESTION table"),
+        ("STOP", "expected INGESTION or STREAM, found the end of the statement", "", "STOP INGESTION table"),
+        ("START INGSTION t", "expected INGESTION or STREAM, found 'INGSTION'", "INGSTION", "'INGESTION'"),
         ("START INGESTION", "expected a table name, found the end of the statement", "", ""),
         ("START INGESTION t TO LATEST", "expected the end of the statement, found 'TO'", "TO", ""),
-        ("PAUSE INGESTION t", "expected a statement, found 'PAUSE'", "PAUSE", "SUSPEND INGESTION"),
+        ("PAUSE INGESTION t", "expected 'STREAM', found 'INGESTION'", "INGESTION", "SUSPEND INGESTION"),
         ("TERMINATE INGESTION t", "expected a statement, found 'TERMINATE'", "TERMINATE", "STOP INGESTION"),
         ("ALTER TABLE t ROLLBACK", "expected 'INGESTION', found the end of the statement", "", ""),
         ("RESET INGESTION t EARLIEST", "expected 'TO', found 'EARLIEST'", "EARLIEST", "TO EARLIEST"),
