@@ -1,0 +1,180 @@
+"""Checkpoints and rollbacks of streams, and other definitions, on a real Kafka and Iceberg tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError
+from hivedruid.session import Session
+from tests.support.job_homes import run
+from tests.support.streams import CONF, Home, expire, in_spark, stream_home
+
+if TYPE_CHECKING:
+    from tests.support.kafka import Topics
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def home(tmp_path: Path, topics: Topics) -> Iterator[Home]:
+    with stream_home(tmp_path / "home", topics) as made:
+        yield made
+
+
+def test_rows_and_offsets_go_back_together(home: Home) -> None:
+    home.create()
+    for _ in range(3):
+        home.send(10)
+        home.run("RUN STREAM s")
+    home.run("ROLLBACK STREAM s TO BATCH 1")
+    assert home.counts() == (10, 10, sum(range(10)))
+    assert (home.stream()["lag"], [row["batch"] for row in home.run("SHOW BATCHES s")]) == (20, [1, 0])
+    home.run("ROLLBACK STREAM s TO BATCH 1")
+    home.run("RUN STREAM s")
+    assert home.counts() == home.expected
+    assert [row["batch"] for row in home.run("SHOW BATCHES s")] == [4, 1, 0]
+
+
+def test_a_rollback_says_what_it_costs(home: Home) -> None:
+    home.send(10)
+    home.create()
+    home.run("RUN STREAM s")
+    home.run("INSERT INTO t VALUES (1000, 0, 9, 0)")
+    with (
+        Session(home.path, hiveconf=CONF) as asked,
+        pytest.raises(
+            ExecutionError,
+            match="1 batch with 10 rows will be removed, 10 records will be read again, 1 commit "
+            "of other writers will be undone; nothing was changed",
+        ),
+    ):
+        run(asked, "ROLLBACK STREAM s TO BATCH 0")
+    assert home.counts()[0] == 11
+
+
+def test_a_checkpoint_outlives_the_other_snapshots(home: Home) -> None:
+    home.send(10)
+    home.create(checkpoints_retained="2")
+    home.run("RUN STREAM s")
+    home.run("CHECKPOINT STREAM s")
+    home.run("CHECKPOINT STREAM s")
+    for _ in range(2):
+        home.send(10)
+        home.run("RUN STREAM s")
+    expire(home)
+    with pytest.raises(SemanticError, match=r"stream default\.s has no batch 2"):
+        home.run("ROLLBACK STREAM s TO BATCH 2")
+    assert [(row["checkpoint"], row["available"]) for row in home.run("SHOW CHECKPOINTS s")] == [(1, True)]
+    home.run("ROLLBACK STREAM s TO CHECKPOINT")
+    assert home.counts()[0] == 10
+    home.run("RUN STREAM s")
+    assert home.counts() == home.expected
+    for _ in range(2):
+        home.run("CHECKPOINT STREAM s")
+        home.send(10)
+        home.run("RUN STREAM s")
+    assert [row["checkpoint"] for row in home.run("SHOW CHECKPOINTS s")] == [5, 4]
+    with pytest.raises(SemanticError, match="no checkpoint 1"):
+        home.run("ROLLBACK STREAM s TO CHECKPOINT 1")
+    home.run("ROLLBACK STREAM s TO CHECKPOINT 4")
+    home.run("ROLLBACK STREAM s TO CHECKPOINT 5")
+    home.run("RUN STREAM s")
+    assert home.counts() == home.expected
+    home.run("DROP STREAM s")
+    assert refs(home) == ["main"]
+
+
+def refs(home: Home) -> list[str]:
+    with Session(home.path, hiveconf=CONF, background="refs") as session:
+        table = session.catalog.find("default", "t")
+        assert table is not None
+        history = session._get_spark().iceberg_history(table)
+        assert history is not None
+        return sorted(history.refs)
+
+
+def test_a_checkpoint_that_another_tool_removed(home: Home) -> None:
+    home.send(10)
+    home.create()
+    home.run("RUN STREAM s")
+    with pytest.raises(SemanticError, match="has no checkpoint"):
+        home.run("ROLLBACK STREAM s TO CHECKPOINT")
+    home.run("CHECKPOINT STREAM s")
+    (name,) = (each for each in refs(home) if each != "main")
+    in_spark(home, f"ALTER TABLE {{t}} DROP TAG `{name}`")
+    assert [row["available"] for row in home.run("SHOW CHECKPOINTS s")] == [False]
+    with pytest.raises(SemanticError, match="not in the table any more") as error:
+        home.run("ROLLBACK STREAM s TO CHECKPOINT 1")
+    assert "RESET STREAM default.s TO OFFSETS (0:5, 1:5)" in (error.value.hint or "")
+
+
+def test_two_streams_of_a_table_do_not_roll_back_each_other(home: Home) -> None:
+    home.send(10)
+    home.create()
+    home.run("RUN STREAM s")
+    home.run("CREATE STREAM other FROM r INTO t AS SELECT id, n, `__partition` AS p, `__offset` AS o FROM r")
+    home.run("RUN STREAM other")
+    with pytest.raises(SemanticError, match=r"stream default\.other has written to default\.t, too"):
+        home.run("ROLLBACK STREAM s TO BATCH 0")
+    home.run("ROLLBACK STREAM other TO BATCH 0")
+    assert home.counts()[0] == 10
+
+
+def test_another_query_and_another_column(home: Home) -> None:
+    home.send(10)
+    home.create()
+    home.run("START STREAM s")
+    home.run("WAIT STREAM s")
+    home.run("ALTER TABLE t ADD COLUMNS (twice int)")
+    home.send(10)
+    home.run("WAIT STREAM s")
+    home.run("ALTER STREAM s AS SELECT id, n, `__partition` AS p, `__offset` AS o, n * 2 AS twice FROM r")
+    home.send(10)
+    home.run("WAIT STREAM s")
+    assert home.counts() == home.expected
+    assert home.run("SELECT sum(twice) AS a, count(twice) AS b FROM t") == [{"a": 90, "b": 10}]
+    home.run("STOP STREAM s")
+
+
+def test_properties_between_batches(home: Home) -> None:
+    """The manager takes them without waiting for a trigger of hours, nor for the time after an error."""
+    home.send(10)
+    home.create(trigger="PT5H")
+    home.run("START STREAM s")
+    home.run("WAIT STREAM s")
+    home.send(10)
+    home.run("ALTER STREAM s SET PROPERTIES ('trigger' = 'PT0.2S', 'max.records.per.batch' = '5')")
+    home.run("WAIT STREAM s")
+    assert home.counts() == home.expected
+    home.run("ALTER STREAM s UNSET PROPERTIES ('max.records.per.batch')")
+    shown = {row["name"]: row["value"] for row in home.run("DESCRIBE STREAM s")}
+    assert (shown["trigger"], shown["max.records.per.batch"]) == ("PT0.2S", "500000")
+    for statement, message in (
+        ("ALTER STREAM s SET PROPERTIES ('start' = 'latest')", "decided when the stream was created"),
+        ("ALTER STREAM s SET PROPERTIES ('tigger' = 'PT1S')", "unknown property"),
+        ("ALTER STREAM s UNSET PROPERTIES ('tigger')", "unknown property"),
+        ("ALTER STREAM s AS SELECT count(*) AS n FROM r", "aggregates rows"),
+        ("ALTER STREAM s AS SELECT id FROM r WHERE nope = 1", "nope"),
+        ("ALTER STREAM s AS SELECT id AS other FROM r", "table default.t has 4 columns, but query has 1 column"),
+    ):
+        with pytest.raises(HiveDruidError, match=message) as error:
+            home.run(statement)
+        assert error.value.span is not None, statement
+    home.run("STOP STREAM s")
+
+
+def test_rows_that_do_not_fit_the_table(home: Home) -> None:
+    """They are found when the stream is created, even if there is no record yet."""
+    home.run("CREATE TABLE t (id bigint, at timestamp)")
+    for query, message in (
+        ("SELECT id AS other FROM r", "table default.t has 2 columns, but query has 1 column"),
+        ("SELECT id, array(n) AS at FROM r", "Cannot convert column 2 from array<int> to timestamp"),
+    ):
+        with pytest.raises(SemanticError, match=message) as error:
+            home.run(f"CREATE STREAM s FROM r INTO t AS {query}")
+        assert error.value.span is not None, query
+    assert home.run("SHOW STREAMS") == []
