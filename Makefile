@@ -16,7 +16,8 @@ help:
 	@echo "make update-goldens  rewrite tests/q/*.q.out and tests/corpus/queries/*.expected; review the diff"
 	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
-	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more"
+	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; kill a stream at random"
+	@echo "                     moments for an hour; MINUTES=5 is shorter"
 	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
 	@echo "make lock            update the pinned dependencies"
 
@@ -50,7 +51,8 @@ quickstart: $(VENV)/.installed
 	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
 # The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two processes,
-# which start and stop their own Spark server and their own Druid and Kafka. The tests of a module stay together.
+# which start and stop their own Spark server and their own Druid and Kafka. The tests of a module stay together, in the
+# order of tests/conftest.py: the longest modules first.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --durations 30 --durations-min 1
 
 # Tests start hundreds of processes, each of which would otherwise compile every module.
@@ -59,8 +61,8 @@ test check: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
 	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
-	@$(PYTEST) --dist loadfile -m "spark and not cluster"
-	@$(PYTEST) --dist loadfile -m cluster
+	@$(PYTEST) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
+	@$(PYTEST) --dist loadfile --no-loadscope-reorder -m cluster
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
@@ -89,6 +91,7 @@ conformance: $(VENV)/.installed-dev
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
+	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)
 
 bench: $(VENV)/.installed-dev
 	@for benchmark in benchmarks/*.py; do PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
