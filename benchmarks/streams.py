@@ -4,6 +4,8 @@ throughput  records per second into the table: compared with the bare connector,
             nothing (at least 0.6 x), and with Structured Streaming into such a table (at least 1.0 x)
 latency     seconds from producing a record until it is in the table, with a trigger of 1 s: median and 99th percentile,
             beside those of Structured Streaming
+python      records per second, and per second of processor time, of a program without Spark that writes ORC files:
+            kafka-python, pyarrow's JSON reader and ORC writer; it does not commit, and reads JSON less exactly
 restart     seconds until the first commit of a manager whose predecessor was killed with kill -9, compared with one
             whose predecessor ended by SIGTERM (at most 1.2 x)
 many        20 streams with triggers of 1 s: batches of each, seconds of a batch, memory of the manager and of Spark
@@ -19,6 +21,7 @@ removed.
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import subprocess
 import sys
@@ -40,7 +43,7 @@ from hivedruid.local.cluster import LocalCluster
 from hivedruid.session import Session
 from hivedruid.spark import server
 from hivedruid.spark.session import job
-from tests.support.kafka import Topics, topics_of
+from tests.support.kafka import Topics, kafka_python, topics_of
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -152,6 +155,64 @@ def structured(bench: Bench, topic: str, trigger: Mapping[str, Any], start: str 
         rows.writeStream.format("iceberg").trigger(**trigger).option("checkpointLocation", str(checkpoint))
         .queryName(name).toTable(table)
     )  # fmt: skip
+
+
+# --- python ------------------------------------------------------------------------------------------------------
+
+
+def python(bench: Bench, records: int) -> None:
+    """A stream with Spark, and an upper limit of what one without it could reach."""
+    topic = bench.topics.new(partitions=2)
+    fill(bench.spark, bench.topics.bootstrap, topic, records, 2, "json")
+    create(bench.session, bench.topics.bootstrap, topic, "json")
+    print(f"without Spark, {records:,} records")
+    rates = []
+    for name, work in (
+        ("a stream", lambda: run_stream(bench, topic)),
+        ("kafka-python and pyarrow", lambda: write_orc(bench, topic, records)),
+    ):
+        best, processor = LIMIT, LIMIT
+        for _ in range(ROUNDS):
+            before, taken = processor_time(bench), seconds(work)
+            best, processor = min(best, taken), min(processor, processor_time(bench) - before)
+        rates.append(records / processor)
+        print(f"  {name:<26} {records / best:>9,.0f} records/s, {rates[-1]:>9,.0f} per second of processor time")
+    print(f"  records per second of processor time, without Spark to with it: {rates[1] / rates[0]:.2f} x", flush=True)
+
+
+def processor_time(bench: Bench) -> float:
+    """Seconds of this process and of Spark's server."""
+    known = server.find(server.shared_home(bench.session.home))
+    assert known is not None
+    fields = Path(f"/proc/{known.jvm}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    ticks = int(fields[11]) + int(fields[12])  # utime and stime
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def write_orc(bench: Bench, topic: str, records: int) -> None:
+    """Read all records in one process, and write a file for each batch."""
+    import pyarrow as pa
+    from pyarrow import json, orc
+
+    kafka = kafka_python()
+    kinds = {"bigint": pa.int64(), "string": pa.string(), "double": pa.float64()}
+    schema = pa.schema([(name, kinds[kind]) for name, (_, kind) in FIELDS.items()])
+    parsing = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    consumer = kafka.KafkaConsumer(bootstrap_servers=bench.topics.bootstrap, max_partition_fetch_bytes=16 << 20)
+    places = [kafka.TopicPartition(topic, number) for number in range(2)]
+    consumer.assign(places)
+    consumer.seek_to_beginning(*places)
+    values: list[bytes] = []
+    written = 0
+    while written < records:
+        polled = consumer.poll(1000, max_records=20_000)
+        values += [record.value for found in polled.values() for record in found]
+        if len(values) >= min(BATCH, records - written):
+            rows = json.read_json(pa.BufferReader(b"\n".join(values)), parse_options=parsing)
+            written += rows.num_rows
+            orc.write_table(rows, bench.session.home / f"{uuid4().hex}.orc", compression="zstd")
+            values.clear()
+    consumer.close()
 
 
 # --- latency -----------------------------------------------------------------------------------------------------
@@ -340,7 +401,7 @@ def time_of(bench: Bench, query: str) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("throughput", "latency", "restart", "many", "aged")
+    parts = ("throughput", "python", "latency", "restart", "many", "aged")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     parser.add_argument("--records", type=int, default=2_000_000)
     parser.add_argument("--seconds", type=float, default=60)
@@ -348,6 +409,7 @@ def main() -> int:
     given = parser.parse_args()
     work: Mapping[str, Callable[[Bench], None]] = {
         "throughput": lambda bench: throughput(bench, given.records),
+        "python": lambda bench: python(bench, given.records),
         "latency": lambda bench: latency(bench, given.seconds),
         "restart": restart,
         "many": lambda bench: many(bench, given.seconds),
