@@ -34,6 +34,7 @@ LONGEST = (
     "integration/test_watch", "integration/test_topic_jobs", "integration/test_ingestion_faults",
     "integration/test_segment_queries", "equivalence/test_wrong_answers_of_others", "integration/test_s3",
     "integration/test_local", "integration/test_readme_interrupted", "integration/test_segments_read",
+    "integration/test_streams", "integration/test_streams_faults", "integration/test_streams_maintenance",
     "corpus/test_corpus", "unit/spark/test_server", "unit/spark/test_jobs_killed", "unit/spark/test_views_killed",
     "unit/spark/test_analysed", "dashboards/test_dashboards", "unit/spark/test_archive",
 )  # fmt: skip

@@ -57,7 +57,8 @@ def test_a_table_stays_small(home: Home) -> None:
     home.run("START STREAM s")
 
     def is_small() -> bool:
-        home.send(20)
+        if home.stream_record().status.records == home.sent:  # on a slow machine, others would wait for hours
+            home.send(20)
         compacted = [row for row in home.run("SHOW COMPACTIONS FOR t") if row["state"] == "SUCCESS"]
         return len(compacted) >= 2 and len(history(home).snapshots) < home.stream_record().position.batch
 
@@ -75,7 +76,7 @@ def test_a_table_of_others_is_left_alone(home: Home) -> None:
     home.run("CREATE TABLE t (id bigint, n int, p int, o bigint)")
     home.create(max_records_per_batch="10", trigger="PT0.05S")
     home.run("START STREAM s")
-    home.send(500)
+    home.send(250)
     home.run("WAIT STREAM s")
     assert home.run("SHOW COMPACTIONS FOR t") == []
     home.run("STOP STREAM s")

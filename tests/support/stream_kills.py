@@ -24,7 +24,7 @@ from hivedruid.errors import CommitConflictError, HiveDruidError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.spark import server
 from tests.support.kafka import topics_of
-from tests.support.streams import Home, stream_home, until
+from tests.support.streams import LONG, Home, stream_home, until
 
 LEAST = 3
 """Kills, if the time does not suffice."""
@@ -56,11 +56,14 @@ def kill_at_random(
         done[_kill(home, random, restart_kafka)] += 1
         if done.total() % 10 == 0:
             report(f"{done.total()} kills, {home.sent:,} records sent, {home.stream_record().status.rows:,} rows")
+    settled = monotonic() + LONG
     while True:
         try:
             home.run("WAIT STREAM s")
         except HiveDruidError as error:  # the manager was waiting for what was killed last
             report(error.message)
+            if monotonic() > settled:
+                raise
         else:
             break
     assert home.counts() == home.expected
