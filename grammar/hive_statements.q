@@ -22,7 +22,13 @@ CREATE EXTERNAL TABLE d STORED BY druid TBLPROPERTIES ('druid.segment.granularit
 -- rule: table_clause
 CREATE EXTERNAL TABLE t (a INT) COMMENT 'x' STORED AS TEXTFILE LOCATION '/data' TBLPROPERTIES ('skip.header.line.count' = '1');
 -- rule: partitioned_by
-CREATE EXTERNAL TABLE t (a INT) PARTITIONED BY (day DATE) LOCATION '/data';
+CREATE TABLE t (a INT) PARTITIONED BY (day DATE);
+-- rule: partition_spec
+CREATE TABLE t (id BIGINT, ts TIMESTAMP) PARTITIONED BY SPEC (day(ts), bucket(16, id));
+-- rule: transform
+CREATE TABLE t (a STRING, ts TIMESTAMP) PARTITIONED BY SPEC (truncate(4, a), hour(ts));
+-- rule: ordered_by
+CREATE TABLE t (a INT, b INT) WRITE LOCALLY ORDERED BY a DESC NULLS LAST, b;
 -- rule: clustered_by
 CREATE TABLE t (a INT) CLUSTERED BY (a) INTO 4 BUCKETS;
 -- rule: row_format
@@ -88,6 +94,8 @@ DROP SCHEMA db RESTRICT;
 ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
 -- rule: unset_properties
 ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b');
+-- rule: set_partition_spec
+ALTER TABLE t SET PARTITION SPEC (month(ts));
 -- rule: add_columns
 ALTER TABLE t ADD COLUMNS (b STRING COMMENT 'new', c DOUBLE);
 -- rule: rename_table

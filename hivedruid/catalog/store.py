@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hivedruid.catalog.kinds import KINDS
+from hivedruid.catalog.layout import order_json, order_of_json, spec_json, spec_of_json
 from hivedruid.catalog.properties import TOPIC_PATTERN
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
@@ -261,6 +262,8 @@ def to_json(table: Table) -> str:
         "owns_data_source": table.owns_data_source,
         "rewrite_enabled": table.rewrite_enabled,
         "is_written": table.is_written,
+        "partition_spec": spec_json(table.partition_spec),
+        "sort_order": order_json(table.sort_order),
     }
     definition.update((key, value) for key, value in optional.items() if value)
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
@@ -310,6 +313,8 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
         owns_data_source=value.get("owns_data_source", False),
         rewrite_enabled=value.get("rewrite_enabled", False),
         is_written=value.get("is_written", False),
+        partition_spec=spec_of_json(value.get("partition_spec", [])),
+        sort_order=order_of_json(value.get("sort_order", [])),
     )
 
 

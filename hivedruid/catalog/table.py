@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from hivedruid.catalog.kinds import KINDS, TableKind, Use
+from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
 
@@ -36,7 +37,8 @@ class Table:
     stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: a managed
     table's folder has been created, so it must exist; otherwise the table is empty. `format` is orc, parquet, textfile
     or jsonfile for `files` and `iceberg`; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`,
-    `escape.delim`, `serialization.null.format`, `quoteChar`, …, as in Hive).
+    `escape.delim`, `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are
+    those of a managed table, which its next write sets in Iceberg.
     """
 
     database: str
@@ -54,6 +56,8 @@ class Table:
     owns_data_source: bool = False
     rewrite_enabled: bool = False
     is_written: bool = False
+    partition_spec: tuple[PartitionField, ...] = ()
+    sort_order: tuple[SortField, ...] = ()
 
     @property
     def is_materialized(self) -> bool:

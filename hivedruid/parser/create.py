@@ -9,6 +9,7 @@ from sqlglot import TokenType
 
 from hivedruid.catalog.kinds import HANDLERS, KAFKA_STORAGE_HANDLER
 from hivedruid.errors import ParseError, SemanticError, UnsupportedError, did_you_mean
+from hivedruid.parser.layout import ordered_by, partitioned_by
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import Clause, ColumnDef, CreateDatabase, CreateTable, CreateView, Property
@@ -115,6 +116,7 @@ class TableClauses:
             ("COMMENT", self._comment),
             ("PARTITIONED BY", self._partitioned_by),
             ("CLUSTERED BY", self._clustered_by),
+            ("WRITE LOCALLY ORDERED BY", self._ordered_by),
             ("SKEWED BY", self._skewed_by),
             ("ROW FORMAT", self._row_format),
             ("STORED BY", self._stored_by),
@@ -153,8 +155,11 @@ class TableClauses:
 
     def _partitioned_by(self) -> None:
         self._clause("partitioned_by", "PARTITIONED BY")
-        self.cursor.accept("SPEC")
-        self.cursor.skip_group()
+        self.found["partitioned_by"] = partitioned_by(self.cursor, self.found["partitioned_by"].span)
+
+    def _ordered_by(self) -> None:
+        span = self.cursor.span_from(self.cursor.index - len(["WRITE", "LOCALLY", "ORDERED", "BY"]))
+        self.found["ordered_by"] = ordered_by(self.cursor, span)
 
     def _clustered_by(self) -> None:
         self._clause("clustered_by", "CLUSTERED BY")

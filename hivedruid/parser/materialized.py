@@ -51,6 +51,10 @@ def _refuse_layout(cursor: Cursor) -> None:
     """PARTITIONED ON, CLUSTERED ON, DISTRIBUTED ON and SORTED ON define the layout of Hive files and do not apply
     here."""
     word = cursor.word()
+    if word == "WRITE":
+        raise UnsupportedError(
+            "WRITE LOCALLY ORDERED BY is not supported for materialized views", span=cursor.span(), hint="remove it"
+        )
     if word in _LAYOUTS:
         start = cursor.index
         cursor.index += 1

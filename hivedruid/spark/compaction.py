@@ -32,8 +32,13 @@ class Compacted:
 
 
 def compact_table(runner: SparkRunner, table: Table, type_: CompactionType, target: int) -> Compacted:
-    """Compact a table, if anything was written to it. See `compact`."""
-    return runner.maintain(table, lambda spark: compact(spark, table, type_, target), Compacted())
+    """Compact a table, if anything was written to it, with its current partition spec and sort order. See `compact`."""
+
+    def work(spark: SparkSession) -> Compacted:
+        runner.iceberg.follow(spark, table)
+        return compact(spark, table, type_, target)
+
+    return runner.maintain(table, work, Compacted())
 
 
 def compact(spark: SparkSession, table: Table, type_: CompactionType, target: int) -> Compacted:
@@ -49,15 +54,19 @@ def compact(spark: SparkSession, table: Table, type_: CompactionType, target: in
     }
     if type_ == "minor":
         return _rewrite_data(spark, table, sizes)
-    done = _rewrite_data(spark, table, {**sizes, **_ALL, "delete-file-threshold": 1, "remove-dangling-deletes": "true"})
+    strategy = {"strategy": "'sort'"} if table.sort_order else {}
+    every = {**sizes, **_ALL, "delete-file-threshold": 1, "remove-dangling-deletes": "true"}
+    done = _rewrite_data(spark, table, every, strategy)
     (merged,) = call(spark, table, "rewrite_position_delete_files", {"options": options(_ALL)})
     with suppress(ConflictError):  # the manifests that others rewrite meanwhile need not be merged
         call(spark, table, "rewrite_manifests", {})
     return Compacted(done.files, done.bytes, done.written, done.deletes + merged["rewritten_delete_files_count"])
 
 
-def _rewrite_data(spark: SparkSession, table: Table, given: Mapping[str, object]) -> Compacted:
-    (row,) = call(spark, table, "rewrite_data_files", {"options": options(given)})
+def _rewrite_data(
+    spark: SparkSession, table: Table, given: Mapping[str, object], strategy: Mapping[str, str] | None = None
+) -> Compacted:
+    (row,) = call(spark, table, "rewrite_data_files", {**(strategy or {}), "options": options(given)})
     return Compacted(
         row["rewritten_data_files_count"],
         row["rewritten_bytes_count"],

@@ -14,7 +14,9 @@ from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
+from hivedruid.iceberg.layout import Layout, read_layout
 from hivedruid.iceberg.metadata import TableState, of_snapshot
+from hivedruid.spark import layout
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
 
@@ -127,8 +129,27 @@ class IcebergTables:
                 "write.metadata.previous-versions-max": f"{FORMER_METADATA}",
             }
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg TBLPROPERTIES ({pairs})")
+        spec = (
+            f" PARTITIONED BY ({', '.join(map(layout.transform, table.partition_spec))})"
+            if table.partition_spec
+            else ""
+        )
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg{spec} TBLPROPERTIES ({pairs})")
+        self.follow(spark, table)
+
+    def follow(self, spark: SparkSession, table: Table) -> None:
+        """Make an Iceberg table what its definition in the catalog is, which ALTER TABLE may have changed since it was
+        last written."""
         self.add_columns(spark, table)
+        if not (table.partition_spec or table.sort_order):
+            return
+        if self.in_home:
+            metadata = home_catalog.current_metadata(self.home, table.table_id)
+            present = read_layout(metadata) if metadata is not None else Layout()
+        else:
+            present = layout.present(spark, table)
+        for change in layout.changes(present, table):
+            spark.sql(f"ALTER TABLE {iceberg_name(table)} {change}")
 
     def add_columns(self, spark: SparkSession, table: Table) -> None:
         """Add the columns that ALTER TABLE has added since the table was last written."""

@@ -47,7 +47,7 @@ def append_batch(
     """
     with runner.running(job, target=table) as spark:
         runner.iceberg.check_rows(spark, table)
-        runner.iceberg.add_columns(spark, table)
+        runner.iceberg.follow(spark, table)
         frame = writing.shape(spark.sql(job.sql), table)
         if may_be_empty and frame.isEmpty():
             return False

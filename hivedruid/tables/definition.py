@@ -14,6 +14,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables import druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.layout import partition_spec, sort_order
 from hivedruid.tables.property_checks import check_secret, validate
 from hivedruid.tables.rejects import check_rejects
 
@@ -98,7 +99,8 @@ def declared(columns: Iterable[ColumnDef]) -> tuple[Column, ...]:
 
 def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -> tuple[Column, ...] | None:
     """The declared columns, or else the query's; the numbers must match."""
-    columns = declared(statement.columns)
+    partitioning = statement.partitioned_by
+    columns = declared((*statement.columns, *(partitioning.columns if partitioning is not None else ())))
     if query_columns is None:
         return columns or None
     if not columns:
@@ -106,7 +108,7 @@ def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -
     if len(columns) != len(query_columns):
         raise SemanticError(
             f"the table has {len(columns)} columns but its query returns {len(query_columns)}",
-            span=statement.columns[0].span,
+            span=(statement.columns or (statement.name,))[0].span,
             hint="specify one column for each SELECT item, or none",
         )
     return columns
@@ -129,6 +131,10 @@ def _of_query(statement: CreateTable, query_columns: tuple[Column, ...]) -> tupl
                 span=statement.name.span,
                 hint="use CAST to specify the type",
             )
+    if statement.partitioned_by is not None and statement.partitioned_by.at_end:
+        last = [item.field.column for item in statement.partitioned_by.fields]
+        rest = [column for column in columns if column.name not in last]
+        return (*rest, *(column for name in last for column in columns if column.name == name))
     return columns
 
 
@@ -226,7 +232,7 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
 
 
 def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
-    hive_tables.check_partitioning(statement)
+    hive_tables.check_layout(statement)
     serde = _serde(statement)
     format_ = hive_tables.file_format(statement, serde)
     location = None
@@ -243,4 +249,8 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
             )
         serde = {}
     columns = hive_tables.as_serde_reads(table.columns, serde)
-    return replace(table, columns=columns, properties=properties, serde=serde, format=format_, location=location)
+    return replace(
+        table, columns=columns, properties=properties, serde=serde, format=format_, location=location,
+        partition_spec=partition_spec(statement.partitioned_by, columns),
+        sort_order=sort_order(statement.ordered_by, columns),
+    )  # fmt: skip

@@ -42,6 +42,7 @@ def check_clauses(statement: CreateTable) -> None:
             *_place(statement.partitioned_by),
             "Druid partitions by time: see druid.segment.granularity",
         ),
+        ("WRITE LOCALLY ORDERED BY", *_place(statement.ordered_by), "Druid orders rows by time"),
         ("CLUSTERED BY", *_place(statement.clustered_by), "see druid.segment.targetShardsPerGranularity"),
         ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "remove it"),
     )

@@ -46,14 +46,20 @@ KAFKA_COLUMNS = (
 """The columns that Hive's Kafka handler adds after the declared ones (MetadataColumn); times are in milliseconds."""
 
 
-def check_partitioning(statement: CreateTable) -> None:
-    if statement.partitioned_by:
+def check_layout(statement: CreateTable) -> None:
+    """Reject the clauses on the layout of files that only managed tables have."""
+    if statement.partitioned_by and statement.external:
         raise UnsupportedError(
             "PARTITIONED BY is not supported for file tables",
             span=statement.partitioned_by.span,
             hint="partition values in folder names are not read: as plain columns they would be NULL. Create a"
             " table for each folder (LOCATION '…/d=x'), and a view: SELECT *, 'x' AS d FROM … UNION ALL …",
         )
+    if statement.ordered_by and statement.external:
+        raise UnsupportedError(
+            "WRITE LOCALLY ORDERED BY is not supported for file tables", span=statement.ordered_by.span,
+            hint="remove EXTERNAL to create a managed table",
+        )  # fmt: skip
     if statement.clustered_by:
         raise UnsupportedError(
             "CLUSTERED BY is not supported for file tables", span=statement.clustered_by.span, hint="remove it"
@@ -147,7 +153,7 @@ def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tup
 
 def check_kafka_clauses(statement: CreateTable) -> None:
     """Reject clauses that do not apply to a Kafka topic."""
-    for clause in (statement.partitioned_by, statement.clustered_by):
+    for clause in (statement.partitioned_by, statement.clustered_by, statement.ordered_by):
         if clause:
             raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="remove it")
     if statement.location is not None:

@@ -22,11 +22,12 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.layout import partition_spec
 from hivedruid.tables.property_checks import validate
 from hivedruid.tables.rejects import check_rejects
 
@@ -129,8 +130,26 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
         columns = hive_tables.kafka_columns(own + added, spans)
     else:
         columns = table.columns + hive_tables.as_serde_reads(added, table.serde)
+    for column in added:
+        if any(field.transform != "identity" and field.name == column.name for field in table.partition_spec):
+            raise SemanticError(
+                f"'{column.name}' is the name of a partition field in Iceberg", span=spans.get(column.name),
+                hint="choose another name",
+            )  # fmt: skip
     after = replace(table, columns=columns)
     return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
+
+
+def set_partition_spec(statement: s.SetPartitionSpec, snapshot: Snapshot) -> tuple[Action, ...]:
+    """The next write to the table, or its compaction, changes the spec in Iceberg; files keep theirs until then."""
+    table = _altered(statement.name, snapshot)
+    clause = statement.partitioned_by
+    if not table.has_snapshots:
+        raise UnsupportedError(
+            f"{table.full_name} is not a managed table: it has no partition spec", span=clause.span,
+            hint="create a managed table: CREATE TABLE … PARTITIONED BY SPEC (…)",
+        )  # fmt: skip
+    return (ReplaceTable(table, replace(table, partition_spec=partition_spec(clause, table.columns))),)
 
 
 def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
@@ -164,6 +183,11 @@ _CHANGES_ROWS = (
 def unaffected_row_notes(change: ReplaceTable) -> Iterator[str]:
     """Notes on existing rows of a Druid table that the change of the table does not affect."""
     before, after = change.before, change.after
+    if after.partition_spec != before.partition_spec and before.is_written:
+        yield (
+            "the new partition spec applies only to files written from now on; ALTER TABLE"
+            f" {after.name} COMPACT 'major' rewrites existing files"
+        )
     if not after.has_data_source:
         return
     if after.full_name != before.full_name:

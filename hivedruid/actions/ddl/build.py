@@ -64,6 +64,8 @@ def _actions(statement: s.DdlStatement, snapshot: Snapshot, view_columns: ViewCo
             return alter.unset_properties(statement, snapshot)
         case s.AddColumns():
             return alter.add_columns(statement, snapshot)
+        case s.SetPartitionSpec():
+            return alter.set_partition_spec(statement, snapshot)
         case s.RenameTable():
             return alter.rename(statement, snapshot)
         case s.TruncateTable():

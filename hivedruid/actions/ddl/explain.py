@@ -60,6 +60,8 @@ def _table_fields(table: Table) -> Fields:
         ("storage handler", HANDLERS.get(table.kind)),
         ("format", table.format),
         ("location", table.location),
+        ("partitioned by", [str(field) for field in table.partition_spec]),
+        ("ordered by", [str(field) for field in table.sort_order]),
         ("serde properties", masked_all(dict(sorted(table.serde.items())))),
         ("properties", masked_all(dict(sorted(table.properties.items())))),
     ]
@@ -106,6 +108,8 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
     if after.columns != before.columns:
         new = [column for column in after.columns if column not in before.columns]
         fields.append(("new columns", [f"{column.name} {column.type}" for column in new]))
+    if after.partition_spec != before.partition_spec:
+        fields.append(("partitioned by", [str(field) for field in after.partition_spec]))
     if after.comment != before.comment:
         fields.append(("comment", after.comment or "(none)"))
     changed = {

@@ -8,7 +8,7 @@ from hivedruid.actions.lookup import already_exists, database_of, find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import UnsupportedError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, hive_tables
@@ -47,6 +47,11 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         raise UnsupportedError(
             "CREATE TABLE … LIKE a view is not supported", span=like.span, hint="use CREATE TABLE … AS SELECT … LIMIT 0"
         )
+    if (clause := statement.partitioned_by or statement.ordered_by) is not None:
+        raise SemanticError(
+            f"{clause.text} may not be specified with LIKE", span=clause.span,
+            hint="remove it: the new table has the partition spec and the sort order of the other one",
+        )  # fmt: skip
     external = statement.external or (other.external and other.has_topic)
     kind = other.kind
     if kind in ("files", "iceberg"):
@@ -70,4 +75,6 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
     return Table(
         database, statement.name.name, kind, columns, external, statement.comment or other.comment,
         properties, serde, format_, location, owns_data_source=kind == "druid",
+        partition_spec=other.partition_spec if kind == "iceberg" else (),
+        sort_order=other.sort_order if kind == "iceberg" else (),
     )  # fmt: skip

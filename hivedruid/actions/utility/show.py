@@ -81,11 +81,23 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             header,
             *columns,
             ("", "", ""),
+            *_transforms(table),
             *_formatted(table),
             *_materialized(table, snapshot),
             *_runtime(table, snapshot),
         ],
     )
+
+
+def _transforms(table: Table) -> list[Row]:
+    """The partition spec, as Hive shows that of an Iceberg table."""
+    if not table.partition_spec:
+        return []
+    heading: list[Row] = [("# Partition Transform Information", "", ""), ("# col_name", "transform_type", "")]
+    transforms = [
+        (f.column, f.transform.upper() + (f"[{f.number}]" if f.number else ""), "") for f in table.partition_spec
+    ]
+    return [*heading, *transforms, ("", "", "")]
 
 
 def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
@@ -162,6 +174,8 @@ def _formatted(table: Table) -> list[Row]:
     if table.is_view:
         return [*rows, ("# View Information", "", ""), ("Expanded Query:", table.view_text or "", "")]
     rows.append(("# Storage Information", "", ""))
+    if table.sort_order:
+        rows.append(("Sort Order:", ", ".join(map(str, table.sort_order)), ""))
     serde = masked_all(table.serde)
     library = serde.pop("serialization.lib", "")
     if library:
@@ -262,6 +276,10 @@ def create_statement(table: Table) -> str:
     lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name} (\n{columns})"]
     if table.comment:
         lines.append(f"COMMENT {quoted(table.comment)}")
+    if table.partition_spec:
+        lines.append(f"PARTITIONED BY SPEC (\n  {', '.join(f.sql(_name(f.column)) for f in table.partition_spec)})")
+    if table.sort_order:
+        lines.append(f"WRITE LOCALLY ORDERED BY\n  {', '.join(f.sql(_name(f.column)) for f in table.sort_order)}")
     serde = dict(table.serde)
     if library := serde.pop("serialization.lib", None):
         lines.append(f"ROW FORMAT SERDE\n  {quoted(library)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Fact, Statement, TableName
@@ -42,6 +43,39 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class PartitionItem:
+    """A field of PARTITIONED BY and its position."""
+
+    field: PartitionField
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Partitioning(Clause):
+    """PARTITIONED BY. `columns` are those that it declares; with `at_end` its columns come after the others, otherwise
+    it is PARTITIONED BY SPEC."""
+
+    fields: tuple[PartitionItem, ...] = ()
+    columns: tuple[ColumnDef, ...] = ()
+    at_end: bool = False
+
+
+@dataclass(frozen=True)
+class SortItem:
+    """A field of WRITE LOCALLY ORDERED BY and its position."""
+
+    field: SortField
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Ordering(Clause):
+    """WRITE LOCALLY ORDERED BY."""
+
+    fields: tuple[SortItem, ...] = ()
+
+
+@dataclass(frozen=True)
 class CreateTable(Statement):
     """CREATE [EXTERNAL] TABLE, from columns, from a query, or both.
 
@@ -57,7 +91,8 @@ class CreateTable(Statement):
     if_not_exists: bool = False
     columns: tuple[ColumnDef, ...] = ()
     comment: str = ""
-    partitioned_by: Clause | None = None
+    partitioned_by: Partitioning | None = None
+    ordered_by: Ordering | None = None
     clustered_by: Clause | None = None
     storage_handler: str | None = None
     storage_handler_span: Span | None = None
@@ -103,6 +138,14 @@ class AddColumns(Statement):
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     columns: tuple[ColumnDef, ...]
+
+
+@dataclass(frozen=True)
+class SetPartitionSpec(Statement):
+    """ALTER TABLE … SET PARTITION SPEC, which applies to new files."""
+
+    name: TableName
+    partitioned_by: Partitioning
 
 
 @dataclass(frozen=True)
@@ -171,6 +214,7 @@ DdlStatement = (
     | SetTableProperties
     | UnsetTableProperties
     | AddColumns
+    | SetPartitionSpec
     | RenameTable
     | TruncateTable
     | CreateDatabase
