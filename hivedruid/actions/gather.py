@@ -101,7 +101,7 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation]
 def _table_files(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
 ) -> Mapping[tuple[str, str], TableFiles]:
-    if "files" not in statement.needs:
+    if "files" not in statement.needs and not facts.plan_only:
         return {}
     from hivedruid.actions.compacting.gather import gather_files
 

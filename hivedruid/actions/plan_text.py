@@ -51,6 +51,8 @@ def spark_lines(job: SparkJob) -> list[str]:
                 f"      {source.table.full_name} ({source.table.format or source.table.kind})",
             ]
             lines.append(f"      Output:[{columns}]")
+            if source.files is not None:
+                lines.append(f"      iceberg.files: at most {source.files.read:,} of {source.files.total:,}")
             if source.topic is not None:
                 lines += indent(_records(source.topic), 6)
                 if (rejects := rejects_name(source.table)) is not None:
@@ -159,6 +161,8 @@ def job_document(job: SparkJob) -> dict[str, Any]:
             inputs.append(item)
         else:
             item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
+            if source.files is not None:
+                item["files"] = {"at_most": source.files.read, "of": source.files.total}
             if source.topic is not None:
                 item["offsets"] = {str(each.partition): [each.start, each.end] for each in source.topic.ranges}
                 if (rejects := rejects_name(source.table)) is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
 from hivedruid.plan.facts import PlannerFacts
+from hivedruid.plan.file_counts import FileCount
 
 if TYPE_CHECKING:
     from hivedruid.actions.streaming.facts import StreamFacts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
+    from hivedruid.plan.nodes import TableScan
+    from hivedruid.plan.rex import Rex
 
 
 @dataclass(frozen=True)
@@ -61,3 +64,12 @@ class Snapshot(PlannerFacts):
     streams: tuple[StreamRecord, ...] = ()
     stream: StreamFacts | None = None
     histories: Mapping[tuple[str, str], TableHistory] = field(default_factory=dict)
+
+    def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
+        files = self.table_files.get((scan.table.database, scan.table.name)) if self.plan_only else None
+        if files is None or condition is None:
+            return None
+        from hivedruid.iceberg.pruning import matching
+
+        found = matching(files, condition, {column.id: column.name for column in scan.columns})
+        return None if found is None else FileCount(len(found), len(files.data))

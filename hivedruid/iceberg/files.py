@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hivedruid.catalog.layout import PartitionField
 from hivedruid.iceberg.avro import records
+from hivedruid.iceberg.layout import column_names, partition_field
 from hivedruid.iceberg.metadata import document, local_path
 
 _DELETED = 2
@@ -40,10 +42,14 @@ class TableFile:
 
 @dataclass(frozen=True)
 class TableFiles:
-    """The files of a table: those with rows, and those with deletes that readers apply to them."""
+    """The files of a table: those with rows, and those with deletes that readers apply to them. `columns` are the ids
+    of the columns by name, `specs` the partition fields of each spec by their names in Iceberg.
+    """
 
     data: tuple[TableFile, ...] = ()
     deletes: tuple[TableFile, ...] = ()
+    columns: Mapping[str, int] = field(default_factory=dict, hash=False)
+    specs: Mapping[int, Mapping[str, PartitionField]] = field(default_factory=dict, hash=False)
 
     @property
     def size(self) -> int:
@@ -59,12 +65,23 @@ def read_files(metadata: Path) -> TableFiles:
     data: list[TableFile] = []
     deletes: list[TableFile] = []
     try:
+        names, specs = column_names(table), _specs(table)
         for manifest in records(local_path(lists[0]).read_bytes()) if lists else ():
             for content, file in _files(manifest):
                 (data if content == _DATA else deletes).append(file)
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"{metadata.name} refers to manifests that cannot be read: {error!r}") from error
-    return TableFiles(tuple(data), tuple(deletes))
+    return TableFiles(tuple(data), tuple(deletes), {name: id_ for id_, name in names.items()}, specs)
+
+
+def _specs(table: Mapping[str, Any]) -> dict[int, dict[str, PartitionField]]:
+    names = column_names(table)
+    return {
+        spec["spec-id"]: {
+            each["name"]: known for each in spec["fields"] if (known := partition_field(each, names)) is not None
+        }
+        for spec in table.get("partition-specs") or ()
+    }
 
 
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[int, TableFile]]:

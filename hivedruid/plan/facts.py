@@ -13,6 +13,9 @@ from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts
     from hivedruid.catalog.statistics import Statistics
+    from hivedruid.plan.file_counts import FileCount
+    from hivedruid.plan.nodes import TableScan
+    from hivedruid.plan.rex import Rex
     from hivedruid.plan.segment_scans import ScannedSegments
     from hivedruid.plan.topic_scans import TopicState
 
@@ -46,6 +49,11 @@ class PlannerFacts:
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))
+
+    def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
+        """The files of a managed table that can have rows of a condition; None if that is not known."""
+        del scan, condition
+        return None
 
     @property
     def zone(self) -> str:

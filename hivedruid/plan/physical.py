@@ -9,6 +9,7 @@ from typing import Any
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
+from hivedruid.plan.file_counts import FileCount
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -136,12 +137,14 @@ class DruidInput:
 @dataclass(frozen=True)
 class TableInput:
     """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses. `topic` are the records
-    of a Kafka table."""
+    of a Kafka table, `files` those of a managed table that can have rows of the job's conditions, if that is known.
+    """
 
     view: str
     table: Table
     columns: tuple[str, ...]
     topic: TopicScan | None = None
+    files: FileCount | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.types import INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
+from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
 from hivedruid.plan import literals
 from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
@@ -63,6 +63,27 @@ def literal_sql(value: Any, type_: HiveType) -> str:
     return f"make_dt_interval(0, 0, 0, CAST('{seconds:.6f}' AS DECIMAL(18, 6)))"
 
 
+_MOST_COMPARISONS = 100
+"""More comparisons in place of IN would be a deep expression."""
+
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
+_WHOLE_DOUBLES = 1 << 53
+
+
+def _whole(args: tuple[Rex, ...]) -> tuple[Rex, ...]:
+    """The operands of a comparison. A bigint column and a double that is a whole number, such as that of a string, are
+    compared as bigints: the result is the same below 2⁵³, and Spark passes the condition to the table without a cast of
+    the column."""
+    if not any(isinstance(a, Ref) and a.type == BIGINT for a in args):
+        return args
+    return tuple(Literal(BIGINT, int(a.value)) if isinstance(a, Literal) and _is_whole(a.value) else a for a in args)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_DOUBLES
+
+
 class SparkRex:
     """Renders expressions of one query; `names` maps the id of a column to its name where the text is used."""
 
@@ -71,6 +92,8 @@ class SparkRex:
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
         self.subquery = subquery
         self.names: Mapping[str, str] = {}
+        self.of_partitions = False
+        """Whether Iceberg may evaluate the conditions for partition values: its IN fails at a null among strings."""
 
     def sql(self, rex: Rex, names: Mapping[str, str] | None = None) -> str:
         if names is not None:
@@ -133,7 +156,7 @@ class SparkRex:
         if op in ("+", "-") and any(a.type.name.startswith("interval") for a in args):
             return self._interval_arithmetic(rex)
         if op in BINARY_OPERATORS:
-            left, right = (self._operand(a, rex.type) for a in args)
+            left, right = (self._operand(a, rex.type) for a in (_whole(args) if op in _COMPARISONS else args))
             return f"({left} {op} {right})"
         if op in ("and", "or"):
             return "(" + f" {op.upper()} ".join(self._sql(a) for a in args) + ")"
@@ -148,12 +171,21 @@ class SparkRex:
             return f"{function}({'0, ' * place}{self._sql(args[0])})"
         if op.startswith("extract_"):
             return f"{_EXTRACT.get(op[8:], op[8:])}({self.local(args[0])})"
+        if op == "in" and self.of_partitions and args[0].type.is_string:
+            return self._string_in(rex)
         special = SPARK.get(op)
         if special is not None:
             return special(self, rex)
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
         return f"{op}({', '.join(self.local(a) for a in args)})"  # functions of a time use the session's calendar
+
+    def _string_in(self, rex: Call) -> str:
+        """IN as comparisons, which Iceberg evaluates for null, too; many of them are not passed to Iceberg."""
+        value, *items = map(self._sql, rex.args)
+        if len(items) > _MOST_COMPARISONS:
+            return f"(concat({value}, '') IN ({', '.join(items)}))"
+        return f"({' OR '.join(f'{value} = {item}' for item in items)})"
 
     def _operand(self, rex: Rex, result: HiveType) -> str:
         """A bigint has 19 digits in decimal arithmetic; in Spark it has 20, which results in another type. A decimal

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
+from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs, walk
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 
@@ -21,6 +22,7 @@ Leaf = Callable[[Node], str | None]
 def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
     """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`."""
     writer = _Writer(zone, leaf)
+    writer.rex.of_partitions = _reads_partitions(node)
     text = writer.query(node)
     if writer.ctes:
         text = f"WITH {', '.join(writer.ctes.values())} {text}"
@@ -30,6 +32,18 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
         f"{quote_identifier(c.id)} AS {quote_identifier(n)}" for c, n in zip(node.columns, names, strict=True)
     )
     return f"SELECT {renamed} FROM ({text})"
+
+
+def _reads_partitions(node: Node) -> bool:
+    """Whether it reads a table with partitions, also in subqueries."""
+    for plan in with_ctes(node):
+        for each in plan.walk():
+            if isinstance(each, nodes.TableScan) and each.table.partition_spec:
+                return True
+            parts = (part for rex in each.expressions() for part in walk(rex))
+            if any(isinstance(part, Subquery) and _reads_partitions(part.plan) for part in parts):
+                return True
+    return False
 
 
 @dataclass

@@ -181,7 +181,7 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
     if scans.segments:
         node = _replaced(node, scans.replacements(node, reducers))
     topics = facts.topics if facts is not None else {}
-    known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node))
+    known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node), facts)
     return replace(_job(node, known, names), columns=plan.columns)
 
 
@@ -249,6 +249,13 @@ class _Inputs:
     scans: SegmentScans | None = None
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
     conditions: Mapping[int, Rex] = field(default_factory=dict)
+    facts: PlannerFacts | None = None
+
+    def table_input(self, node: TableScan, view: str) -> TableInput:
+        condition = self.conditions.get(id(node))
+        topic = self.topic(node) if node.table.kind == "kafka" else None
+        files = self.facts.file_count(node, condition) if self.facts is not None else None
+        return TableInput(view, node.table, tuple(c.name for c in node.columns), topic, files)
 
     def topic(self, node: TableScan) -> TopicScan:
         state = self.topics.get((node.table.database, node.table.name))
@@ -275,8 +282,7 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
         if isinstance(node, TableScan):
             if id(node) not in views:
                 views[id(node)] = f"{node.table.name}_{len(views)}"
-                topic = known.topic(node) if node.table.kind == "kafka" else None
-                inputs.append(TableInput(views[id(node)], node.table, tuple(c.name for c in node.columns), topic))
+                inputs.append(known.table_input(node, views[id(node)]))
             return views[id(node)]
         return None
 

@@ -1,3 +1,4 @@
+--! qt:replace:/at most \d+ of \d+/at most # of #/
 --! qt:replace:/[0-9,]+ bytes/# bytes/
 --! qt:replace:/\n    \w+ [\d,]+ values?.*//
 -- Joins, set operations and subqueries: small ones in one native query, the others on Spark over what each side can push.
