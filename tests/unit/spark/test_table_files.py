@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ def run(session: Session, text: str) -> Rows:
 class Opened(Session):
     """A session with its notes and informational lines."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, hiveconf: Mapping[str, str] | None = None) -> None:
         self.lines: list[str] = []
-        super().__init__(home, note=self.lines.append, info=self.lines.append)
+        super().__init__(home, hiveconf=hiveconf, note=self.lines.append, info=self.lines.append)
 
     def __enter__(self) -> Opened:
         return self
