@@ -63,6 +63,32 @@ def _run(home: Path | None, most: int | None, diagnostics: Diagnostics, *, until
 
 @streams.command()
 @_HOME
+def stop(home: Path | None) -> int:
+    """Stop the manager after its running batches.
+
+    The streams continue when a manager runs again; STOP STREAM stops a stream. Exit codes: 0 stopped, 3 none was
+    running.
+    """
+    from hivedruid.cli import guarded
+    from hivedruid.diagnostics import Diagnostics
+
+    diagnostics = Diagnostics()
+    return guarded(lambda: _stop(home), diagnostics)
+
+
+def _stop(home: Path | None) -> int:
+    from hivedruid.actions.streaming import manager
+    from hivedruid.cli import default_home
+    from hivedruid.diagnostics import UNREACHABLE
+
+    folder = (home or default_home()).absolute()
+    was_running = manager.stop(folder)
+    click.echo("the manager has stopped" if was_running else f"no manager of streams is running for {folder}")
+    return 0 if was_running else UNREACHABLE
+
+
+@streams.command()
+@_HOME
 def status(home: Path | None) -> int:
     """Show whether a manager is running, and the streams.
 

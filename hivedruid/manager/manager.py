@@ -65,7 +65,7 @@ class Manager:
             maintenance = Maintenance(self._home, self._report)
             try:
                 while not self._stopped.is_set() and (self._home / FILE_NAME).exists():
-                    first = first or lock.take()
+                    first = first or background.take(lock)
                     self._follow(streams)
                     maintenance.watch(worker.stream.target for worker in self._workers.values())
                     busy = monotonic() if self._workers else busy

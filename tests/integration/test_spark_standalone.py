@@ -10,9 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 import pytest
 
+from hivedruid.actions.streaming import manager as background
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
 from hivedruid.errors import ConnectError, ExecutionError
@@ -22,7 +24,11 @@ from hivedruid.local.java import java_command
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
 from hivedruid.spark import remote, server, session
 from tests.support import spark_stranger
+from tests.support.streams import stream_home
 from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job, run
+
+if TYPE_CHECKING:
+    from tests.support.kafka import Topics
 
 pytestmark = pytest.mark.spark
 
@@ -228,3 +234,18 @@ def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> No
     done = run(tmp_path / "home", *settings, TMPDIR=str(temporary), TEST_SPARK_SECRET=SECRET)
     assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
     assert list(temporary.iterdir()) == []
+
+
+def test_streams_on_a_cluster(master: str, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The manager has a driver of its own; its executors read the topic and write the files."""
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    with stream_home(tmp_path / "home", topics, {**on_cluster(master), "druid.url": "embedded:"}) as home:
+        home.send(100)
+        home.create(max_records_per_batch="40")
+        home.run("RUN STREAM s LIMIT 40")
+        session.release_all()  # the executors of this process have all cores
+        home.run("START STREAM s")
+        home.run("WAIT STREAM s")
+        home.run("STOP STREAM s")
+        assert background.stop(home.path)
+        assert home.counts() == home.expected

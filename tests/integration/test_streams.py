@@ -21,6 +21,7 @@ from hivedruid.errors import (
     SemanticError,
     UnsupportedError,
 )
+from hivedruid.manager.worker import Worker
 from hivedruid.session import Session
 from hivedruid.spark import server
 from hivedruid.spark import streams as commits
@@ -310,6 +311,29 @@ def test_a_second_manager_takes_over(home: Home) -> None:
     home.run("STOP STREAM s")
     third.send_signal(signal.SIGTERM)
     assert third.wait(LONG) == 0
+
+
+def test_two_managers_that_run_the_same_stream(home: Home) -> None:
+    """Whatever their leases say, each batch is committed by one of them; the conflicts are counted."""
+    home.create(max_records_per_batch="10")
+    home.manage()
+    until(lambda: background.is_running(home.path), "the manager")
+    home.run("START STREAM s")
+    other = Worker(home.path, home.stream_record().stream, lambda _: None)
+
+    def is_contested() -> bool:
+        if home.stream()["lag"] == 0:
+            home.send(20)
+        return home.stream_record().status.conflicts >= 3
+
+    try:
+        until(is_contested, "conflicts")
+    finally:
+        other.stop()
+        assert other.join(LONG)
+    home.run("WAIT STREAM s")
+    assert home.counts() == home.expected
+    home.run("STOP STREAM s")
 
 
 def test_a_manager_survives_spark(home: Home) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -104,8 +104,8 @@ def until(is_so: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def stream_home(path: Path, topics: Topics) -> Iterator[Home]:
-    with Session(path, hiveconf=CONF, confirm=lambda _: True) as session:
+def stream_home(path: Path, topics: Topics, conf: Mapping[str, str] = CONF) -> Iterator[Home]:
+    with Session(path, hiveconf=conf, confirm=lambda _: True) as session:
         made = Home(path, topics, session)
         try:
             yield made

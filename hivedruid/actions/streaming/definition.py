@@ -24,7 +24,7 @@ from hivedruid.parser.statements import streaming as s
 from hivedruid.parser.statements.ddl import CreateTable, Property
 from hivedruid.plan import nodes
 from hivedruid.plan.topic_scans import TopicState
-from hivedruid.secrets import is_secret
+from hivedruid.secrets import is_kept, is_secret, is_shown
 from hivedruid.settings import Settings
 from hivedruid.streams import properties
 from hivedruid.tables import definition
@@ -95,9 +95,13 @@ def _properties(statement: s.CreateStream | s.AlterStream) -> dict[str, str]:
 
 
 def _settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings that the stream runs with: those that differ from the defaults, without secrets."""
+    """The settings that the stream runs with: those that differ from the defaults. Of secrets there are references to
+    variables and files, which the manager can read, and none to the memory of this session."""
     defaults = Settings()
-    return {key: value for key, value in settings.items() if defaults.get(key) != value and not is_secret(key)}
+    changed = {key: value for key, value in settings.items() if defaults.get(key) != value}
+    return {
+        key: value for key, value in changed.items() if not is_secret(key) or (is_shown(value) and not is_kept(value))
+    }
 
 
 def _target(statement: s.CreateStream, query: nodes.Node, snapshot: Snapshot) -> tuple[Table, tuple[Action, ...]]:

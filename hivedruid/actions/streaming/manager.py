@@ -1,13 +1,21 @@
-"""The manager of streams as statements see it: whether one runs, and starting one in the background."""
+"""The manager of streams as statements see it: whether one runs, starting one in the background, and stopping it."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 
-from hivedruid import locks
+from hivedruid import locks, processes
+from hivedruid.errors import ExecutionError
 from hivedruid.private import private_folder
+
+STOPPING = 120.0
+"""Seconds to wait for a manager that stops: it completes the running batches first."""
+_PAUSE = 0.1
 
 # A shell starts it and exits, so that the process is detached from this session and does not become a zombie.
 _DETACHED = 'log=$1; shift; "$@" </dev/null >>"$log" 2>&1 &'
@@ -25,6 +33,36 @@ def log_file(home: Path) -> Path:
 
 def is_running(home: Path) -> bool:
     return locks.is_held(lock_file(home))
+
+
+def take(lock: locks.Lock) -> bool:
+    """Take the lock file, and write the id of this process into it; whether it was free."""
+    if not lock.take():
+        return False
+    os.ftruncate(lock.fileno(), 0)
+    os.pwrite(lock.fileno(), str(os.getpid()).encode("ascii"), 0)
+    return True
+
+
+def stop(home: Path) -> bool:
+    """Stop the manager after its running batches, and wait until it has ended; whether one was running.
+
+    Raises ExecutionError if it does not end, or is not a process of this machine.
+    """
+    if not is_running(home):
+        return False
+    text = lock_file(home).read_text(encoding="ascii")
+    process, end = int(text or 0), monotonic() + STOPPING
+    if not process or not processes.is_running(process):
+        raise ExecutionError("the manager of streams runs on another machine, or in another container")
+    os.kill(process, signal.SIGTERM)
+    while processes.is_running(process):
+        if monotonic() > end:
+            raise ExecutionError(
+                f"timed out after {STOPPING:.0f} s waiting until the manager of streams, process {process}, ends"
+            )
+        sleep(_PAUSE)
+    return True
 
 
 def start(home: Path) -> bool:
