@@ -243,7 +243,8 @@ def test_streams_on_a_cluster(master: str, topics: Topics, tmp_path: Path, monke
         home.send(100)
         home.create(max_records_per_batch="40")
         home.run("RUN STREAM s LIMIT 40")
-        session.release_all()  # the executors of this process have all cores
+        session.release_all()
+        session.stop_private()  # its executors have all cores of the cluster
         home.run("START STREAM s")
         home.run("WAIT STREAM s")
         home.run("STOP STREAM s")

@@ -352,4 +352,4 @@ def test_a_manager_survives_spark(home: Home) -> None:
 
 def test_kills_at_random_moments(home: Home) -> None:
     """Of the manager and of Spark, as many as fit into the time; `make soak` does it for an hour."""
-    kill_at_random(home, Random("1"), kills=6, seconds=90.0, records=1000)
+    kill_at_random(home, Random("1"), kills=5, seconds=45.0, records=1000)
