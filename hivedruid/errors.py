@@ -111,6 +111,14 @@ class SparkError(ExecutionError):
     pass
 
 
+class MalformedRecordError(SparkError):
+    """A record of a topic cannot be parsed, and the table does not say what else is to be done with it."""
+
+
+class RejectLimitError(ExecutionError):
+    """A batch of a stream has more malformed records than its limit: nothing was written."""
+
+
 class CommitConflictError(ExecutionError):
     """Another writer has changed a managed table since a batch began: nothing was written."""
 

@@ -45,7 +45,7 @@ RETENTION = "hivedruid.snapshots.retention"
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
 MALFORMED_ROWS = "hivedruid.malformed.rows"
 MALFORMED_TABLE = "hivedruid.malformed.table"
-REJECT = "REJECT"
+SKIP, REJECT = "SKIP", "REJECT"
 
 _DRUID: tuple[TableKind, ...] = ("druid",)
 _KAFKA: tuple[TableKind, ...] = ("kafka",)
@@ -257,7 +257,7 @@ PROPERTIES: dict[str, TableProperty] = {
             "How a malformed row of a file, or record of a topic, is handled: fail; skip; null for a row of nulls "
             "beside the metadata columns of a record; reject for a record that is added to another table. The setting "
             "of the same name if not set.",
-            (*_FILES, *_KAFKA), ("FAIL", "NULL", "SKIP", REJECT)),
+            (*_FILES, *_KAFKA), ("FAIL", "NULL", SKIP, REJECT)),
         TableProperty(MALFORMED_TABLE, "table", None,
             "The managed table to which hivedruid.malformed.rows=reject adds malformed records.", _KAFKA),
     )

@@ -23,7 +23,8 @@ class Stream:
 
     `source` and `target` are the full names of the tables, `query` the SELECT, `current` the database in which it was
     created or altered, and `settings` the session's settings that differed from the defaults. `properties` are those of
-    WITH PROPERTIES. `version` counts the definitions: ALTER STREAM makes the next one.
+    WITH PROPERTIES. `columns` are the target's columns by the columns of the query. `version` counts the definitions:
+    ALTER STREAM makes the next one.
     """
 
     id: str
@@ -36,28 +37,38 @@ class Stream:
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
     version: int = 1
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def full_name(self) -> str:
         return f"{self.database}.{self.name}"
 
+    @property
+    def rejects(self) -> str:
+        """The full name of the table that its property names for malformed records; "" if there is none."""
+        name = self.properties.get("rejects", "").lower()
+        return f"{self.database}.{name}" if name and "." not in name else name
+
 
 @dataclass(frozen=True)
 class Position:
     """How far a stream has read: the next `offsets` of each partition after batch number `batch`, which counts from 0,
-    the stream's beginning. `topic_id` is Kafka's id of the topic, `snapshot` the id of the batch's snapshot."""
+    the stream's beginning. `topic_id` is Kafka's id of the topic, `snapshot` the id of the batch's snapshot. `rejects`
+    is the number of malformed records up to there that were left out, since the stream was created."""
 
     batch: int
     offsets: Mapping[int, int]
     topic_id: str
     snapshot: int | None = None
+    rejects: int = 0
 
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """What the stream's manager reports. `rows` and `records` are totals since the stream was created; `batch_at` is
-    when the last batch with rows was committed (ISO 8601 in UTC), `seconds` how long it took. `error` is the last
-    error, "" after a batch that succeeded; `restarts` counts the errors since the stream was started."""
+    """What the stream's manager reports. `rows` and `records` are totals since the stream was created; `rejects` is the
+    number of malformed records up to its position. `batch_at` is when the last batch with rows was committed (ISO 8601
+    in UTC), `seconds` how long it took. `error` is the last error, "" after a batch that succeeded; `restarts` counts
+    the errors since the stream was started."""
 
     error: str = ""
     error_at: str = ""
@@ -65,6 +76,7 @@ class StreamStatus:
     conflicts: int = 0
     rows: int = 0
     records: int = 0
+    rejects: int = 0
     rows_per_second: float = 0.0
     seconds: float = 0.0
     batch_at: str = ""
@@ -172,11 +184,16 @@ class Streams:
 
     def end_batch(self, stream: Stream, position: Position) -> None:
         """Record the position of a committed batch; no other batch is being committed."""
-        self._set(stream, position=json.dumps(asdict(position)), skipped="{}", attempt=0)
+        status = self._with_rejects(stream, position)
+        self._set(stream, position=json.dumps(asdict(position)), skipped="{}", attempt=0, status=status)
 
-    def skip(self, stream: Stream, offsets: Mapping[int, int]) -> None:
-        """Record that the records up to these offsets gave no rows."""
-        self._set(stream, skipped=json.dumps(dict(offsets)), attempt=0)
+    def skip(self, stream: Stream, position: Position) -> None:
+        """Record that the records up to this position gave no rows."""
+        status = self._with_rejects(stream, position)
+        self._set(stream, skipped=json.dumps(dict(position.offsets)), attempt=0, status=status)
+
+    def _with_rejects(self, stream: Stream, position: Position) -> str:
+        return json.dumps(asdict(replace(self.current(stream).status, rejects=position.rejects)))
 
     def report(self, stream: Stream, status: StreamStatus) -> None:
         self._set(stream, status=json.dumps(asdict(status)))
@@ -234,8 +251,9 @@ def _record(
 def position_from_json(document: Mapping[str, Any]) -> Position:
     """The inverse of `dataclasses.asdict` and JSON, whose keys are strings."""
     return Position(
-        int(document["batch"]), _offsets(document["offsets"]), str(document["topic_id"]), document.get("snapshot")
-    )
+        int(document["batch"]), _offsets(document["offsets"]), str(document["topic_id"]), document.get("snapshot"),
+        int(document.get("rejects", 0)),
+    )  # fmt: skip
 
 
 def _offsets(document: Mapping[str, int]) -> dict[int, int]:

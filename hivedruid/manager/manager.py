@@ -67,7 +67,8 @@ class Manager:
                 while not self._stopped.is_set() and (self._home / FILE_NAME).exists():
                     first = first or background.take(lock)
                     self._follow(streams)
-                    maintenance.watch(worker.stream.target for worker in self._workers.values())
+                    written = [(each.stream.target, each.stream.rejects) for each in self._workers.values()]
+                    maintenance.watch(name for names in written for name in names if name)
                     busy = monotonic() if self._workers else busy
                     if self._until_idle and (monotonic() - busy > IDLE or not first):
                         break

@@ -113,7 +113,7 @@ class Worker:
         self._report(f"{self.stream.full_name}: {text}")
 
     def _record_error(self, error: Exception) -> None:
-        text = redact(error.message if isinstance(error, HiveDruidError) else f"{type(error).__name__}: {error}")
+        text = redact(described(error))
         self._note(text)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
@@ -124,3 +124,10 @@ class Worker:
                 streams.report(self.stream, failed)
         except HiveDruidError as unrecorded:
             self._note(f"the error was not recorded: {unrecorded.message}")
+
+
+def described(error: Exception) -> str:
+    """An error as SHOW STREAMS shows it: with the statement that mends it."""
+    if not isinstance(error, HiveDruidError):
+        return f"{type(error).__name__}: {error}"
+    return f"{error.message}; {error.hint}" if error.hint else error.message

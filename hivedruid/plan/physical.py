@@ -137,7 +137,8 @@ class DruidInput:
 @dataclass(frozen=True)
 class TableInput:
     """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses. `topic` are the records
-    of a Kafka table, `files` those of a managed table that can have rows of the job's conditions, if that is known.
+    of a Kafka table; if they `are_counted`, the malformed ones were counted and rejected before, and are only left
+    out. `files` are those of a managed table that can have rows of the job's conditions, if that is known.
     """
 
     view: str
@@ -145,6 +146,7 @@ class TableInput:
     columns: tuple[str, ...]
     topic: TopicScan | None = None
     files: FileCount | None = None
+    are_counted: bool = False
 
 
 @dataclass(frozen=True)

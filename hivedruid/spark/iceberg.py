@@ -113,6 +113,12 @@ class IcebergTables:
             if home_catalog.registered(self.home, table.table_id) is None:
                 raise
 
+    def history(self, spark: SparkSession, table: Table) -> TableHistory | None:
+        """The snapshots of a table; None before the first commit."""
+        if self.in_home:
+            return home_catalog.history(self.home, table.table_id)
+        return history(spark, table) if self.exists(spark, table) else None
+
     def make(self, spark: SparkSession, table: Table) -> None:
         """Create the Iceberg table if it does not exist, or add the columns that ALTER TABLE has added since."""
         name = iceberg_name(table)

@@ -52,7 +52,7 @@ from hivedruid.spark import (
 )
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.iceberg import IcebergTables
-from hivedruid.spark.rejects import RejectsTables, reject_malformed
+from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
 from hivedruid.spark.rows import stream
 from hivedruid.spark.serde import is_json
 from hivedruid.tables.rejects import rejects_name
@@ -238,7 +238,7 @@ class SparkRunner:
         if self.iceberg.in_home:
             return home_catalog.history(self._home, table.table_id)
         with self.running(NOTHING, target=table) as spark:
-            return iceberg.history(spark, table) if self.iceberg.exists(spark, table) else None
+            return self.iceberg.history(spark, table)
 
     def close(self) -> None:
         """Close the home's session. The server keeps running for the next command."""
@@ -246,10 +246,10 @@ class SparkRunner:
 
     @contextmanager
     def running(
-        self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str
+        self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str, *, has_views: bool = True
     ) -> Iterator[SparkSession]:
-        """The session with the job's inputs as views; errors inside are raised as HiveDruidError. `details` returns
-        additional text for the status line.
+        """The session with the job's inputs as views, unless it has none; errors inside are raised as HiveDruidError.
+        `details` returns additional text for the status line.
         """
         scratch = fresh_folder(self._home / "scratch")
         running: Job | None = None
@@ -259,7 +259,7 @@ class SparkRunner:
                 self._job(job, target) as running,
                 self._status(running.spark, details),
                 self._handed_over(_segment_locations(job), SegmentReadError) as access,
-                self._views(running, job, druid_files, access, scratch),
+                self._views(running, job if has_views else NOTHING, druid_files, access, scratch),
             ):
                 yield running.spark
             self._check_topics(job)
@@ -336,11 +336,7 @@ class SparkRunner:
         reason = None if self._warned else launch.open_driver(self._settings)
         if reason is not None:
             self._warned = True
-            self._note(
-                f"Spark's driver accepts connections without authentication, since {reason}: everyone who can reach its"
-                f" ports can read its data and run code as this user. Set {launch.SECRET}=env:NAME to the secret of the"
-                " cluster"
-            )
+            self._note(launch.OPEN_DRIVER.format(reason=reason))
 
     @contextmanager
     def _handed_over(self, locations: Iterable[str], failure: type[HiveDruidError]) -> Iterator[Access]:
@@ -391,28 +387,32 @@ class SparkRunner:
         return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
 
     def _topic_frame(self, spark: SparkSession, item: TableInput, scratch: Path) -> DataFrame:
-        """The records of a topic. Spark reads the consumer's secrets from files below `scratch`."""
-        table = item.table
+        """The records of a topic, with its malformed ones as its table says."""
+        handling = inputs.malformed_rows(item.table, self._settings)
+        rows = self._records(spark, item, scratch, keep_raw=handling == "reject")
+        if handling in ("skip", "reject"):
+            if not item.are_counted:
+                self._reject(spark, rows, item.table)
+            frame = topics.without_malformed(rows, item.table)
+        else:
+            frame = (topics.with_nulls if handling == "null" else topics.checked)(rows, item.table)
+        return frame.select(*map(identifier, item.columns))
+
+    def _records(self, spark: SparkSession, item: TableInput, scratch: Path, *, keep_raw: bool) -> DataFrame:
+        """Spark reads the consumer's secrets from files below `scratch`."""
         private_folder(scratch.parent)
         private_folder(scratch)
-        consumer = in_files(consumer_properties(table.properties), scratch / item.view)
-        handling = inputs.malformed_rows(table, self._settings)
-        keep_raw = handling == "reject"
-        rows = topics.topic_rows(spark, item, self._settings, consumer, self._schemas, keep_raw=keep_raw)
-        if handling == "null":
-            frame = topics.with_nulls(rows, table)
-        elif handling == "skip":
-            if skipped := topics.malformed(rows, table):
-                self._note(f"skipped {skipped}")
-            frame = topics.without_malformed(rows, table)
-        elif handling == "reject":
-            assert self._rejects is not None
-            if added := reject_malformed(spark, rows, table, self._rejects, self.iceberg):
-                self._note(added)
-            frame = topics.without_malformed(rows, table)
-        else:
-            frame = topics.checked(rows, table)
-        return frame.select(*map(identifier, item.columns))
+        consumer = in_files(consumer_properties(item.table.properties), scratch / item.view)
+        return topics.topic_rows(spark, item, self._settings, consumer, self._schemas, keep_raw=keep_raw)
+
+    def _reject(self, spark: SparkSession, rows: DataFrame, table: Table, check: Check = lambda _: None) -> int:
+        assert self._rejects is not None
+        return reject_malformed(spark, rows, table, self._rejects, self.iceberg, self._note, check)
+
+    def reject(self, job: SparkJob, item: TableInput, check: Check) -> int:
+        """Count the malformed records of a Kafka table that the job leaves out, and add them to its rejects table."""
+        with private_scratch(self._home) as scratch, self.running(job, has_views=False) as spark:
+            return self._reject(spark, self._records(spark, item, scratch, keep_raw=True), item.table, check)
 
     def _druid_rows(self, running: Job, item: DruidInput, path: Path | None, access: Access) -> DataFrame:
         """The rows of a native query; `path` is its file of `_read_druid`."""

@@ -111,6 +111,12 @@ def is_local(settings: Mapping[str, str]) -> bool:
     return settings.get("spark.master", "local[*]").startswith("local")
 
 
+OPEN_DRIVER = (
+    "Spark's driver accepts connections without authentication, since {reason}: everyone who can reach its ports can"
+    f" read its data and run code as this user. Set {SECRET}=env:NAME to the secret of the cluster"
+)
+
+
 def open_driver(settings: Mapping[str, str]) -> str | None:
     """Why the ports of the driver for a cluster answer clients without a secret; None if they do not."""
     master = settings.get("spark.master", "local[*]")

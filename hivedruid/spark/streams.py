@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from hivedruid.catalog.table import Table
-from hivedruid.errors import CommitConflictError
-from hivedruid.plan.physical import SparkJob
+from hivedruid.plan.physical import SparkJob, TableInput
 from hivedruid.spark import inputs, procedures, writing
+from hivedruid.spark.appends import append_after, append_nothing, snapshot_properties
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier
-from hivedruid.spark.failures import full_text
 from hivedruid.spark.jobs import NOTHING, SparkRunner
-
-if TYPE_CHECKING:
-    from pyspark.sql.connect.dataframe import DataFrame
-    from pyspark.sql.connect.session import SparkSession
-
-_CONFLICTS = (
-    "org.apache.iceberg.exceptions.ValidationException",
-    "Found conflicting files",
-    "Found new conflicting delete files",
-    "Cannot determine history between starting snapshot",
-    "org.apache.iceberg.exceptions.CommitFailedException",
-)
-"""Iceberg's messages if rows were added or deleted since the base (MergingSnapshotProducer), if the base has expired
-(SnapshotUtil), or if a commit was not possible because of others."""
+from hivedruid.spark.rejects import Check
+from hivedruid.tables.rejects import leaves_out
 
 
 def append_batch(
@@ -41,19 +28,38 @@ def append_batch(
 ) -> bool:
     """Append the job's rows to a managed table in one commit, whose snapshot gets these properties.
 
-    False, and no commit, if the job has no rows, which is only found out if it `may_be_empty`. `file_size` is the size
-    at which a task begins another file, in bytes; None for Iceberg's default. Raises
-    CommitConflictError if another writer has added or deleted rows since snapshot `base`.
+    The malformed records were handled by `reject_batch`. False, and no commit, if the job has no rows, which is only
+    found out if it `may_be_empty`. `file_size` is the size at which a task begins another file, in bytes; None for
+    Iceberg's default. Raises CommitConflictError if another writer has added or deleted rows since snapshot `base`.
     """
-    with runner.running(job, target=table) as spark:
+    with runner.running(_after_rejects(job), target=table) as spark:
         runner.iceberg.check_rows(spark, table)
         runner.iceberg.follow(spark, table)
         frame = writing.shape(spark.sql(job.sql), table)
         if may_be_empty and frame.isEmpty():
             return False
         sizes = {"target-file-size-bytes": str(file_size)} if file_size is not None else {}
-        _append(spark, frame, table, base, {**_named(properties), **sizes})
+        append_after(spark, frame, table, base, {**snapshot_properties(properties), **sizes})
         return True
+
+
+def reject_batch(runner: SparkRunner, job: SparkJob, check: Check) -> int:
+    """Add the malformed records of a batch to its rejects table, if it has one: each once, however often this is
+    repeated. Returns their number. Nothing is added if `check` raises an error."""
+    return sum(
+        runner.reject(job, item, check)
+        for item in job.inputs
+        if isinstance(item, TableInput) and leaves_out(item.table.properties)
+    )
+
+
+def _after_rejects(job: SparkJob) -> SparkJob:
+    """The job after `reject_batch`."""
+    changed = (
+        replace(item, are_counted=leaves_out(item.table.properties)) if isinstance(item, TableInput) else item
+        for item in job.inputs
+    )
+    return replace(job, inputs=tuple(changed))
 
 
 def begin(runner: SparkRunner, table: Table, properties: Mapping[str, str]) -> None:
@@ -61,11 +67,7 @@ def begin(runner: SparkRunner, table: Table, properties: Mapping[str, str]) -> N
     with runner.running(NOTHING, target=table) as spark:
         runner.iceberg.check_rows(spark, table)
         runner.iceberg.make(spark, table)
-        name = inputs.iceberg_name(table)
-        writer = spark.table(name).limit(0).writeTo(name)
-        for key, value in _named(properties).items():
-            writer = writer.option(key, value)
-        SparkCall(spark, writer.append).wait()
+        append_nothing(spark, table, snapshot_properties(properties))
 
 
 def add_tag(runner: SparkRunner, table: Table, tag: str, snapshot: int) -> None:
@@ -89,29 +91,3 @@ def roll_back(runner: SparkRunner, table: Table, snapshot: int) -> None:
     with runner.running(NOTHING, target=table) as spark:
         runner.iceberg.check_rows(spark, table)
         procedures.make_current(spark, table, snapshot, is_rollback=False)
-
-
-def _append(spark: SparkSession, frame: DataFrame, table: Table, base: int, given: Mapping[str, str]) -> None:
-    """Append to an Iceberg table in one commit, unless rows were added or deleted since snapshot `base`.
-
-    An overwrite of no rows is an append that Iceberg validates: its conflict filter is true for every row, and the
-    validation is repeated with each attempt to commit (BaseOverwriteFiles).
-    """
-    from pyspark.sql.connect.functions import lit
-
-    writer = frame.writeTo(inputs.iceberg_name(table))
-    options = {"validate-from-snapshot-id": str(base), "isolation-level": "serializable", **given}
-    for key, value in options.items():
-        writer = writer.option(key, value)
-    try:
-        SparkCall(spark, lambda: writer.overwrite(lit(False))).wait()
-    except Exception as error:
-        text = full_text(error)
-        if any(reason in text for reason in _CONFLICTS):
-            raise CommitConflictError(f"another writer has changed {table.full_name} since the batch began") from error
-        raise
-
-
-def _named(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties of a snapshot as options of a write."""
-    return {f"snapshot-property.{key}": value for key, value in properties.items()}

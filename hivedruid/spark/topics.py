@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Table
-from hivedruid.errors import PlanError, SparkError
+from hivedruid.errors import MalformedRecordError, PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
@@ -100,19 +101,44 @@ def without_malformed(rows: DataFrame, table: Table) -> DataFrame:
     return rows.where("_bad IS NULL").select(*(identifier(column.name) for column in table.columns))
 
 
-def malformed(rows: DataFrame, table: Table) -> str:
-    """How many records are malformed, and where the first one is; "" if there are none."""
-    bad = rows.where("_bad IS NOT NULL")
-    first = "min_by(concat('partition ', __partition, ', offset ', __offset, ': ', _bad), (__partition, __offset))"
-    count, text = bad.selectExpr("count(*)", first).collect()[0]
-    many = f"{count} malformed record{'s' * (count != 1)}"
-    return f"{many} of {table.full_name}, the first in {text}" if count else ""
+@dataclass(frozen=True)
+class Malformed:
+    """The malformed records of a scan: their number, where the first one is and why it is malformed, and the lowest
+    and highest of their offsets by partition."""
+
+    table: str
+    topic: str
+    count: int = 0
+    first: str = ""
+    offsets: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.count} malformed record{'s' * (self.count != 1)} of {self.table}, the first in {self.first}"
+
+
+def malformed(rows: DataFrame, table: Table) -> Malformed:
+    from pyspark.sql.connect.functions import expr
+
+    by_partition = rows.where("_bad IS NOT NULL").groupBy("__partition").agg(
+        expr("count(*)"), expr("min_by(_bad, __offset)"), expr("min(__offset)"), expr("max(__offset)")
+    )  # fmt: skip
+    found = sorted(tuple(row) for row in by_partition.collect())
+    if not found:
+        return Malformed(table.full_name, table.properties["kafka.topic"])
+    partition, _, reason, lowest, _ = found[0]
+    return Malformed(
+        table.full_name,
+        table.properties["kafka.topic"],
+        sum(count for _, count, *_ in found),
+        f"partition {partition}, offset {lowest}: {reason}",
+        {partition: (low, high) for partition, _, _, low, high in found},
+    )
 
 
 def topic_error(text: str) -> SparkError | None:
     """The error of reading or writing a topic in a message of Spark; None if it is another error."""
     if match := re.search(rf"\[USER_RAISED_EXCEPTION\] {MARK}(.*?)(?: SQLSTATE|\n|$)", text):
-        return SparkError(
+        return MalformedRecordError(
             f"malformed record in {match[1].strip()}",
             hint=f"SET TBLPROPERTIES ('{MALFORMED_ROWS}'='skip') skips such records",
         )

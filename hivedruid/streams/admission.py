@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hivedruid.errors import KafkaError
+from hivedruid.catalog.streams import Stream
+from hivedruid.errors import KafkaError, RejectLimitError
+from hivedruid.streams import properties
 
 
 def end_offsets(start: Mapping[int, int], latest: Mapping[int, int], limit: int) -> dict[int, int]:
@@ -52,3 +54,16 @@ def check_available(
                 f"partition {partition} of topic {topic} ends at offset {end}, before the next offset, {offset}",
                 hint="RESET STREAM … TO EARLIEST reads the topic again, TO LATEST continues with new records",
             )
+
+
+def check_rejects(stream: Stream, records: int, count: int, first: str) -> None:
+    """Raise RejectLimitError if a batch has more malformed records than its limit."""
+    limit = properties.reject_limit(stream.properties, records)
+    if limit is None or count <= limit.most:
+        return
+    of_share = f" of {max(records, properties.LEAST_BATCH):,} records" if limit.key == properties.MAX_SHARE else ""
+    raise RejectLimitError(
+        f"{count:,} of {records:,} records of the batch are malformed, more than '{limit.key}' = '{limit.text}'"
+        f"{of_share} allows: the first is in {first}",
+        hint=f"ALTER STREAM {stream.full_name} SET PROPERTIES ('{limit.key}' = '…') with a higher limit continues",
+    )

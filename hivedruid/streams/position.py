@@ -23,7 +23,11 @@ def key(stream_id: str) -> str:
 
 def property_of(stream_id: str, position: Position) -> dict[str, str]:
     """The property of a batch's snapshot."""
-    document = {"batch": position.batch, "topic_id": position.topic_id, "offsets": dict(position.offsets)}
+    document: dict[str, object] = {
+        "batch": position.batch, "topic_id": position.topic_id, "offsets": dict(position.offsets),
+    }  # fmt: skip
+    if position.rejects:
+        document["rejects"] = position.rejects
     return {key(stream_id): json.dumps(document, separators=(",", ":"))}
 
 
@@ -94,6 +98,12 @@ def committed(history: TableHistory, record: StreamRecord) -> Position:
 def start_of(record: StreamRecord, position: Position) -> Mapping[int, int]:
     """The offsets at which the next batch begins."""
     return record.skipped if record.skipped and position.batch == record.position.batch else position.offsets
+
+
+def rejects_until(record: StreamRecord, position: Position) -> int:
+    """The number of malformed records up to where the next batch begins."""
+    is_skipped = bool(record.skipped) and position.batch == record.position.batch
+    return record.status.rejects if is_skipped else position.rejects
 
 
 def _elsewhere(history: TableHistory, stream_id: str) -> Position | None:

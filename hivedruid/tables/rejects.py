@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hivedruid.catalog.properties import MALFORMED_ROWS, MALFORMED_TABLE, REJECT
+from hivedruid.catalog.properties import COMPACTION_AUTO, MALFORMED_ROWS, MALFORMED_TABLE, REJECT, SKIP
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING
 from hivedruid.errors import SemanticError, Span
@@ -18,6 +18,11 @@ REJECT_COLUMNS = (
     Column("value", BINARY),
 )
 """Where a record is, why it cannot be parsed, and its bytes; the time is in milliseconds, as `__timestamp`."""
+
+
+def leaves_out(properties: Mapping[str, str]) -> bool:
+    """Whether malformed records of a table with these properties are left out."""
+    return properties.get(MALFORMED_ROWS, "").upper() in (SKIP, REJECT)
 
 
 def rejects_name(table: Table) -> tuple[str, str] | None:
@@ -40,10 +45,11 @@ def check_rejects(properties: Mapping[str, str], span: Span | None) -> None:
 
 
 def new_rejects(database: str, name: str) -> Table:
-    return Table(database, name, "iceberg", REJECT_COLUMNS, format="orc")
+    """Each batch with malformed records adds a file: the manager of streams compacts them."""
+    return Table(database, name, "iceberg", REJECT_COLUMNS, format="orc", properties={COMPACTION_AUTO: "true"})
 
 
-def check_takes_rejects(found: Table, topic: str) -> None:
+def check_takes_rejects(found: Table, topic: str, span: Span | None = None) -> None:
     """Raise SemanticError for a table that cannot be a rejects table."""
     columns = [(column.name, column.type) for column in found.columns]
     if found.kind == "iceberg" and not found.is_materialized:
@@ -53,5 +59,6 @@ def check_takes_rejects(found: Table, topic: str) -> None:
     raise SemanticError(
         f"malformed records of topic '{topic}' cannot be added to {found.full_name}: it is not a managed table with the"
         f" columns {needed}",
-        hint=f"set {MALFORMED_TABLE} to the name of a table that does not exist: it is created",
+        span=span,
+        hint="name a table that does not exist: it is created",
     )

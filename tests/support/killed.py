@@ -232,7 +232,7 @@ def _watch(moments: Moments) -> None:
             Streams,
             ("add", "replace", "remove", "set_desired", "begin_batch", "end_batch", "skip", "keep_checkpoints"),
         ),
-        (commits, ("append_batch", "begin", "add_tag", "remove_tags", "roll_back")),
+        (commits, ("reject_batch", "append_batch", "begin", "add_tag", "remove_tags", "roll_back")),
     ):
         for name in names:
             setattr(owner, name, _write(getattr(owner, name), moments))

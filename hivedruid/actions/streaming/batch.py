@@ -10,13 +10,14 @@ from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note
 from hivedruid.actions.streaming.facts import StreamFacts
+from hivedruid.actions.streaming.malformed import with_handling
 from hivedruid.actions.streaming.model import AppendBatch
+from hivedruid.actions.writing.insert import check_conversion, refuse_unknown_types, write
 from hivedruid.actions.writing.insert import positions as column_positions
-from hivedruid.actions.writing.insert import refuse_unknown_types, write
 from hivedruid.actions.writing.model import WriteTable
 from hivedruid.catalog.streams import Position, Stream, StreamRecord
 from hivedruid.catalog.table import Table
-from hivedruid.errors import ExecutionError, KafkaError, SemanticError, Span, UnsupportedError
+from hivedruid.errors import ExecutionError, KafkaError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
@@ -26,7 +27,8 @@ from hivedruid.plan.topic_scans import TopicState
 from hivedruid.script import SourceStatement
 from hivedruid.streams import properties
 from hivedruid.streams.admission import check_available, end_offsets, with_new_partitions
-from hivedruid.streams.position import committed, newest_number, start_of
+from hivedruid.streams.position import committed, newest_number, rejects_until, start_of
+from hivedruid.tables.rejects import leaves_out
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -42,9 +44,9 @@ _WHAT: tuple[tuple[type[nodes.Node], str], ...] = (
 
 def check_query(
     text: SourceStatement, query: exp.Expression, source: Table, snapshot: Snapshot, note: Note | None
-) -> nodes.Node:
-    """The plan of a stream's query in a statement. Raises UnsupportedError if a row of its result depends on several
-    records."""
+) -> tuple[nodes.Node, Builder]:
+    """The plan of a stream's query in a statement, and its builder. Raises UnsupportedError if a row of its result
+    depends on several records."""
     builder = Builder(text, snapshot, note)
     node = builder.whole(query)
     span = builder.span(query)
@@ -58,7 +60,7 @@ def check_query(
             span=span,
             hint=f"SELECT … FROM {source.full_name}",
         )
-    return node
+    return node, builder
 
 
 def _refuse_state(node: nodes.Node, span: Span | None) -> None:
@@ -85,7 +87,8 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     assert topic is not None
     stream = record.stream
     last = _last(facts, record)
-    source, target = _table(stream.source, snapshot), _table(stream.target, snapshot)
+    source = with_handling(_table(stream.source, snapshot), stream)
+    target = _table(stream.target, snapshot)
     if topic.problem:
         ends: Mapping[int, int] = {}
         start: Mapping[int, int] = {}
@@ -97,11 +100,12 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
         if ends == start:
             return None, None
     state = TopicState(topic.topic, start, ends, topic.starts, topic.topic_id, topic.problem)
-    known = replace(snapshot, database=stream.current, topics={(source.database, source.name): state})
-    plan, action = planned(SourceStatement(stream.query), facts.query, target, known)
-    after = Position(newest_number(facts.history, record) + 1, ends, topic.topic_id)
+    known = with_source(source, state, replace(snapshot, database=stream.current))
+    plan, action = planned(SourceStatement(stream.query), facts.query, target, known, stream.columns)
+    number, rejects = newest_number(facts.history, record) + 1, rejects_until(record, last)
+    after = Position(number, ends, topic.topic_id, rejects=rejects)
     may_be_empty = any(isinstance(each, nodes.Filter | nodes.LateralView) for each in plan.node.walk())
-    may_be_empty |= source.properties.get("hivedruid.malformed.rows") == "skip"
+    may_be_empty |= leaves_out(source.properties)
     base = facts.history.current if facts.history is not None else None
     size = properties.value(stream.properties, "target.file.size")
     return plan, AppendBatch(
@@ -136,16 +140,85 @@ def _table(full_name: str, snapshot: Snapshot) -> Table:
     return find_table(TableName(name, database), snapshot)
 
 
+def with_source(source: Table, state: TopicState, snapshot: Snapshot) -> Snapshot:
+    """The snapshot for the query of a stream: with the Kafka table as the stream reads it, and these offsets."""
+    key = (source.database, source.name)
+    return replace(snapshot, tables={**snapshot.tables, key: source}, topics={key: state})
+
+
 def planned(
-    text: SourceStatement, query: exp.Expression, target: Table, snapshot: Snapshot
+    text: SourceStatement, query: exp.Expression, target: Table, snapshot: Snapshot, columns: Mapping[str, str]
 ) -> tuple[QueryPlan, WriteTable]:
-    """The plan of the query's rows as rows of the target: columns go by name if all names are those of the table,
-    otherwise by position. Raises SemanticError if number or types differ, as INSERT does."""
+    """The plan of the query's rows as rows of the target, whose columns are given by those of the query. Raises
+    SemanticError, at the column, if there are no such columns or their types do not fit."""
     builder = Builder(text, snapshot, None)
     node = builder.whole(query)
-    names = tuple(column.name for column in node.columns)
-    by_name = len(set(names)) == len(names) and all(target.column(name) is not None for name in names)
-    order = column_positions(target, names if by_name else (), len(names), builder.span(query))
-    plan, action = write(target, node, order, builder, snapshot, "nothing")
+    columns = columns or columns_by_query(query, node, target, builder)
+    positions = {column: _position(name, column, node, target, builder.span(query)) for name, column in columns.items()}
+    order = [positions.get(column.name) for column in target.columns]
+    for number, (column, position) in enumerate(zip(target.columns, order, strict=True), 1):
+        if position is not None:
+            span = span_of_column(query, position, builder)
+            check_conversion(node.columns[position].type, column, number, span)
+    plan, action = write(target, node, order, builder, snapshot, "nothing", builder.span(query))
     assert isinstance(action, WriteTable)
     return plan, action
+
+
+def _position(name: str, column: str, node: nodes.Node, target: Table, span: Span | None) -> int:
+    """The position of a column of the query that goes into this column of the target."""
+    names = [each.name for each in node.columns]
+    hint = "ALTER STREAM … AS SELECT … assigns the columns again"
+    if target.column(column) is None:
+        columns = ", ".join(each.name for each in target.columns)
+        raise SemanticError(
+            f"table {target.full_name} has no column '{column}' any more, which column '{name}' of the stream's query"
+            f" goes into: its columns are {columns}",
+            span=span,
+            hint=hint,
+        )
+    if name not in names:
+        raise SemanticError(
+            f"the stream's query has no column '{name}' any more, which goes into column '{column}' of"
+            f" {target.full_name}: its columns are {', '.join(names)}",
+            span=span,
+            hint=hint,
+        )
+    return names.index(name)
+
+
+def columns_by_query(query: exp.Expression, node: nodes.Node, target: Table, builder: Builder) -> dict[str, str]:
+    """The target's columns by those of a stream's query, decided when the query is declared: by name if the target has
+    all names, otherwise by position. Raises SemanticError if that is not possible, or probably not what is meant."""
+    names = [column.name for column in node.columns]
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise SemanticError(
+                f"columns {names.index(name) + 1} and {position + 1} of the query are both named '{name}'",
+                span=span_of_column(query, position, builder),
+                hint="name one of them with AS",
+            )
+    unknown = [name for name in names if target.column(name) is None]
+    if not unknown:
+        return {name: name for name in names}
+    column_positions(target, (), len(names), builder.span(query))
+    for position, (name, column) in enumerate(zip(names, target.columns, strict=True)):
+        if name != column.name and target.column(name) is not None:
+            raise SemanticError(
+                f"column {position + 1} of the query, '{name}', goes into column '{column.name}' of"
+                f" {target.full_name}, not into '{name}': columns go by position, since the table has no column"
+                f" '{unknown[0]}'",
+                span=span_of_column(query, names.index(unknown[0]), builder),
+                hint=did_you_mean(unknown[0], [each.name for each in target.columns])
+                or "use AS to name all columns of the query as columns of the table",
+            )
+    return {name: column.name for name, column in zip(names, target.columns, strict=True)}
+
+
+def span_of_column(query: exp.Expression, position: int, builder: Builder) -> Span | None:
+    """Where a column of the query is written; the whole query if there is a `*` before it."""
+    from sqlglot import exp
+
+    items = query.selects if isinstance(query, exp.Select) else []
+    is_plain = position < len(items) and not any(item.is_star for item in items[: position + 1])
+    return (builder.span(items[position]) if is_plain else None) or builder.span(query)

@@ -20,6 +20,7 @@ from hivedruid.actions.streaming.lookup import (
     history_of,
     offsets_now,
     refuse_if_running,
+    rejects_so_far,
     table_of,
     with_plan,
 )
@@ -129,7 +130,8 @@ def _reset(statement: s.ResetStream, snapshot: Snapshot) -> MoveOffsets:
     moved = [(now.get(partition, 0), offset) for partition, offset in offsets.items()]
     number = newest_number(facts.history, record) + 1
     return MoveOffsets(
-        record.stream, table_of(record.stream.target, snapshot), Position(number, offsets, topic.topic_id),
+        record.stream, table_of(record.stream.target, snapshot),
+        Position(number, offsets, topic.topic_id, rejects=rejects_so_far(facts, record)),
         f"RESET STREAM {name} TO {target.to}",
         sum(max(0, to - at) for at, to in moved), sum(max(0, at - to) for at, to in moved),
     )  # fmt: skip

@@ -12,9 +12,10 @@ from hivedruid.actions.lookup import database_of, find_table, refuse_if_material
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.streaming.batch import batch, check_query, planned
+from hivedruid.actions.streaming.batch import batch, check_query, columns_by_query, planned, with_source
 from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.actions.streaming.lookup import check_offsets, find_stream, table_of, with_plan
+from hivedruid.actions.streaming.malformed import check_handling
 from hivedruid.actions.streaming.model import AddStream, AlterDefinition
 from hivedruid.catalog.properties import COMPACTION_AUTO
 from hivedruid.catalog.streams import Position, Stream, StreamRecord
@@ -52,7 +53,7 @@ def create(statement: s.CreateStream, snapshot: Snapshot, note: Note | None) -> 
             span=statement.from_table.span,
             hint="CREATE EXTERNAL TABLE … STORED BY 'kafka' makes one over a topic",
         )
-    query = check_query(statement.source, statement.query, source, snapshot, note)
+    query, builder = check_query(statement.source, statement.query, source, snapshot, note)
     target, added = _target(statement, query, snapshot)
     facts = snapshot.stream
     assert facts is not None
@@ -61,25 +62,31 @@ def create(statement: s.CreateStream, snapshot: Snapshot, note: Note | None) -> 
     made = hashlib.sha256(f"{snapshot.fresh_id}{database}.{name}".encode()).hexdigest()[:16]
     stream = Stream(
         made, database, name, source.full_name, target.full_name, statement.text, snapshot.database, given,
-        _settings(snapshot.settings),
+        _settings(snapshot.settings), columns=columns_by_query(statement.query, query, target, builder),
     )  # fmt: skip
+    check_handling(stream, source, snapshot, _by_key(statement))
     add = AddStream(stream, target, Position(0, first, facts.topic.topic_id))
     record = StreamRecord(stream, "stopped", add.position)
     shown = StreamFacts(record, statement.query, None, facts.topic)
     known = replace(snapshot, tables={**snapshot.tables, (target.database, target.name): target})
-    _check_rows(statement, statement.query, source, target, known)
+    _check_rows(statement, statement.query, target, stream, known)
     plan, append = batch(shown, known, limit=None)
     first_batch = (append,) if append is not None and snapshot.plan_only else ()
     return with_plan((*added, add, *first_batch), plan, snapshot)
 
 
 def _check_rows(
-    statement: s.CreateStream | s.AlterStream, query: exp.Expression, source: Table, target: Table, snapshot: Snapshot
+    statement: s.CreateStream | s.AlterStream, query: exp.Expression, target: Table, stream: Stream, snapshot: Snapshot
 ) -> None:
     """Raise SemanticError if the rows of the query do not fit the target, even if there is no record yet."""
+    source = table_of(stream.source, snapshot)
     topic = snapshot.stream.topic if snapshot.stream is not None else None
-    known = topic if topic is not None else TopicState(source.properties["kafka.topic"])
-    planned(statement.source, query, target, replace(snapshot, topics={(source.database, source.name): known}))
+    known = with_source(source, topic or TopicState(source.properties["kafka.topic"]), snapshot)
+    planned(statement.source, query, target, known, stream.columns)
+
+
+def _by_key(statement: s.CreateStream | s.AlterStream) -> dict[str, Property]:
+    return {item.key: item for item in statement.properties}
 
 
 def _properties(statement: s.CreateStream | s.AlterStream) -> dict[str, str]:
@@ -149,6 +156,9 @@ def alter(statement: s.AlterStream, snapshot: Snapshot, note: Note | None) -> St
     facts, record = find_stream(statement.name, snapshot)
     stream = record.stream
     changes = _altered_query(statement, stream, snapshot, note) | _altered_properties(statement, stream)
+    if "properties" in changes:
+        source = table_of(stream.source, snapshot)
+        check_handling(replace(stream, **changes), source, snapshot, _by_key(statement))
     if all(getattr(stream, name) == value for name, value in changes.items()):
         return StatementPlan(())
     altered = replace(stream, version=stream.version + 1, **changes)
@@ -165,9 +175,10 @@ def _altered_query(statement: s.AlterStream, stream: Stream, snapshot: Snapshot,
     if statement.query is None:
         return {}
     source, target = table_of(stream.source, snapshot), table_of(stream.target, snapshot)
-    check_query(statement.source, statement.query, source, snapshot, note)
-    _check_rows(statement, statement.query, source, target, snapshot)
-    return {"query": statement.text, "current": snapshot.database}
+    query, builder = check_query(statement.source, statement.query, source, snapshot, note)
+    columns = columns_by_query(statement.query, query, target, builder)
+    _check_rows(statement, statement.query, target, replace(stream, columns=columns), snapshot)
+    return {"query": statement.text, "current": snapshot.database, "columns": columns}
 
 
 def _altered_properties(statement: s.AlterStream, stream: Stream) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -17,6 +18,7 @@ from hivedruid.parser.statements import streaming as s
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.script import SourceStatement
 from hivedruid.streams import properties
+from hivedruid.tables.rejects import rejects_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -41,6 +43,9 @@ def gather_streams(
             return streams, _reset(statement, streams, reader, facts)
         case s.AlterStream():
             existing = _existing(statement.name, streams, reader, facts, with_topic=statement.query is not None)
+            if existing.record is not None:
+                given = {item.key: item.value for item in statement.properties}
+                _read_rejects(given, existing.record.stream.database, None, reader)
             if statement.query is not None and existing.record is not None:
                 reader.query(statement.query, facts.database)
                 existing = replace(existing, query=statement.query)
@@ -60,6 +65,7 @@ def _created(statement: s.CreateStream, reader: TableReader, facts: Facts) -> St
     table = reader.tables.get(((name.database or facts.database).lower(), name.name))
     given = {item.key: item.value for item in statement.properties}
     start = properties.value(given, "start")
+    _read_rejects(given, statement.name.database or facts.database, table, reader)
     topic = _topic(table, _moments(start, facts), facts) if table is not None and table.has_topic else None
     return StreamFacts(topic=topic)
 
@@ -80,6 +86,7 @@ def _existing(
     query = query_of(record)
     reader.query(query, record.stream.current)
     source, target = _table(record.stream.source, reader), _table(record.stream.target, reader)
+    _read_rejects(record.stream.properties, record.stream.database, source, reader)
     history, problem = _history(target, facts)
     topic = _topic(source, moments, facts) if with_topic and source is not None else None
     return StreamFacts(record, query, history, topic, problem)
@@ -103,6 +110,15 @@ def _table(full_name: str, reader: TableReader) -> Table | None:
     database, _, name = full_name.partition(".")
     reader.table(database, name, rows=False)
     return reader.tables.get((database, name))
+
+
+def _read_rejects(given: Mapping[str, str], database: str, source: Table | None, reader: TableReader) -> None:
+    """Read the rejects table of a stream with these properties, or that of its Kafka table."""
+    name = properties.value(given, properties.REJECTS).lower()
+    if name and properties.PROPERTIES[properties.REJECTS].is_valid(name):
+        _table(name if "." in name else f"{database.lower()}.{name}", reader)
+    elif source is not None and (own := rejects_name(source)) is not None:
+        _table(".".join(own), reader)
 
 
 def _history(target: Table | None, facts: Facts) -> tuple[TableHistory | None, str]:

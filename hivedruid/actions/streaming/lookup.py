@@ -55,6 +55,12 @@ def offsets_now(facts: StreamFacts, record: StreamRecord) -> Mapping[int, int]:
     return batches[0][1].offsets if batches else record.position.offsets
 
 
+def rejects_so_far(facts: StreamFacts, record: StreamRecord) -> int:
+    """The number of malformed records before the next batch."""
+    batches = positions.batches(facts.history, record.stream.id) if facts.history is not None else []
+    return positions.rejects_until(record, batches[0][1] if batches else record.position)
+
+
 def check_offsets(offsets: Mapping[int, int], topic: TopicState, span: Span | None) -> None:
     for partition, offset in offsets.items():
         if partition not in topic.latest:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic, sleep
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
@@ -42,10 +42,14 @@ from hivedruid.actions.utility.show import matches
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.streams import Position, Stream, Streams
 from hivedruid.catalog.table import Table
-from hivedruid.errors import CommitConflictError, ConnectError, ExecutionError, KafkaError
+from hivedruid.errors import CommitConflictError, ConnectError, ExecutionError, KafkaError, MalformedRecordError
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result
+from hivedruid.streams.admission import check_rejects
 from hivedruid.streams.position import batches, property_of, start_of, tag
+
+if TYPE_CHECKING:
+    from hivedruid.spark.topics import Malformed
 
 PATIENCE = 120.0
 """Seconds to wait for a manager to follow a statement: it first completes the running batch."""
@@ -120,25 +124,30 @@ def _mark_written(target: Table, catalog: Catalog) -> None:
 
 
 def append(action: AppendBatch, services: Services) -> None:
-    """Commit a batch. The catalog is told before and after: between the two, only the table knows whether it is
-    committed."""
+    """Commit a batch. Its malformed records come first: they are not added again when the batch is repeated. The
+    catalog is told before and after the commit: between the two, only the table knows whether it is committed."""
     from hivedruid.spark.streams import append_batch
 
     streams, begun = Streams(services.catalog), monotonic()
-    streams.begin_batch(action.stream, action.after.batch)
+    after = replace(action.after, rejects=action.after.rejects + _reject(action, services))
+    streams.begin_batch(action.stream, after.batch)
     try:
         has_rows = append_batch(
             services.spark(),
-            action.job, action.target, action.base, property_of(action.stream.id, action.after),
+            action.job, action.target, action.base, property_of(action.stream.id, after),
             may_be_empty=action.may_be_empty, file_size=action.file_size,
         )  # fmt: skip
     except CommitConflictError:
         status = streams.current(action.stream).status
         streams.report(action.stream, replace(status, conflicts=status.conflicts + 1))
         raise
+    except MalformedRecordError as error:
+        name = action.stream.full_name
+        hint = f"ALTER STREAM {name} SET PROPERTIES ('rejects' = '{name}_rejects') adds such records to that table"
+        raise ExecutionError(error.message, hint=hint) from error
     seconds = monotonic() - begun
     if not has_rows:
-        streams.skip(action.stream, action.after.offsets)
+        streams.skip(action.stream, after)
         _report(action, 0, seconds, streams)
         return
     history = services.spark().iceberg_history(action.target)
@@ -148,6 +157,16 @@ def append(action: AppendBatch, services: Services) -> None:
         raise ExecutionError(f"batch {action.after.batch} of stream {action.stream.full_name} is not in the table")
     streams.end_batch(action.stream, newest[1])
     _report(action, int(newest[0].summary.get("added-records", 0)), seconds, streams)
+
+
+def _reject(action: AppendBatch, services: Services) -> int:
+    """Add the malformed records of a batch to its rejects table; returns their number."""
+    from hivedruid.spark.streams import reject_batch
+
+    def check(found: Malformed) -> None:
+        check_rejects(action.stream, action.records, found.count, found.first)
+
+    return reject_batch(services.spark(), action.job, check)
 
 
 def _report(action: AppendBatch, rows: int, seconds: float, streams: Streams) -> None:

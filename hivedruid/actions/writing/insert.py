@@ -180,7 +180,7 @@ def write(
     columns = []
     for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
         rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
-        _check_conversion(rex.type, column, number, span)
+        check_conversion(rex.type, column, number, span)
         if column.type.is_timestamp and position is not None:
             for constant in _constants(node, position):
                 builder.note_cut(constant, span)
@@ -213,7 +213,7 @@ def _constants(node: Node, position: int) -> list[Literal]:
 _NESTED = ("array", "map", "struct")
 
 
-def _check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
+def check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
     """Raises SemanticError if Hive cannot convert values of the one type to the other."""
     target = column.type
     if source in (target, t.UNKNOWN, t.VOID):
