@@ -30,11 +30,14 @@ class Snapshot:
 @dataclass(frozen=True)
 class TableHistory:
     """The snapshots of a table by id, and the tags and branches that refer to them. `current` is None if nothing was
-    ever committed."""
+    ever committed. `columns` are the names of the current columns by Iceberg's id, and `former` the ids of all names
+    that columns have had, as far as the metadata has them."""
 
     current: int | None = None
     snapshots: Mapping[int, Snapshot] = field(default_factory=dict)
     refs: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[int, str] = field(default_factory=dict, repr=False)
+    former: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     def ancestors(self) -> Iterator[Snapshot]:
         """The current snapshot, its parent, and so on, as far as they have not expired."""
@@ -72,4 +75,12 @@ def history_of(metadata: Mapping[str, Any]) -> TableHistory:
         for each in metadata.get("snapshots") or ()
     }
     refs = {name: each["snapshot-id"] for name, each in (metadata.get("refs") or {}).items()}
-    return TableHistory(None if current in (None, -1) else current, snapshots, refs)
+    schemas = sorted(metadata.get("schemas") or (), key=lambda each: each["schema-id"])
+    former = {field["name"].lower(): field["id"] for each in schemas for field in each["fields"]}
+    columns = {
+        field["id"]: field["name"].lower()
+        for each in schemas
+        if each["schema-id"] == metadata.get("current-schema-id")
+        for field in each["fields"]
+    }
+    return TableHistory(None if current in (None, -1) else current, snapshots, refs, columns, former)

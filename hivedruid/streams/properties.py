@@ -104,6 +104,11 @@ def value(properties: Mapping[str, str], key: str) -> str:
     return properties.get(key) or PROPERTIES[key].default
 
 
+def known(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a stream that are set or have a default."""
+    return {key: text for key in PROPERTIES if (text := value(properties, key))}
+
+
 def trigger(properties: Mapping[str, str]) -> float:
     """Seconds."""
     return seconds(value(properties, "trigger"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,13 +169,100 @@ def test_properties_between_batches(home: Home) -> None:
 
 
 def test_rows_that_do_not_fit_the_table(home: Home) -> None:
-    """They are found when the stream is created, even if there is no record yet."""
+    """They are found when the stream is created, even if there is no record yet; the error is at the column."""
     home.run("CREATE TABLE t (id bigint, at timestamp)")
-    for query, message in (
-        ("SELECT id AS other FROM r", "table default.t has 2 columns, but query has 1 column"),
-        ("SELECT id, array(n) AS at FROM r", "Cannot convert column 2 from array<int> to timestamp"),
+    for query, message, where in (
+        ("SELECT id AS other FROM r", "table default.t has 2 columns, but query has 1 column", "SELECT id AS other"),
+        ("SELECT id, n, n + 1 AS m FROM r", "table default.t has 2 columns, but query has 3 columns", "SELECT id, n"),
+        ("SELECT id, array(n) AS at FROM r", "Cannot convert column 2 from array<int> to timestamp", "array(n) AS at"),
+        ("SELECT array(n) AS at, id FROM r", "Cannot convert column 2 from array<int> to timestamp", "array(n) AS at"),
+        ("SELECT id, n AS at FROM r", "NUMERIC types to TIMESTAMP is prohibited: column 'at' is timestamp", "n AS at"),
+        ("SELECT id, n AS id FROM r", "columns 1 and 2 of the query are both named 'id'", "n AS id"),
+        (
+            "SELECT CAST(NULL AS timestamp) AS ad, id FROM r",
+            "column 2 of the query, 'id', goes into column 'at' of default.t, not into 'id'",
+            "CAST(NULL AS timestamp) AS ad",
+        ),
+        ("SELECT nope AS id FROM r", "nope", "nope"),
     ):
-        with pytest.raises(SemanticError, match=message) as error:
-            home.run(f"CREATE STREAM s FROM r INTO t AS {query}")
-        assert error.value.span is not None, query
+        statement = f"CREATE STREAM s FROM r INTO t AS {query}"
+        with pytest.raises(SemanticError, match=re.escape(message)) as error:
+            home.run(statement)
+        span = error.value.span
+        assert span is not None, query
+        assert span.source_line[span.column - 1 :].startswith(where), (query, span)
     assert home.run("SHOW STREAMS") == []
+
+
+def test_the_columns_are_decided_when_the_stream_is_created(home: Home) -> None:
+    """Columns that the target gets later do not change where the others go, and `*` has the columns of that time."""
+    home.run("CREATE TABLE t (a bigint, b int, c string, p int, o bigint, d bigint)")
+    home.run("CREATE STREAM s FROM r INTO t AS SELECT * FROM r")
+    home.run("CREATE TABLE u (a bigint, b int)")
+    home.run("CREATE STREAM v FROM r INTO u AS SELECT id, n FROM r")
+    home.send(10)
+    home.run("RUN STREAM s")
+    home.run("RUN STREAM v")
+    home.run("ALTER TABLE t ADD COLUMNS (id bigint, n int)")
+    home.run("ALTER TABLE u ADD COLUMNS (id bigint, n int)")
+    home.run("ALTER TABLE r ADD COLUMNS (more string)")
+    home.topics.send(home.topic, {"id": 10, "n": 0, "more": "x"})
+    home.topics.producer.flush()
+    home.sent += 1
+    home.run("RUN STREAM s")
+    home.run("RUN STREAM v")
+    counts = "SELECT sum(a) AS a, count(b) AS b, count(id) AS id, count(n) AS n FROM"
+    assert home.run(f"{counts} t") == home.run(f"{counts} u") == [{"a": 55, "b": 11, "id": 0, "n": 0}]
+    home.run("ALTER STREAM v AS SELECT id, n, more AS a FROM r")
+    home.run("RESET STREAM v TO EARLIEST")
+    home.run("RUN STREAM v")
+    assert home.run("SELECT count(id) AS id FROM u") == [{"id": 11}]
+
+
+def test_columns_that_another_tool_has_changed(home: Home) -> None:
+    """A column that was dropped or renamed in Iceberg is an error, as long as it is so. A wider type takes the rows."""
+    home.run("CREATE TABLE t (id bigint, n int, p int, o bigint)")
+    home.create()
+    home.send(4)
+    home.run("RUN STREAM s")
+    for change, back, message in (
+        ("RENAME COLUMN n TO m", "RENAME COLUMN m TO n", "column 'n' of default.t was renamed to 'm' by another tool"),
+        ("DROP COLUMN n", "ADD COLUMN n int", "column 'n' of default.t was dropped by another tool"),
+    ):
+        in_spark(home, f"ALTER TABLE {{t}} {change}")
+        home.send(2)
+        with pytest.raises(HiveDruidError, match=message) as error:
+            home.run("RUN STREAM s")
+        assert error.value.hint, change
+        in_spark(home, f"ALTER TABLE {{t}} {back}")
+        home.run("RUN STREAM s")
+        assert home.counts() == home.expected
+    in_spark(home, "ALTER TABLE {t} ALTER COLUMN n TYPE bigint")
+    home.send(2)
+    home.run("RUN STREAM s")
+    assert home.run("SELECT count(n) AS n FROM t") == [{"n": 2 + 2}]
+
+
+def test_explain_shows_the_first_batch(home: Home) -> None:
+    home.send(10)
+    create = (
+        "CREATE STREAM s FROM r INTO t WITH PROPERTIES ('rejects' = 'bad', 'max.rejects' = '5', 'trigger' = 'PT1S')"
+        " AS SELECT id, upper(CAST(n AS string)) AS n FROM r WHERE n > 3"
+    )
+    for statement in (f"EXPLAIN {create}", "EXPLAIN START STREAM s"):
+        lines = [str(row["Explain"]).strip() for row in home.run(statement)]
+        for line in (
+            "from offsets: {0=0, 1=0}", "to offsets: {0=5, 1=5}", "records: 10",
+            "malformed records: added to default.bad, which is created with the first of them",
+            "limit of malformed records: 5 ('max.rejects' = '5')",
+        ):  # fmt: skip
+            assert line in lines, (statement, line, lines)
+        assert any(line.startswith("sql: SELECT") for line in lines), lines
+        if statement == f"EXPLAIN {create}":
+            for line in (
+                f"source: default.r (topic {home.topic} at {home.topics.bootstrap})",
+                "target: default.t (is created)", "n into n string", "trigger PT1S", "max.records.per.batch 500000",
+            ):  # fmt: skip
+                assert line in lines, (line, lines)
+            assert home.run("SHOW STREAMS") == home.run("SHOW TABLES LIKE 't'") == []
+            home.run(create)

@@ -10,7 +10,7 @@ from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note
 from hivedruid.actions.streaming.facts import StreamFacts
-from hivedruid.actions.streaming.malformed import with_handling
+from hivedruid.actions.streaming.malformed import handling_text, with_handling
 from hivedruid.actions.streaming.model import AppendBatch
 from hivedruid.actions.writing.insert import check_conversion, refuse_unknown_types, write
 from hivedruid.actions.writing.insert import positions as column_positions
@@ -87,6 +87,7 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     assert topic is not None
     stream = record.stream
     last = _last(facts, record)
+    _check_columns(facts, _table(stream.target, snapshot))
     source = with_handling(_table(stream.source, snapshot), stream)
     target = _table(stream.target, snapshot)
     if topic.problem:
@@ -109,8 +110,9 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     base = facts.history.current if facts.history is not None else None
     size = properties.value(stream.properties, "target.file.size")
     return plan, AppendBatch(
-        action.job, stream, target, base or 0, start, after, may_be_empty, int(size) if size else None
-    )
+        action.job, stream, target, base or 0, start, after, may_be_empty, int(size) if size else None,
+        handling_text(source, snapshot),
+    )  # fmt: skip
 
 
 def _last(facts: StreamFacts, record: StreamRecord) -> Position:
@@ -124,6 +126,20 @@ def _last(facts: StreamFacts, record: StreamRecord) -> Position:
             hint="restore the table from a backup, or DROP STREAM",
         )
     return record.position  # EXPLAIN CREATE STREAM
+
+
+def _check_columns(facts: StreamFacts, target: Table) -> None:
+    """Raise ExecutionError if another tool has dropped or renamed a column of the target: a new one of that name would
+    be added for the stream's rows. hivedruid itself only adds columns."""
+    columns, former = (facts.history.columns, facts.history.former) if facts.history is not None else ({}, {})
+    for column in target.columns:
+        if column.name not in columns.values() and (field := former.get(column.name)) is not None:
+            now = columns.get(field)
+            what = f"renamed to '{now}'" if now else "dropped"
+            raise ExecutionError(
+                f"column '{column.name}' of {target.full_name} was {what} by another tool",
+                hint=f"use that tool to {'rename it back' if now else 'add it again'}",
+            )
 
 
 def _check_topic(stream: Stream, last: Position, topic: TopicState) -> None:

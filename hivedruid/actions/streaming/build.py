@@ -14,6 +14,7 @@ from hivedruid.actions.streaming.batch import batch
 from hivedruid.actions.streaming.checkpoints import checkpoint, roll_back
 from hivedruid.actions.streaming.definition import alter, create
 from hivedruid.actions.streaming.describe import described
+from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.actions.streaming.lookup import (
     check_offsets,
     find_stream,
@@ -30,6 +31,7 @@ from hivedruid.actions.streaming.model import (
     ListCheckpoints,
     ListStreams,
     MoveOffsets,
+    RecordPosition,
     RemoveStream,
     SetDesired,
     ShowStream,
@@ -39,7 +41,7 @@ from hivedruid.errors import KafkaError, SemanticError, Span
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import streaming as s
 from hivedruid.streams import properties
-from hivedruid.streams.position import checkpoints, newest_number
+from hivedruid.streams.position import batches, checkpoints, newest_number
 
 _DESIRED: Mapping[str, Desired] = {"START": "running", "RESUME": "running", "PAUSE": "paused", "STOP": "stopped"}
 
@@ -84,7 +86,7 @@ def _change(statement: s.ChangeStream, snapshot: Snapshot) -> StatementPlan:
     verb = statement.verb
     if verb == "RUN":
         plan, append = batch(facts, snapshot, statement.limit)
-        return with_plan((append,) if append is not None else (), plan, snapshot)
+        return with_plan((append,) if append is not None else _unrecorded(facts, record), plan, snapshot)
     if verb == "WAIT":
         _check_running(record, statement.span)
         assert facts.topic is not None
@@ -104,6 +106,12 @@ def _change(statement: s.ChangeStream, snapshot: Snapshot) -> StatementPlan:
         return StatementPlan((change,))
     plan, append = batch(facts, snapshot, properties.limit(record.stream.properties, 1.0))
     return with_plan((change, *([append] if append else [])), plan, snapshot)
+
+
+def _unrecorded(facts: StreamFacts, record: StreamRecord) -> tuple[Action, ...]:
+    """Without new records no later batch records the last one in the table."""
+    last = batches(facts.history, record.stream.id)[:1] if facts.history is not None else []
+    return tuple(RecordPosition(record.stream, at) for _, at in last if at.batch > record.position.batch)
 
 
 def _check_running(record: StreamRecord, span: Span | None) -> None:

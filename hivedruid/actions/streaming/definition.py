@@ -15,7 +15,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.streaming.batch import batch, check_query, columns_by_query, planned, with_source
 from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.actions.streaming.lookup import check_offsets, find_stream, table_of, with_plan
-from hivedruid.actions.streaming.malformed import check_handling
+from hivedruid.actions.streaming.malformed import check_handling, handling_text, with_handling
 from hivedruid.actions.streaming.model import AddStream, AlterDefinition
 from hivedruid.catalog.properties import COMPACTION_AUTO
 from hivedruid.catalog.streams import Position, Stream, StreamRecord
@@ -65,7 +65,10 @@ def create(statement: s.CreateStream, snapshot: Snapshot, note: Note | None) -> 
         _settings(snapshot.settings), columns=columns_by_query(statement.query, query, target, builder),
     )  # fmt: skip
     check_handling(stream, source, snapshot, _by_key(statement))
-    add = AddStream(stream, target, Position(0, first, facts.topic.topic_id))
+    handled = with_handling(source, stream)
+    add = AddStream(
+        stream, target, Position(0, first, facts.topic.topic_id), handled, handling_text(handled, snapshot), bool(added)
+    )
     record = StreamRecord(stream, "stopped", add.position)
     shown = StreamFacts(record, statement.query, None, facts.topic)
     known = replace(snapshot, tables={**snapshot.tables, (target.database, target.name): target})

@@ -111,13 +111,12 @@ def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, s
     yield "query", stream.query
     yield "state", state(record)
     yield "desired", record.desired
-    for key, known_property in properties.PROPERTIES.items():
-        if shown := stream.properties.get(key) or known_property.default:
-            yield key, shown
+    yield from properties.known(stream.properties).items()
     yield "batch", str(current.batch)
     yield "offsets", offsets_text(current.offsets)
     yield from _of_topic(facts.topic, start_of(record, current))
     yield "rows", str(status.rows)
+    yield "malformed records", str(status.rejects)
     yield "rows per second", f"{status.rows_per_second:.1f}"
     yield "seconds of the last batch", f"{status.seconds:.1f}"
     yield "last batch", status.batch_at

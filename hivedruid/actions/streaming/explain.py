@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from hivedruid.actions.ingesting.describe import offsets_text
@@ -19,12 +19,15 @@ from hivedruid.actions.streaming.model import (
     ListCheckpoints,
     ListStreams,
     MoveOffsets,
+    RecordPosition,
     RemoveStream,
     RollBackStream,
     SetDesired,
     ShowStream,
     StreamingAction,
 )
+from hivedruid.catalog.table import Table
+from hivedruid.streams import properties
 
 
 def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
@@ -48,16 +51,27 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
         case AddStream():
             stream = action.stream
             return "Create Stream Operator", [
-                ("name", stream.full_name), ("source", stream.source), ("target", stream.target),
-                ("query", stream.query), ("properties", dict(stream.properties)),
+                ("name", stream.full_name),
+                ("source", f"{stream.source} ({_topic(action.source)})"),
+                ("target", f"{stream.target} ({'is created' if action.is_new else 'exists'})"),
+                ("columns", dict(_columns(action))),
+                ("query", stream.query),
+                ("properties", properties.known(stream.properties)),
+                ("malformed records", action.malformed),
                 ("start offsets", offsets_text(action.position.offsets)),
-            ]  # fmt: skip
+            ]
         case AppendBatch():
             return "Append Batch Operator", [
                 ("stream", action.stream.full_name), ("table", action.target.full_name),
                 ("batch", action.after.batch), ("from offsets", offsets_text(action.start)),
                 ("to offsets", offsets_text(action.after.offsets)), ("records", action.records),
                 ("base snapshot", action.base or None), ("file size", action.file_size),
+                ("malformed records", action.malformed), ("limit of malformed records", _limit(action)),
+            ]  # fmt: skip
+        case RecordPosition():
+            return "Record Position Operator", [
+                ("stream", action.stream.full_name), ("batch", action.position.batch),
+                ("offsets", offsets_text(action.position.offsets)),
             ]  # fmt: skip
         case SetDesired():
             return "Change Stream Operator", [("stream", action.stream.full_name), ("desired state", action.desired)]
@@ -99,6 +113,22 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
             return "Describe Stream Operator", [("stream", action.record.stream.full_name)]
         case _:
             assert_never(action)
+
+
+def _topic(source: Table) -> str:
+    return f"topic {source.properties['kafka.topic']} at {source.properties['kafka.bootstrap.servers']}"
+
+
+def _columns(action: AddStream) -> Iterator[tuple[str, str]]:
+    """The columns of the query, and the target's columns that they go into."""
+    types = {column.name: column.type for column in action.target.columns}
+    for name, column in action.stream.columns.items():
+        yield name, f"into {column} {types[column]}"
+
+
+def _limit(action: AppendBatch) -> str:
+    limit = properties.reject_limit(action.stream.properties, action.records)
+    return f"{limit.most:,} ('{limit.key}' = '{limit.text}')" if limit is not None else ""
 
 
 EXPLAINER = Explainer(_lines, _document)

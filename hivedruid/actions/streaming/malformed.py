@@ -26,11 +26,13 @@ def with_handling(source: Table, stream: Stream) -> Table:
     return replace(source, properties={**source.properties, **given})
 
 
-def rejects_of(source: Table, snapshot: Snapshot) -> tuple[str, Table | None]:
-    """The full name of the rejects table of a Kafka table as a stream reads it, "" if it has none, and the table if it
-    exists."""
+def handling_text(source: Table, snapshot: Snapshot) -> str:
+    """What becomes of the malformed records of a Kafka table as a stream reads it."""
     name = rejects_name(source)
-    return (".".join(name), snapshot.table(*name)) if name is not None else ("", None)
+    if name is None:
+        return {"skip": "left out", "null": "rows of NULLs"}.get(_handling(source), "fail the batch")
+    is_there = snapshot.table(*name) is not None
+    return f"added to {'.'.join(name)}{'' if is_there else ', which is created with the first of them'}"
 
 
 def check_handling(stream: Stream, source: Table, snapshot: Snapshot, given: Mapping[str, Property]) -> None:

@@ -16,18 +16,23 @@ from hivedruid.iceberg.history import TableHistory
 @dataclass(frozen=True)
 class AddStream(Action):
     """Commit the stream's first snapshot to its target, which has the offsets at which it begins, and add it to the
-    catalog."""
+    catalog. `source` is the Kafka table as the stream reads it; `malformed` says what becomes of its malformed
+    records, and `is_new` whether the target is created."""
 
     stream: Stream
     target: Table
     position: Position
+    source: Table
+    malformed: str = ""
+    is_new: bool = False
 
 
 @dataclass(frozen=True)
 class AppendBatch(OverJob, Action):
     """Run `job` over the records from `start` to `after.offsets`, and append its rows to the target: one commit, which
     fails if another writer has changed the table since snapshot `base`. `may_be_empty`: the query may drop all
-    records; then nothing is committed. `file_size` is the size of a file in bytes, None for Iceberg's default."""
+    records; then nothing is committed. `file_size` is the size of a file in bytes, None for Iceberg's default.
+    `malformed` says what becomes of malformed records."""
 
     stream: Stream
     target: Table
@@ -36,11 +41,20 @@ class AppendBatch(OverJob, Action):
     after: Position
     may_be_empty: bool
     file_size: int | None = None
+    malformed: str = ""
 
     @property
     def records(self) -> int:
         """The number of offsets; those of control records and of compacted records have no row."""
         return sum(end - self.start.get(partition, 0) for partition, end in self.after.offsets.items())
+
+
+@dataclass(frozen=True)
+class RecordPosition(Action):
+    """Record the last batch in the table, whose process was killed before it did so."""
+
+    stream: Stream
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -154,6 +168,7 @@ class ShowStream(Action):
 StreamingAction = (
     AddStream
     | AppendBatch
+    | RecordPosition
     | SetDesired
     | AwaitOffsets
     | MoveOffsets

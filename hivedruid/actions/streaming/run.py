@@ -32,6 +32,7 @@ from hivedruid.actions.streaming.model import (
     ListCheckpoints,
     ListStreams,
     MoveOffsets,
+    RecordPosition,
     RemoveStream,
     RollBackStream,
     SetDesired,
@@ -65,6 +66,8 @@ def run(action: Action, services: Services) -> Result | None:
             _add(action, services)
         case AppendBatch():
             append(action, services)
+        case RecordPosition():
+            Streams(services.catalog).end_batch(action.stream, action.position)
         case SetDesired():
             _set_desired(action, services)
         case AwaitOffsets():
