@@ -17,10 +17,12 @@ from hivedruid.actions.writing.insert import positions as column_positions
 from hivedruid.actions.writing.model import WriteTable
 from hivedruid.catalog.streams import Position, Stream, StreamRecord
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import UNKNOWN, VOID
 from hivedruid.errors import ExecutionError, KafkaError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
+from hivedruid.plan.common_types import common_type
 from hivedruid.plan.rex import Over, Subquery, has
 from hivedruid.plan.split import QueryPlan
 from hivedruid.plan.topic_scans import TopicState
@@ -229,6 +231,22 @@ def columns_by_query(query: exp.Expression, node: nodes.Node, target: Table, bui
                 or "use AS to name all columns of the query as columns of the table",
             )
     return {name: column.name for name, column in zip(names, target.columns, strict=True)}
+
+
+def note_conversions(
+    query: exp.Expression, node: nodes.Node, target: Table, columns: Mapping[str, str], builder: Builder, note: Note
+) -> None:
+    """A note on each column whose type has values that the target's column does not have."""
+    types = {column.name: column.type for column in target.columns}
+    for position, column in enumerate(node.columns):
+        name = columns[column.name]
+        source, type_ = column.type, types[name]
+        if source != VOID and common_type([source, type_]) not in (type_, UNKNOWN):
+            note(
+                f"column '{column.name}' of the query is {source}, and column '{name}' of {target.full_name} {type_}:"
+                " values that do not fit are NULL, or cut if they are strings",
+                span_of_column(query, position, builder),
+            )
 
 
 def span_of_column(query: exp.Expression, position: int, builder: Builder) -> Span | None:

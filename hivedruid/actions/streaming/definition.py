@@ -12,7 +12,14 @@ from hivedruid.actions.lookup import database_of, find_table, refuse_if_material
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.streaming.batch import batch, check_query, columns_by_query, planned, with_source
+from hivedruid.actions.streaming.batch import (
+    batch,
+    check_query,
+    columns_by_query,
+    note_conversions,
+    planned,
+    with_source,
+)
 from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.actions.streaming.lookup import check_offsets, find_stream, table_of, with_plan
 from hivedruid.actions.streaming.malformed import check_handling, handling_text, with_handling
@@ -73,6 +80,8 @@ def create(statement: s.CreateStream, snapshot: Snapshot, note: Note | None) -> 
     shown = StreamFacts(record, statement.query, None, facts.topic)
     known = replace(snapshot, tables={**snapshot.tables, (target.database, target.name): target})
     _check_rows(statement, statement.query, target, stream, known)
+    if note is not None:
+        note_conversions(statement.query, query, target, stream.columns, builder, note)
     plan, append = batch(shown, known, limit=None)
     first_batch = (append,) if append is not None and snapshot.plan_only else ()
     return with_plan((*added, add, *first_batch), plan, snapshot)
@@ -181,6 +190,8 @@ def _altered_query(statement: s.AlterStream, stream: Stream, snapshot: Snapshot,
     query, builder = check_query(statement.source, statement.query, source, snapshot, note)
     columns = columns_by_query(statement.query, query, target, builder)
     _check_rows(statement, statement.query, target, replace(stream, columns=columns), snapshot)
+    if note is not None:
+        note_conversions(statement.query, query, target, columns, builder, note)
     return {"query": statement.text, "current": snapshot.database, "columns": columns}
 
 

@@ -27,6 +27,7 @@ from hivedruid.actions.streaming.model import (
     StreamingAction,
 )
 from hivedruid.catalog.table import Table
+from hivedruid.plan.physical import TableInput
 from hivedruid.streams import properties
 
 
@@ -52,7 +53,7 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
             stream = action.stream
             return "Create Stream Operator", [
                 ("name", stream.full_name),
-                ("source", f"{stream.source} ({_topic(action.source)})"),
+                ("source", _source(action.source)),
                 ("target", f"{stream.target} ({'is created' if action.is_new else 'exists'})"),
                 ("columns", dict(_columns(action))),
                 ("query", stream.query),
@@ -62,9 +63,11 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
             ]
         case AppendBatch():
             return "Append Batch Operator", [
-                ("stream", action.stream.full_name), ("table", action.target.full_name),
-                ("batch", action.after.batch), ("from offsets", offsets_text(action.start)),
-                ("to offsets", offsets_text(action.after.offsets)), ("records", action.records),
+                ("stream", action.stream.full_name),
+                ("source", [_source(item.table) for item in action.job.inputs if isinstance(item, TableInput)]),
+                ("table", action.target.full_name), ("batch", action.after.batch),
+                ("from offsets", offsets_text(action.start)), ("to offsets", offsets_text(action.after.offsets)),
+                ("records", action.records),
                 ("base snapshot", action.base or None), ("file size", action.file_size),
                 ("malformed records", action.malformed), ("limit of malformed records", _limit(action)),
             ]  # fmt: skip
@@ -74,7 +77,11 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
                 ("offsets", offsets_text(action.position.offsets)),
             ]  # fmt: skip
         case SetDesired():
-            return "Change Stream Operator", [("stream", action.stream.full_name), ("desired state", action.desired)]
+            is_started = action.desired == "running"
+            return "Change Stream Operator", [
+                ("stream", action.stream.full_name), ("desired state", action.desired),
+                ("properties", properties.known(action.stream.properties) if is_started else None),
+            ]  # fmt: skip
         case AwaitOffsets():
             return "Wait Operator", [
                 ("stream", action.stream.full_name), ("until offsets", offsets_text(action.offsets))
@@ -115,8 +122,9 @@ def _describe(action: StreamingAction) -> tuple[str, Fields]:
             assert_never(action)
 
 
-def _topic(source: Table) -> str:
-    return f"topic {source.properties['kafka.topic']} at {source.properties['kafka.bootstrap.servers']}"
+def _source(table: Table) -> str:
+    servers = table.properties["kafka.bootstrap.servers"]
+    return f"{table.full_name} (topic {table.properties['kafka.topic']} at {servers})"
 
 
 def _columns(action: AddStream) -> Iterator[tuple[str, str]]:
