@@ -219,7 +219,8 @@ def columns_by_query(query: exp.Expression, node: nodes.Node, target: Table, bui
     unknown = [name for name in names if target.column(name) is None]
     if not unknown:
         return {name: name for name in names}
-    column_positions(target, (), len(names), builder.span(query))
+    last = min(len(names) - 1, len(target.columns))
+    column_positions(target, (), len(names), span_of_column(query, last, builder))
     for position, (name, column) in enumerate(zip(names, target.columns, strict=True)):
         if name != column.name and target.column(name) is not None:
             raise SemanticError(
@@ -255,4 +256,5 @@ def span_of_column(query: exp.Expression, position: int, builder: Builder) -> Sp
 
     items = query.selects if isinstance(query, exp.Select) else []
     is_plain = position < len(items) and not any(item.is_star for item in items[: position + 1])
-    return (builder.span(items[position]) if is_plain else None) or builder.span(query)
+    item = items[position] if is_plain else query
+    return builder.span(item.unalias()) or builder.span(item) or builder.span(query)
