@@ -111,11 +111,11 @@ def _table_files(
 def _histories(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
 ) -> Mapping[tuple[str, str], TableHistory]:
-    if "snapshots" not in statement.needs:
+    if not statement.needs & {"snapshots", "own snapshots"}:
         return {}
     from hivedruid.actions.snapshots.gather import gather_histories
 
-    return gather_histories(tables, facts)
+    return gather_histories(tables, facts, only_own="own snapshots" in statement.needs)
 
 
 def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:

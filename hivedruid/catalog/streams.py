@@ -65,13 +65,17 @@ class Position:
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """What the stream's manager reports. `rows` and `records` are totals since the stream was created; `rejects` is the
-    number of malformed records up to its position. `batch_at` is when the last batch with rows was committed (ISO 8601
-    in UTC), `seconds` how long it took. `error` is the last error, "" after a batch that succeeded; `restarts` counts
-    the errors since the stream was started."""
+    """What the stream's manager reports. `rows` and `records` are totals since the stream was created; `batch_at` is
+    when the last batch with rows was committed (ISO 8601 in UTC), `seconds` how long it took. `newest` is the time of
+    the newest record that is read, `rejects` the number of malformed records up to its position. `begun_at` is when the
+    last batch with records began, `left` the number of records that it left unread because it was full, and
+    `records_per_second` its speed. `checked_at` is when the stream last looked for records, or ended a batch. `error`
+    is the last error, "" after a batch that succeeded, and `hint` its next step; `restarts` counts the errors since
+    the stream was started."""
 
     error: str = ""
     error_at: str = ""
+    hint: str = ""
     restarts: int = 0
     conflicts: int = 0
     rows: int = 0
@@ -80,6 +84,10 @@ class StreamStatus:
     rows_per_second: float = 0.0
     seconds: float = 0.0
     batch_at: str = ""
+    newest: str = ""
+    begun_at: str = ""
+    left: int = 0
+    records_per_second: float = 0.0
     checked_at: str = ""
 
 
@@ -173,7 +181,7 @@ class Streams:
         with self._catalog.transaction():
             if desired == "running":
                 status = self.current(stream).status
-                self.report(stream, replace(status, error="", error_at="", restarts=0))
+                self.report(stream, replace(status, error="", error_at="", hint="", restarts=0))
             self._set(stream, desired=desired)
 
     # --- progress ----------------------------------------------------------------------------------------------

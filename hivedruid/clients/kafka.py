@@ -112,21 +112,23 @@ class Kafka:
         with self._asking() as admin:
             found: dict[str, TopicOffsets | KafkaError] = {}
             partitions: dict[str, list[int]] = {}
+            ids: dict[str, str] = {}
             for topic in admin.describe_topics(names):
                 name = topic["name"]
                 problem = self._problem(name, topic)
                 if problem is None:
+                    ids[name] = str(topic["topic_id"])
                     partitions[name] = sorted(p["partition_index"] for p in topic["partitions"])
                 else:
                     found[name] = problem
             try:
-                return found | self._bounds(admin, partitions)
+                return found | self._bounds(admin, partitions, ids)
             except kafka_python().errors.BrokerResponseError:
                 if len(partitions) == 1:
                     raise
             for name, numbers in partitions.items():  # one topic fails the request for all
                 try:
-                    found |= self._bounds(admin, {name: numbers})
+                    found |= self._bounds(admin, {name: numbers}, ids)
                 except kafka_python().errors.BrokerResponseError as error:
                     found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {error_text(error)}")
             return found
@@ -154,12 +156,12 @@ class Kafka:
         return {number: bounds.latest[number] if offset < 0 else offset for number, offset in found.items()}
 
     def _bounds(
-        self, admin: KafkaAdminClient, partitions: Mapping[str, list[int]]
+        self, admin: KafkaAdminClient, partitions: Mapping[str, list[int]], ids: Mapping[str, str]
     ) -> dict[str, TopicOffsets | KafkaError]:
         spec = kafka_python().admin.OffsetSpec
         earliest = self._listed(admin, partitions, spec.EARLIEST)
         latest = self._listed(admin, partitions, spec.LATEST)
-        return {name: TopicOffsets(name, earliest[name], latest[name]) for name in partitions}
+        return {name: TopicOffsets(name, earliest[name], latest[name], ids[name]) for name in partitions}
 
     def _listed(
         self, admin: KafkaAdminClient, partitions: Mapping[str, list[int]], moment: int

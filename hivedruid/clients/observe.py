@@ -31,8 +31,8 @@ REQUESTS_FOR_PROBLEMS = {
     f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have unparseable records",
     f"GET {BASE}/workers": "task slots",
     f"GET {LOAD_STATUS}": "segments that are not loaded",
-    "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster",
 }
+REQUESTS_OF_KAFKA = {"Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster"}
 
 _Asked = TypeVar("_Asked")
 
@@ -172,7 +172,7 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
     for feed in feeds.values():
         kafkas.setdefault(feed.kafka, []).append(feed)
     with ThreadPoolExecutor(min(THREADS, len(kafkas))) as pool:
-        answers = dict(zip(kafkas, pool.map(_ask_kafka, kafkas.values()), strict=True))
+        answers = dict(zip(kafkas, pool.map(ask_kafka, kafkas.values()), strict=True))
     result = list(found)
     readers: dict[Any, list[str]] = {}
     for place, feed in feeds.items():
@@ -191,7 +191,7 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
     return tuple(result), tuple(away)
 
 
-def _ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError] | Unreachable:
+def ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError] | Unreachable:
     """The offsets of the topics of feeds with the same Kafka; for patterns only whether a topic matches."""
     from hivedruid.clients.kafka import Kafka, OnlyDruidError
 

@@ -103,11 +103,11 @@ def status(home: Path | None) -> int:
 
 def _status(home: Path | None) -> int:
     from hivedruid.actions.streaming import manager
-    from hivedruid.actions.streaming.describe import state
     from hivedruid.catalog.streams import Streams
     from hivedruid.cli import default_home
     from hivedruid.diagnostics import UNREACHABLE
     from hivedruid.session import Session
+    from hivedruid.streams.overview import state
 
     folder = (home or default_home()).absolute()
     is_running = manager.is_running(folder)

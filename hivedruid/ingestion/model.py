@@ -170,11 +170,13 @@ class Slots:
 
 @dataclass(frozen=True)
 class TopicOffsets:
-    """The offsets of a topic in Kafka: from `earliest` to `latest`, exclusive."""
+    """The offsets of a topic in Kafka: from `earliest` to `latest`, exclusive. `topic_id` differs when the topic was
+    deleted and created again."""
 
     topic: str
     earliest: Offsets
     latest: Offsets
+    topic_id: str = ""
 
     @property
     def records(self) -> int:

@@ -54,10 +54,10 @@ def problems(overview: Overview) -> tuple[Problem, ...]:
         result += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
         result += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one)
         result += [problem for rule in RULES_OF_READING for problem in rule(one, overview)]
-    return tuple(map(_shown, result))
+    return tuple(map(shown, result))
 
 
-def _shown(problem: Problem) -> Problem:
+def shown(problem: Problem) -> Problem:
     """Redact and shorten messages of other systems, which may contain secrets."""
     cause, evidence = (_cut(" ".join(redact(text).split())) for text in (problem.cause, problem.evidence))
     return Problem(problem.subject, problem.problem, cause, evidence, problem.repair)
@@ -339,6 +339,11 @@ RULES_OF_READING: tuple[Rule, ...] = (_lag, _parse_errors)
 def _name(one: Ingestion) -> str:
     """The table as SQL."""
     parts = (one.table.database, one.table.name) if one.table is not None else (one.name,)
+    return sql_name(*parts)
+
+
+def sql_name(*parts: str) -> str:
+    """A qualified name as SQL."""
     return ".".join(part if re.fullmatch(r"[a-z_]\w*", part, re.ASCII) else f"`{part}`" for part in parts)
 
 

@@ -10,7 +10,6 @@ from time import monotonic, time
 from uuid import uuid4
 
 from hivedruid.actions.streaming import manager as background
-from hivedruid.actions.streaming.describe import ALIVE
 from hivedruid.catalog.database import FILE_NAME
 from hivedruid.catalog.streams import StreamRecord, Streams
 from hivedruid.errors import HiveDruidError
@@ -20,6 +19,7 @@ from hivedruid.manager.worker import Report, Worker
 from hivedruid.private import private_folder
 from hivedruid.processes import is_running
 from hivedruid.session import Session
+from hivedruid.streams.overview import ALIVE, ManagerId
 
 BEAT = 0.5
 """Seconds between two looks at the catalog, in which the manager also renews its leases."""
@@ -32,8 +32,8 @@ LAST_BATCH = 60.0
 def _is_dead(manager: str) -> bool:
     """Whether the process of a manager has ended, as far as that is known: one that hangs, or runs on another machine,
     loses its streams when it does not renew their leases."""
-    host, _, rest = manager.rpartition(":")[0].rpartition(":")
-    return host == socket.gethostname() and rest.isdigit() and not is_running(int(rest))
+    known = ManagerId.of(manager)
+    return known is not None and known.host == socket.gethostname() and not is_running(known.process)
 
 
 class Manager:
@@ -44,7 +44,7 @@ class Manager:
     """
 
     def __init__(self, home: Path, report: Report, *, until_idle: bool = False, most: int | None = None) -> None:
-        self.id = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+        self.id = str(ManagerId(socket.gethostname(), os.getpid(), uuid4().hex[:8], is_sharing=most is not None))
         self._home = home
         self._report = report
         self._until_idle = until_idle

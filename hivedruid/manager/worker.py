@@ -15,9 +15,12 @@ from hivedruid.script import SourceStatement
 from hivedruid.secret_text import redact
 from hivedruid.session import Session
 from hivedruid.streams import properties
+from hivedruid.streams.overview import moment
 
 FIRST_BACKOFF, MOST_BACKOFF = 1.0, 60.0
 """Seconds to wait after an error, doubled with each one that follows."""
+CHECKED = 10.0
+"""Seconds between two records of a stream that it looks for records, and finds none."""
 
 Report = Callable[[str], None]
 
@@ -81,12 +84,14 @@ class Worker:
     def _run_batches(self, session: Session) -> None:
         """Run batches until the thread is stopped, or an error is raised."""
         streams, last = Streams(session.catalog), monotonic()
+        self._record_check(streams, 0.0)
         while not self._stopped.is_set():
             self._follow(streams)
             trigger = properties.trigger(self.stream.properties)
             begun = monotonic()
             limit = properties.limit(self.stream.properties, max(begun - last, trigger))
             is_full = self._run_batch(session, streams, limit)
+            self._record_check(streams, CHECKED)
             last = begun
             rated = "max.records.per.second" in self.stream.properties
             if not is_full or rated:
@@ -109,6 +114,13 @@ class Worker:
             return True
         return streams.current(self.stream).status.records - before >= limit
 
+    def _record_check(self, streams: Streams, after: float) -> None:
+        """Record that the stream looks for records, if that was recorded more than `after` seconds ago."""
+        status, now = streams.current(self.stream).status, datetime.now(UTC)
+        known = moment(status.checked_at)
+        if known is None or abs((now - known).total_seconds()) >= after:
+            streams.report(self.stream, replace(status, checked_at=now.isoformat(timespec="milliseconds")))
+
     def _note(self, text: str) -> None:
         self._report(f"{self.stream.full_name}: {text}")
 
@@ -120,7 +132,10 @@ class Worker:
             with Session(self._home, background="errors") as session:
                 streams = Streams(session.catalog)
                 status = streams.current(self.stream).status
-                failed = replace(status, error=text, error_at=now, restarts=status.restarts + 1)
+                hint = (error.hint or "") if isinstance(error, HiveDruidError) else ""
+                failed = replace(
+                    status, error=text, error_at=now, hint=redact(hint), restarts=status.restarts + 1, checked_at=now
+                )
                 streams.report(self.stream, failed)
         except HiveDruidError as unrecorded:
             self._note(f"the error was not recorded: {unrecorded.message}")

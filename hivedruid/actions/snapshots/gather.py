@@ -11,13 +11,16 @@ from hivedruid.iceberg import catalog
 from hivedruid.iceberg.history import TableHistory
 
 
-def gather_histories(tables: Mapping[tuple[str, str], Table], facts: Facts) -> Mapping[tuple[str, str], TableHistory]:
-    """The snapshots of managed tables by (database, name). Those of another catalog are only read to run a statement.
+def gather_histories(
+    tables: Mapping[tuple[str, str], Table], facts: Facts, *, only_own: bool = False
+) -> Mapping[tuple[str, str], TableHistory]:
+    """The snapshots of managed tables by (database, name). Those of another catalog are only read to run a statement,
+    and not if `only_own`.
 
     Raises ExecutionError if the metadata of a table cannot be read.
     """
     managed = {key: table for key, table in tables.items() if table.has_snapshots}
-    if facts.plan_only and not catalog.is_own(facts.settings):
+    if (facts.plan_only or only_own) and not catalog.is_own(facts.settings):
         return {}
     return {key: _history(table, facts) for key, table in managed.items()}
 

@@ -29,6 +29,7 @@ from hivedruid.plan.topic_scans import TopicState
 from hivedruid.script import SourceStatement
 from hivedruid.streams import properties
 from hivedruid.streams.admission import check_available, end_offsets, with_new_partitions
+from hivedruid.streams.overview import lag
 from hivedruid.streams.position import committed, newest_number, rejects_until, start_of
 from hivedruid.tables.rejects import leaves_out
 
@@ -111,9 +112,10 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     may_be_empty |= leaves_out(source.properties)
     base = facts.history.current if facts.history is not None else None
     size = properties.value(stream.properties, "target.file.size")
+    left = lag(ends, topic.latest)
     return plan, AppendBatch(
         action.job, stream, target, base or 0, start, after, may_be_empty, int(size) if size else None,
-        handling_text(source, snapshot),
+        handling_text(source, snapshot), left,
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from time import time
 
 from hivedruid.actions.ingesting.describe import offsets_text
 from hivedruid.actions.streaming.facts import StreamFacts
@@ -15,16 +14,15 @@ from hivedruid.iceberg.history import TableHistory
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.results import ResultColumn
 from hivedruid.streams import properties
+from hivedruid.streams.overview import age, lag, moment, state
 from hivedruid.streams.position import batches, checkpoints, start_of
-
-ALIVE = 10.0
-"""Seconds without a report after which the manager of a stream counts as dead."""
 
 STREAM_COLUMNS = tuple(
     ResultColumn(name, type_)
     for name, type_ in {
         "stream": STRING, "source": STRING, "target": STRING, "state": STRING, "desired": STRING, "lag": BIGINT,
-        "rows": BIGINT, "rows_per_second": DOUBLE, "last_batch": TIMESTAMP_LTZ, "restarts": INT, "last_error": STRING,
+        "rows": BIGINT, "rows_per_second": DOUBLE, "last_batch": TIMESTAMP_LTZ, "newest_row_age": BIGINT,
+        "restarts": INT, "rejects": BIGINT, "last_error": STRING,
     }.items()
 )  # fmt: skip
 BATCH_COLUMNS = tuple(
@@ -43,38 +41,14 @@ CHECKPOINT_COLUMNS = tuple(
 DETAIL_COLUMNS = (ResultColumn("name", STRING), ResultColumn("value", STRING))
 
 
-def is_run(record: StreamRecord, now: float | None = None) -> bool:
-    """Whether a manager runs the stream."""
-    return bool(record.manager) and abs((now or time()) - record.beat) < ALIVE
-
-
-def state(record: StreamRecord, now: float | None = None) -> str:
-    """`running`, `paused`, `stopped`; `failing` if the last batch failed and is retried; `waiting` if no manager runs
-    the stream although it should be running; `stopping` if one still does."""
-    if record.desired != "running":
-        return "stopping" if is_run(record, now) else record.desired
-    if not is_run(record, now):
-        return "waiting"
-    return "failing" if record.status.error else "running"
-
-
-def lag(offsets: Mapping[int, int], latest: Mapping[int, int]) -> int:
-    """The number of records that are not read yet."""
-    return sum(max(0, end - offsets.get(partition, 0)) for partition, end in latest.items())
-
-
-def stream_row(record: StreamRecord, latest: Mapping[int, int] | None) -> tuple[object, ...]:
-    """A row of SHOW STREAMS; `latest` is None if Kafka did not respond."""
+def stream_row(record: StreamRecord, behind: int | None, now: datetime) -> tuple[object, ...]:
+    """A row of SHOW STREAMS; `behind` is the lag, None if Kafka did not respond."""
     stream, status = record.stream, record.status
-    behind = None if latest is None else lag(start_of(record, record.position), latest)
     return (
         stream.full_name, stream.source, stream.target, state(record), record.desired, behind, status.rows,
-        round(status.rows_per_second, 1), moment(status.batch_at), status.restarts, status.error or None,
+        round(status.rows_per_second, 1), moment(status.batch_at), age(record, now), status.restarts, status.rejects,
+        status.error or None,
     )  # fmt: skip
-
-
-def moment(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def batch_rows(history: TableHistory, stream_id: str) -> Iterator[tuple[object, ...]]:
@@ -120,6 +94,8 @@ def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, s
     yield "rows per second", f"{status.rows_per_second:.1f}"
     yield "seconds of the last batch", f"{status.seconds:.1f}"
     yield "last batch", status.batch_at
+    yield "newest row", status.newest
+    yield "rejects", str(status.rejects)
     yield "conflicts with other writers", str(status.conflicts)
     yield "restarts", str(status.restarts)
     yield "last error", f"{status.error_at} {status.error}".strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -11,10 +12,11 @@ from hivedruid.actions.reader import TableReader
 from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.catalog.streams import StreamRecord, Streams
 from hivedruid.catalog.table import Table
-from hivedruid.errors import ConnectError, KafkaError, SemanticError
+from hivedruid.errors import ConnectError, HiveDruidError, KafkaError, SemanticError
 from hivedruid.parser import parse
 from hivedruid.parser.statements import Query, Statement, TableName
 from hivedruid.parser.statements import streaming as s
+from hivedruid.parser.statements.watching import ShowProblems
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.script import SourceStatement
 from hivedruid.streams import properties
@@ -31,6 +33,12 @@ def gather_streams(
 ) -> tuple[tuple[StreamRecord, ...], StreamFacts | None]:
     """All streams, and the one that the statement names. Reads the tables of its query, too."""
     streams = Streams(facts.catalog).all()
+    if isinstance(statement, ShowProblems):
+        for record in streams:
+            with suppress(HiveDruidError):  # the problem is found when the query is planned
+                reader.query(query_of(record), record.stream.current)
+            _table(record.stream.source, reader)
+            _table(record.stream.target, reader)
     if not isinstance(statement, s.StreamingStatement):
         return streams, None
     match statement:

@@ -8,7 +8,6 @@ from hivedruid.actions.lookup import database_of, find_table
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
-from hivedruid.actions.streaming.describe import is_run
 from hivedruid.actions.streaming.facts import StreamFacts
 from hivedruid.catalog.streams import StreamRecord
 from hivedruid.catalog.table import Table
@@ -18,6 +17,7 @@ from hivedruid.parser.statements import TableName
 from hivedruid.plan.split import QueryPlan
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.streams import position as positions
+from hivedruid.streams.overview import is_run
 
 
 def find_stream(name: TableName, snapshot: Snapshot) -> tuple[StreamFacts, StreamRecord]:

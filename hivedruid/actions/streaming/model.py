@@ -32,7 +32,8 @@ class AppendBatch(OverJob, Action):
     """Run `job` over the records from `start` to `after.offsets`, and append its rows to the target: one commit, which
     fails if another writer has changed the table since snapshot `base`. `may_be_empty`: the query may drop all
     records; then nothing is committed. `file_size` is the size of a file in bytes, None for Iceberg's default.
-    `malformed` says what becomes of malformed records."""
+    `malformed` says what becomes of malformed records. `left` is the number of records that Kafka has after those of
+    the batch."""
 
     stream: Stream
     target: Table
@@ -42,6 +43,7 @@ class AppendBatch(OverJob, Action):
     may_be_empty: bool
     file_size: int | None = None
     malformed: str = ""
+    left: int = 0
 
     @property
     def records(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, assert_never
 
@@ -18,8 +18,6 @@ from hivedruid.actions.streaming.describe import (
     STREAM_COLUMNS,
     batch_rows,
     checkpoint_rows,
-    is_run,
-    lag,
     stream_row,
 )
 from hivedruid.actions.streaming.model import (
@@ -41,12 +39,13 @@ from hivedruid.actions.streaming.model import (
 )
 from hivedruid.actions.utility.show import matches
 from hivedruid.catalog.store import Catalog
-from hivedruid.catalog.streams import Position, Stream, Streams
+from hivedruid.catalog.streams import Position, Stream, StreamRecord, Streams
 from hivedruid.catalog.table import Table
 from hivedruid.errors import CommitConflictError, ConnectError, ExecutionError, KafkaError, MalformedRecordError
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result
 from hivedruid.streams.admission import check_rejects
+from hivedruid.streams.overview import is_run, lag
 from hivedruid.streams.position import batches, property_of, start_of, tag
 
 if TYPE_CHECKING:
@@ -129,9 +128,11 @@ def _mark_written(target: Table, catalog: Catalog) -> None:
 def append(action: AppendBatch, services: Services) -> None:
     """Commit a batch. Its malformed records come first: they are not added again when the batch is repeated. The
     catalog is told before and after the commit: between the two, only the table knows whether it is committed."""
+    from hivedruid.clients.newest_record import NewestRecord
     from hivedruid.spark.streams import append_batch
 
     streams, begun = Streams(services.catalog), monotonic()
+    newest = NewestRecord(_source(action.stream, services.catalog), action.start, action.after.offsets)
     after = replace(action.after, rejects=action.after.rejects + _reject(action, services))
     streams.begin_batch(action.stream, after.batch)
     try:
@@ -151,15 +152,15 @@ def append(action: AppendBatch, services: Services) -> None:
     seconds = monotonic() - begun
     if not has_rows:
         streams.skip(action.stream, after)
-        _report(action, 0, seconds, streams)
+        _report(action, 0, seconds, newest.at(), streams)
         return
     history = services.spark().iceberg_history(action.target)
     found = batches(history, action.stream.id) if history is not None else []
-    newest = next((each for each in found if each[1].batch == action.after.batch), None)
-    if newest is None:
+    committed = next((each for each in found if each[1].batch == action.after.batch), None)
+    if committed is None:
         raise ExecutionError(f"batch {action.after.batch} of stream {action.stream.full_name} is not in the table")
-    streams.end_batch(action.stream, newest[1])
-    _report(action, int(newest[0].summary.get("added-records", 0)), seconds, streams)
+    streams.end_batch(action.stream, committed[1])
+    _report(action, int(committed[0].summary.get("added-records", 0)), seconds, newest.at(), streams)
 
 
 def _reject(action: AppendBatch, services: Services) -> int:
@@ -172,10 +173,15 @@ def _reject(action: AppendBatch, services: Services) -> int:
     return reject_batch(services.spark(), action.job, check)
 
 
-def _report(action: AppendBatch, rows: int, seconds: float, streams: Streams) -> None:
+def _report(action: AppendBatch, rows: int, seconds: float, newest: datetime | None, streams: Streams) -> None:
     status = streams.current(action.stream).status
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    status = replace(status, error="", error_at="", records=status.records + action.records, checked_at=now)
+    ended = datetime.now(UTC)
+    now, begun = ended.isoformat(timespec="milliseconds"), (ended - timedelta(seconds=seconds)).isoformat()
+    status = replace(
+        status, error="", error_at="", hint="", records=status.records + action.records, checked_at=now, begun_at=begun,
+        left=action.left, records_per_second=action.records / max(seconds, 0.001),
+        newest=max(status.newest, newest.isoformat(timespec="milliseconds") if newest is not None else ""),
+    )  # fmt: skip
     if rows:
         status = replace(
             status, rows=status.rows + rows, rows_per_second=rows / max(seconds, 0.001), seconds=seconds, batch_at=now
@@ -277,7 +283,9 @@ def _roll_back(action: RollBackStream, services: Services) -> None:
     from hivedruid.spark import streams
 
     _confirm(action.asked, action.effects, services)
-    Streams(services.catalog).end_batch(action.stream, action.position)
+    catalog = Streams(services.catalog)
+    catalog.end_batch(action.stream, action.position)
+    catalog.report(action.stream, replace(catalog.current(action.stream).status, newest=""))
     streams.roll_back(services.spark(), action.target, action.position.snapshot or 0)
 
 
@@ -303,17 +311,26 @@ def _remove(action: RemoveStream, services: Services) -> None:
 
 def _list(action: ListStreams, services: Services) -> Result:
     shown = [each for each in action.streams if action.like is None or matches(action.like, each.stream.name)]
-    latest = {name: _latest(name, services) for name in {each.stream.source for each in shown}}
-    rows = [stream_row(each, latest[each.stream.source]) for each in shown]
+    sources = {each.stream.source: each.stream for each in shown}
+    latest, now = {name: _latest(stream, services) for name, stream in sources.items()}, datetime.now(UTC)
+    rows = [stream_row(each, _behind(each, latest[each.stream.source]), now) for each in shown]
     return Result(STREAM_COLUMNS, rows_in_zone(rows, services.zone()))
 
 
-def _latest(source: str, services: Services) -> Mapping[int, int] | None:
-    """The latest offsets of a Kafka table; None, and a note, if Kafka does not respond."""
+def _behind(record: StreamRecord, latest: Mapping[int, int] | None) -> int | None:
+    return None if latest is None else lag(start_of(record, record.position), latest)
+
+
+def _source(stream: Stream, catalog: Catalog) -> Table | None:
+    database, _, name = stream.source.partition(".")
+    return catalog.find(database, name)
+
+
+def _latest(stream: Stream, services: Services) -> Mapping[int, int] | None:
+    """The latest offsets of a stream's topic; None, and a note, if Kafka does not respond."""
     from hivedruid.clients.topics import topic_state
 
-    database, _, name = source.partition(".")
-    table = services.catalog.find(database, name)
+    table = _source(stream, services.catalog)
     if table is None:
         return None
     try:

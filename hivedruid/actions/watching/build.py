@@ -44,8 +44,9 @@ def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
             kind.check("SHOW TASK is not supported", Tasks)
             return DescribeTask(statement.task, statement.span)
         case s.ShowProblems():
-            kind.check("SHOW PROBLEMS is not supported", Tasks, KafkaIngestion)
-            return ListProblems(snapshot.settings)
+            from hivedruid.actions.streaming.watch import watched
+
+            return ListProblems(snapshot.settings, watched(snapshot))
         case s.ShowOffsets():
             table = find_table(statement.name, snapshot)
             table.check("list offsets", statement.name.span)

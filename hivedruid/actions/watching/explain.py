@@ -35,7 +35,8 @@ def _describe(action: Action) -> tuple[str, Fields]:
             requests = {f"GET {task_path(action.task, part)}": what for part, what in parts.items()}
             return "Show Task Operator", [("task", action.task), ("requests", requests)]
         case ListProblems():
-            requests = {**observe.REQUESTS, **observe.REQUESTS_FOR_PROBLEMS}
+            requests = {**observe.REQUESTS, **observe.REQUESTS_FOR_PROBLEMS} if action.has_ingestions else {}
+            requests |= observe.REQUESTS_OF_KAFKA
             return "Show Problems Operator", [("requests", requests)]
         case ListOffsets():
             properties = action.table.properties

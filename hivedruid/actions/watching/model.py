@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import Span
+from hivedruid.streams.overview import WatchedStream
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,15 @@ class DescribeTask(Action):
 
 @dataclass(frozen=True)
 class ListProblems(Action):
-    """Return the current problems; specs are compared with those that the session's `settings` would produce."""
+    """Return the current problems of ingestions, if the engine has them, of jobs and of streams. Specs are compared
+    with those that the session's `settings` would produce."""
 
     settings: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    streams: tuple[WatchedStream, ...] = field(default=(), hash=False, repr=False)
+
+    @property
+    def has_ingestions(self) -> bool:
+        return session_kind(self.settings).has(KafkaIngestion)
 
 
 @dataclass(frozen=True)

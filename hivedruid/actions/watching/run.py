@@ -36,6 +36,7 @@ from hivedruid.ingestion.problems import COLUMNS, Problem, problems
 from hivedruid.operations.change_store import Changes
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
+from hivedruid.streams.problems import problems as stream_problems
 
 LOG_TAIL = 8000
 """Characters that SHOW TASK reads from the end of a task's log."""
@@ -143,10 +144,23 @@ def is_like(one: o.Ingestion, pattern: str) -> bool:
 
 
 def _problems(action: ListProblems, services: Services) -> Result:
-    seen = services.engine(KafkaIngestion).ingestions_with_causes(known(services.catalog, services.home))
+    from hivedruid.actions.streaming.watch import overview, with_topics
+
+    listed: tuple[Problem, ...] = ()
+    if action.has_ingestions:
+        seen = services.engine(KafkaIngestion).ingestions_with_causes(known(services.catalog, services.home))
+        listed = problems(with_differences(seen, action.settings))
     jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
-    listed = (*problems(with_differences(seen, action.settings)), *show_jobs.problems(jobs), *_elsewhere(services))
+    of_streams = stream_problems(with_topics(overview(action.streams, services.home)))
+    listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *_elsewhere(services))
     return Result(PROBLEM_COLUMNS, problem_rows(listed))
+
+
+def with_streams(listed: Iterable[Problem], of_streams: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of ingestions and those of streams. A service is listed once."""
+    first = tuple(listed)
+    known = {(each.subject, each.problem) for each in first}
+    return (*first, *(each for each in of_streams if (each.subject, each.problem) not in known))
 
 
 def _elsewhere(services: Services) -> Iterator[Problem]:

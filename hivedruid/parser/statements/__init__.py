@@ -16,11 +16,22 @@ if TYPE_CHECKING:
 
 ExplainMode = Literal["user", "extended", "cbo", "formatted"]
 Fact = Literal[
-    "ingestions", "runtime", "jobs", "all jobs", "sources", "comments", "segment root", "files", "snapshots", "streams"
+    "ingestions",
+    "runtime",
+    "jobs",
+    "all jobs",
+    "sources",
+    "comments",
+    "segment root",
+    "files",
+    "snapshots",
+    "own snapshots",
+    "streams",
 ]
 """The facts that a statement needs besides its tables: the supervisors of Kafka ingestion, the current state of one,
 the jobs that it may resume or all jobs, the state of a materialized view's sources, the comments of databases, where
-segments can be written, the files and the snapshots of managed tables, the streams. The snapshot of a statement that
+segments can be written, the files and the snapshots of managed tables, the latter also only in the home's own
+catalog, the streams. The snapshot of a statement that
 does not list a fact has nothing there."""
 
 

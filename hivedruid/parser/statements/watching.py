@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, TableName
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class ShowTask(Statement):
 @dataclass(frozen=True)
 class ShowProblems(Statement):
     """SHOW PROBLEMS."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"streams", "own snapshots"})
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from hivedruid.errors import ConnectError, SemanticError, UnsupportedError
 from hivedruid.session import Session
 
-STATEMENTS = ("SHOW INGESTIONS", "SHOW TASKS", "SHOW TASK 'x'", "SHOW PROBLEMS", "KILL TASK 'x'")
+STATEMENTS = ("SHOW INGESTIONS", "SHOW TASKS", "SHOW TASK 'x'", "KILL TASK 'x'")
 FED = (
     "CREATE EXTERNAL TABLE fed (`__time` timestamp, page string) STORED BY 'druid' TBLPROPERTIES "
     "('kafka.topic' = 'edits', 'kafka.bootstrap.servers' = '127.0.0.1:9')"
