@@ -222,7 +222,7 @@ class Bench:
     def facts(self) -> Any:
         if not hasattr(self, "_facts"):
             (statement,) = self.session.statements("SELECT * FROM flat")
-            self._facts = gather(parse(statement), self.session._facts())
+            self._facts = gather(parse(statement), self.session.facts())
         return self._facts
 
     def ours(self, number: str) -> list[tuple[Any, ...]]:

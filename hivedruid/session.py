@@ -206,7 +206,7 @@ class Session:
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with _with_position(statement), self._with_closest_table():
-            snapshot = gather(parsed, self._facts())
+            snapshot = gather(parsed, self.facts())
             if self.settings["hivedruid.pushdown"] == "scans":
                 snapshot = replace(snapshot, scans_only=True)
             self._note_facts(snapshot)
@@ -382,7 +382,7 @@ class Session:
         pinned = self.settings["hivedruid.now"]
         return datetime.fromisoformat(pinned).replace(tzinfo=UTC) if pinned else datetime.now(UTC)
 
-    def _facts(self) -> Facts:
+    def facts(self) -> Facts:
         from hivedruid.actions.facts import Facts
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}

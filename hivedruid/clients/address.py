@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -53,6 +53,10 @@ class DruidAddress:
     @property
     def has_secrets(self) -> bool:
         return bool(self.username or self.token)
+
+    def within(self, seconds: float) -> DruidAddress:
+        """The same without retries, and with this many seconds for a response at most."""
+        return replace(self, tries=1, read_timeout=min(self.read_timeout or seconds, seconds))
 
     def base(self, service: Service) -> str:
         return {"broker": self.broker, "coordinator": self.coordinator, "overlord": self.overlord}[service]

@@ -30,8 +30,13 @@ def streams() -> None:
 @streams.command()
 @_HOME
 @click.option("--max-streams", type=click.IntRange(min=1), help="Run at most this number of streams. [all]")
+@click.option(
+    "--metrics",
+    metavar="[HOST]:PORT",
+    help="Serve metrics for Prometheus at http://HOST:PORT/metrics; without a host at 127.0.0.1, this machine only.",
+)
 @click.option("--until-idle", is_flag=True, help="Exit after a minute without a stream to run.")
-def run(home: Path | None, max_streams: int | None, *, until_idle: bool) -> int:
+def run(home: Path | None, max_streams: int | None, metrics: str | None, *, until_idle: bool) -> int:
     """Run streams until SIGTERM or Ctrl-C; a second manager takes over when the first one dies or hangs.
 
     Exit codes: 0 ended by a signal or idle, 1 failure.
@@ -40,10 +45,12 @@ def run(home: Path | None, max_streams: int | None, *, until_idle: bool) -> int:
     from hivedruid.diagnostics import Diagnostics
 
     diagnostics = Diagnostics()
-    return guarded(lambda: _run(home, max_streams, diagnostics, until_idle=until_idle), diagnostics)
+    return guarded(lambda: _run(home, max_streams, metrics, diagnostics, until_idle=until_idle), diagnostics)
 
 
-def _run(home: Path | None, most: int | None, diagnostics: Diagnostics, *, until_idle: bool) -> int:
+def _run(
+    home: Path | None, most: int | None, metrics: str | None, diagnostics: Diagnostics, *, until_idle: bool
+) -> int:
     import signal
     from datetime import UTC, datetime
 
@@ -54,10 +61,18 @@ def _run(home: Path | None, most: int | None, diagnostics: Diagnostics, *, until
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
         diagnostics.info(f"{now} {text}")
 
-    manager = Manager((home or default_home()).absolute(), report, until_idle=until_idle, most=most)
+    folder = (home or default_home()).absolute()
+    manager = Manager(folder, report, until_idle=until_idle, most=most)
     for sent in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sent, lambda *_: manager.stop())
-    manager.run()
+    if metrics is None:
+        manager.run()
+        return 0
+    from hivedruid.manager.metrics import listening, serving
+
+    with serving(folder, *listening(metrics)) as url:
+        report(f"metrics are at {url}")
+        manager.run()
     return 0
 
 

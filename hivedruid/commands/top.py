@@ -148,7 +148,7 @@ class Watcher:
             return error
         if self._observer is None or url != self._address:
             self.close()
-            self._observer = Observer(replace(url, tries=1, read_timeout=min(url.read_timeout or PATIENCE, PATIENCE)))
+            self._observer = Observer(url.within(PATIENCE))
             self._address = url
         return self._observer
 

@@ -15,7 +15,6 @@ from hivedruid.streams.position import start_of
 
 ALIVE = 10.0
 """Seconds without a report after which the manager of a stream counts as dead."""
-STATES = ("running", "failing", "waiting", "stopping", "paused", "stopped")
 
 
 def is_run(record: StreamRecord, now: float | None = None) -> bool:

@@ -121,7 +121,7 @@ def _asked(session: Session, statement: SourceStatement) -> Iterator[Asked | Ans
         if not isinstance(parsed, Query):
             session.execute(statement)
             return
-        snapshot = gather(parsed, session._facts())
+        snapshot = gather(parsed, session.facts())
         built = build(parsed, snapshot)
     except HiveDruidError as error:
         span = error.span

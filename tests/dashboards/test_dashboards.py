@@ -51,7 +51,7 @@ def _run(session: Session, sql: str) -> Rows:
 def _actions(session: Session, sql: str) -> tuple[Any, ...]:
     (statement,) = session.statements(sql)
     parsed = parse(statement)
-    return build(parsed, gather(parsed, session._facts())).actions
+    return build(parsed, gather(parsed, session.facts())).actions
 
 
 def test_there_are_107_queries() -> None:
@@ -92,7 +92,7 @@ def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: 
         (statement,) = session.statements(sql)
         parsed = parse(statement)
         assert isinstance(parsed, Query)
-        bare = plan_query(parsed.expression, statement, gather(parsed, session._facts()), rules=())
+        bare = plan_query(parsed.expression, statement, gather(parsed, session.facts()), rules=())
         expected = list(spark_rows.stream(spark.sql(spark_job(bare).sql)))
         ordered = "ORDER BY" in sql.rpartition(")")[2]
         if not same(found, expected, [c.type for c in bare.columns], ordered=ordered):

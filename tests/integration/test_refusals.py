@@ -108,7 +108,7 @@ def test_a_table_is_made_from_what_was_refused(session: Session) -> None:
 
 
 def test_the_brokers_limits_reach_the_plan(session: Session) -> None:
-    facts: Facts = session._facts()
+    facts: Facts = session.facts()
     limits = facts.druid().limits()
     assert limits.merge_buffers == 2
     assert limits.subquery_rows == 100_000

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.streaming import manager
 from hivedruid.catalog.properties import consumer_properties
-from hivedruid.catalog.streams import Position, StreamRecord
+from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.streams import Position, StreamRecord, Streams
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, HiveDruidError, KafkaError, SemanticError
 from hivedruid.ingestion.feed import Feed
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
 
 Answer = Mapping[str, TopicOffsets | KafkaError] | Unreachable
 """The offsets of the topics of one Kafka, or why it does not respond."""
+
+
+def known_streams(catalog: Catalog) -> tuple[WatchedStream, ...]:
+    """The streams as the catalog has them, without a look at their tables."""
+
+    def known(record: StreamRecord) -> WatchedStream:
+        database, _, name = record.stream.source.partition(".")
+        source = catalog.find(database, name)
+        feed = _feed(source) if source is not None and source.has_topic else None
+        return WatchedStream(record, record.position, feed=feed)
+
+    return tuple(map(known, Streams(catalog).all()))
 
 
 def watched(snapshot: Snapshot) -> tuple[WatchedStream, ...]:
