@@ -1,12 +1,12 @@
-"""`hivedruid top`: shows all ingestions and their problems, and refreshes them periodically. The only importer of
-rich's live display."""
+"""`hivedruid top`: shows all ingestions, streams and their problems, and refreshes them periodically. The only importer
+of rich's live display."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,28 +15,35 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rich.console import Console, RenderableType
     from rich.table import Table
 
     from hivedruid.clients.observe import Observer
     from hivedruid.diagnostics import Diagnostics
-    from hivedruid.ingestion.overview import Ingestion, Known, Overview
+    from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.ingestion.problems import Problem
+    from hivedruid.results import ResultColumn
     from hivedruid.session import Session
+    from hivedruid.streams.overview import StreamOverview
 
 PATIENCE = 10.0
-"""Seconds without a response after which Druid counts as unreachable and is polled again soon."""
+"""Seconds without a response after which Druid, or Kafka, counts as unreachable and is polled again soon."""
 TICK = 0.1
 """Seconds between checks of the keyboard and the terminal size."""
 MOST_PROBLEMS = 6
 """Maximum number of problems shown; SHOW PROBLEMS lists all."""
 WIDE = 110
 """Minimum terminal width for the columns in WIDE_ONLY."""
-WIDE_ONLY = frozenset({"topic", "detailed_state", "last_error"})
+WIDE_ONLY = frozenset({"topic", "detailed_state", "last_error", "source", "target", "restarts", "rejects"})
+LEFT_OUT = frozenset({"since", "desired", "last_batch"})
+STYLED = frozenset({"table", "stream", "topic", "source", "target", "state"})
 HEADINGS = {
     "detailed_state": "details",
     "seconds_behind": "behind (s)",
     "rows_per_second": "rows/s",
+    "newest_row_age": "age (s)",
     "last_error": "last error",
 }
 
@@ -53,7 +60,7 @@ HEADINGS = {
 )
 @click.option("--druid", metavar="URL", help="Druid to check. [the home's druid.url]")
 def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: str | None) -> int:
-    """Monitor Kafka ingestion and its problems live; press q to quit.
+    """Monitor Kafka ingestion, streams and their problems live; press q to quit.
 
     Without a terminal, or with --format json, it prints repeatedly; json prints one document per line.
 
@@ -85,25 +92,23 @@ def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: s
 
 @dataclass(frozen=True)
 class Look:
-    """One observation of Druid, and its problems."""
+    """One observation of Druid and of the streams, and their problems. `overview` is None on an engine that does not
+    ingest."""
 
-    overview: Overview
+    overview: Overview | None
+    streams: StreamOverview
     problems: tuple[Problem, ...]
 
     @property
     def is_blind(self) -> bool:
         """Whether the overlord did not respond."""
-        return not self.overview.has_supervisors
+        return self.overview is not None and not self.overview.has_supervisors
 
 
 class Watcher:
-    """Observes the Druid cluster of a session, and follows changes of its address."""
+    """Observes the streams and the Druid cluster of a session, and follows changes of its address."""
 
     def __init__(self, session: Session) -> None:
-        from hivedruid.engine.capabilities import KafkaIngestion, Tasks
-        from hivedruid.engine.kinds import session_kind
-
-        session_kind(session.settings).check("hivedruid top is not supported", Tasks, KafkaIngestion)
         self.session = session
         self._observer: Observer | None = None
         self._address: Any = None
@@ -119,19 +124,28 @@ class Watcher:
             self._observer.close()
 
     def prepared(self) -> Callable[[], Look]:
-        """Read the home and the settings now; the returned function queries Druid and may run in another thread."""
+        """Read the home and the settings now; the returned function queries Druid and Kafka and may run in another
+        thread."""
+        from hivedruid.actions.gather import gather
+        from hivedruid.actions.streaming.watch import overview, watched
         from hivedruid.actions.watching.run import known
+        from hivedruid.engine.capabilities import KafkaIngestion
+        from hivedruid.engine.kinds import session_kind
+        from hivedruid.parser import parse
+        from hivedruid.script import SourceStatement
 
+        snapshot = gather(parse(SourceStatement("SHOW PROBLEMS")), self.session.facts())
+        streams = overview(watched(snapshot), self.session.home)
+        settings = dict(self.session.settings)
+        if not session_kind(settings).has(KafkaIngestion):
+            return lambda: _look(None, streams)
         facts = known(self.session.catalog, self.session.home)
         observer = self._observe()
-        settings = dict(self.session.settings)
 
         def look() -> Look:
             from hivedruid.actions.watching.run import with_differences
-            from hivedruid.ingestion.problems import problems
 
-            seen = with_differences(_everything(observer, facts), settings)
-            return Look(seen, problems(seen))
+            return _look(with_differences(_everything(observer, facts), settings), streams)
 
         return look
 
@@ -151,6 +165,16 @@ class Watcher:
             self._observer = Observer(url.within(PATIENCE))
             self._address = url
         return self._observer
+
+
+def _look(seen: Overview | None, streams: StreamOverview) -> Look:
+    from hivedruid.actions.streaming.watch import with_topics
+    from hivedruid.actions.watching.run import with_streams
+    from hivedruid.ingestion.problems import problems
+    from hivedruid.streams.problems import problems as stream_problems
+
+    streams = with_topics(streams, PATIENCE)
+    return Look(seen, streams, with_streams(problems(seen) if seen is not None else (), stream_problems(streams)))
 
 
 def _everything(observer: Observer | Exception, facts: Known) -> Overview:
@@ -174,7 +198,7 @@ def _print_once(watcher: Watcher, layout: str, diagnostics: Diagnostics) -> int:
     from hivedruid.errors import ConnectError
 
     seen = watcher.prepared()()
-    if seen.is_blind:
+    if seen.overview is not None and seen.is_blind:
         away = seen.overview.unreachable[0]
         return diagnostics.report(ConnectError(away.message, hint=away.hint or None))
     _print(seen, watcher, layout)
@@ -196,28 +220,83 @@ def _print(seen: Look, watcher: Watcher, layout: str) -> None:
         return
     from hivedruid import render
     from hivedruid.actions.watching import run as watch
+    from hivedruid.plan.literals import rows_in_zone
     from hivedruid.results import Result
 
     zone = watcher.session.settings.time_zone
-    sys.stdout.writelines(render.lines(watch.ingestion_result(seen.overview.ingestions, zone), "table"))
+    for part in _parts(seen):
+        rows = rows_in_zone((line.row for line in part.lines), zone)
+        sys.stdout.writelines(render.lines(Result(part.columns, rows), "table"))
     if seen.problems:
         sys.stdout.writelines(render.lines(Result(watch.PROBLEM_COLUMNS, watch.problem_rows(seen.problems)), "table"))
 
 
 def document(seen: Look, url: str) -> dict[str, Any]:
     """One observation as JSON; timestamps are in UTC."""
-    from hivedruid.actions.watching.run import INGESTION_COLUMNS, PROBLEM_COLUMNS, problem_rows
-    from hivedruid.ingestion.overview import ingestion_row
+    from hivedruid.actions.watching.run import PROBLEM_COLUMNS, problem_rows
 
-    names, problem_names = ([c.name for c in columns] for columns in (INGESTION_COLUMNS, PROBLEM_COLUMNS))
-    slots = seen.overview.slots
+    slots = seen.overview.slots if seen.overview is not None else None
+    parts = {part.name: [dict(zip(part.names, line.row, strict=True)) for line in part.lines] for part in _parts(seen)}
+    problem_names = [column.name for column in PROBLEM_COLUMNS]
     return {
-        "time": seen.overview.now.isoformat(timespec="milliseconds"),
+        "time": _now(seen).isoformat(timespec="milliseconds"),
         "druid": url,
         "slots": None if slots is None else {"capacity": slots.capacity, "used": slots.used},
-        "ingestions": [dict(zip(names, ingestion_row(one), strict=True)) for one in seen.overview.ingestions],
+        "ingestions": [],
+        "streams": [],
+        **parts,
         "problems": [dict(zip(problem_names, row, strict=True)) for row in problem_rows(seen.problems)],
     }
+
+
+def _now(seen: Look) -> datetime:
+    return seen.overview.now if seen.overview is not None else seen.streams.now
+
+
+# --- as rows -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of SHOW INGESTIONS or SHOW STREAMS."""
+
+    name: str
+    state: str
+    row: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The ingestions, or the streams."""
+
+    name: str
+    columns: tuple[ResultColumn, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
+def _parts(seen: Look) -> list[Part]:
+    """The ingestions, unless the engine does not ingest, and the streams, if there are any or nothing else."""
+    from hivedruid.actions.streaming.describe import STREAM_COLUMNS, stream_row
+    from hivedruid.actions.watching.run import INGESTION_COLUMNS
+    from hivedruid.ingestion.overview import ingestion_row
+    from hivedruid.streams.overview import state
+
+    parts: list[Part] = []
+    if seen.overview is not None:
+        lines = tuple(Line(one.name, one.state, ingestion_row(one)) for one in seen.overview.ingestions)
+        parts.append(Part("ingestions", INGESTION_COLUMNS, lines))
+    if seen.overview is None or seen.streams.streams:
+        now = seen.streams.now
+        lines = tuple(
+            Line(one.name, state(one.record, now.timestamp()), stream_row(one.record, one.lag, now))
+            for one in seen.streams.streams
+        )
+        parts.append(Part("streams", STREAM_COLUMNS, lines))
+    return parts
 
 
 # --- on a terminal -----------------------------------------------------------------------------------------------
@@ -263,9 +342,9 @@ def _answer(look: Callable[[], Look], answers: list[Look | BaseException]) -> No
 
 
 def _kept(before: Look | None, now: Look) -> Look:
-    if not now.is_blind or before is None:
+    if not now.is_blind or before is None or before.overview is None or now.overview is None:
         return now
-    return Look(replace(now.overview, ingestions=before.overview.ingestions), now.problems)
+    return replace(now, overview=replace(now.overview, ingestions=before.overview.ingestions))
 
 
 @contextmanager
@@ -305,35 +384,46 @@ def _screen(seen: Look | None, url: str, console: Console) -> RenderableType:
     if seen is None:
         return Text(f"querying {url} …", style="dim")
     problems = _problem_lines(seen)
-    room = max(1, console.height - 3 - len(problems))
-    parts: list[RenderableType] = [_heading(seen, url), _table(seen, console, room), *problems]
+    listed = _parts(seen)
+    room = console.height - 2 - len(listed) - len(problems)
+    rooms = _rooms([len(part.lines) for part in listed], room)
+    ill = {problem.subject for problem in seen.problems}
+    tables = [_table(part, console, lines, ill) for part, lines in zip(listed, rooms, strict=True)]
+    parts: list[RenderableType] = [_heading(seen, url), *tables, *problems]
     return Group(*parts)
+
+
+def _rooms(wanted: Sequence[int], room: int) -> list[int]:
+    """The number of lines for each table, at least one: what it needs, or half of what there is."""
+    if len(wanted) == 1 or sum(wanted) <= room:
+        return [max(1, room)] if len(wanted) == 1 else [max(1, lines) for lines in wanted]
+    first = max(min(wanted[0], room // 2), room - wanted[1], 1)
+    return [first, max(1, room - first)]
 
 
 def _heading(seen: Look, url: str) -> RenderableType:
     from rich.text import Text
 
-    overview = seen.overview
-    slots = overview.slots
-    running = sum(len(one.running) for one in overview.ingestions)
-    parts = [
-        f"{overview.now.astimezone():%H:%M:%S}", url, f"{len(overview.ingestions)} ingestion(s)", f"{running} task(s)",
-        f"{slots.used} of {slots.capacity} slots taken" if slots is not None else "", "q ends",
-    ]  # fmt: skip
+    parts = [f"{_now(seen).astimezone():%H:%M:%S}", url]
+    if (overview := seen.overview) is not None:
+        running = sum(len(one.running) for one in overview.ingestions)
+        parts += [f"{len(overview.ingestions)} ingestion(s)", f"{running} task(s)"]
+        parts.append(f"{slots.used} of {slots.capacity} slots taken" if (slots := overview.slots) is not None else "")
+    if seen.streams.streams:
+        parts.append(f"{len(seen.streams.streams)} stream(s)")
+    parts.append("q ends")
     return Text("  ".join(filter(None, parts)), style="bold", no_wrap=True, overflow="ellipsis")
 
 
-def _table(seen: Look, console: Console, room: int) -> Table:
-    """The ingestions that fit on the screen, those with problems first; narrow terminals show fewer columns."""
+def _table(part: Part, console: Console, room: int, ill: Container[str]) -> Table:
+    """The lines that fit, those with problems first; narrow terminals show fewer columns."""
     from rich.table import Table
     from rich.text import Text
 
-    from hivedruid.actions.watching.run import INGESTION_COLUMNS
-
     shown = {
         place: column
-        for place, column in enumerate(INGESTION_COLUMNS)
-        if column.name != "since" and (console.width >= WIDE or column.name not in WIDE_ONLY)
+        for place, column in enumerate(part.columns)
+        if column.name not in LEFT_OUT and (console.width >= WIDE or column.name not in WIDE_ONLY)
     }
     table = Table(box=None, expand=True, pad_edge=False, header_style="reverse")
     for column in shown.values():
@@ -342,33 +432,30 @@ def _table(seen: Look, console: Console, room: int) -> Table:
             HEADINGS.get(column.name, column.name), justify="right" if is_number else "left", no_wrap=True,
             overflow="ellipsis", ratio=1 if column.name == "last_error" else None,
         )  # fmt: skip
-    ill = {problem.subject for problem in seen.problems}
-    ordered = sorted(seen.overview.ingestions, key=lambda one: (one.name not in ill, one.name))
+    ordered = sorted(part.lines, key=lambda line: (line.name not in ill, line.name))
     left_out = len(ordered) - room
-    for one in ordered if left_out <= 0 else ordered[: room - 1]:
-        table.add_row(*_cells(one, shown, is_ill=one.name in ill))
+    for line in ordered if left_out <= 0 else ordered[: room - 1]:
+        style = _style(line.state, is_ill=line.name in ill)
+        table.add_row(*(_cell(line.row[place], column, style) for place, column in shown.items()))
     if left_out > 0:
         table.add_row(Text(f"… {left_out + 1} more", style="dim"))
     return table
 
 
-def _cells(one: Ingestion, places: Iterable[int], *, is_ill: bool) -> Iterator[RenderableType]:
+def _cell(value: object, column: ResultColumn, style: str) -> RenderableType:
     from rich.text import Text
 
-    from hivedruid.ingestion.overview import ingestion_row
     from hivedruid.terminal import printable
 
-    row = ingestion_row(one)
-    for place in places:
-        value = row[place]
-        text = "" if value is None else f"{value:,}" if isinstance(value, int | float) else printable(str(value))
-        yield Text(text, style=_style(one.state, is_ill=is_ill) if place < 3 else "")
+    text = "" if value is None else f"{value:,}" if isinstance(value, int | float) else printable(str(value))
+    return Text(text, style=style if column.name in STYLED else "")
 
 
 def _style(state: str, *, is_ill: bool) -> str:
     if is_ill or state.startswith("UNHEALTHY"):
         return "red"
-    return {"RUNNING": "green", "STOPPED": "dim", "SUSPENDED": "yellow"}.get(state, "")
+    colors = {"running": "green", "stopped": "dim", "suspended": "yellow", "paused": "yellow", "failing": "red"}
+    return colors.get(state.lower(), "")
 
 
 def _problem_lines(seen: Look) -> list[RenderableType]:

@@ -49,10 +49,10 @@ class Home:
             f" SELECT id, n, `__partition` AS p, `__offset` AS o FROM r {where}"
         )
 
-    def send(self, many: int) -> None:
-        """Produce the next records, with increasing ids, to the partitions in turn."""
+    def send(self, many: int, *, millis: int | None = None) -> None:
+        """Produce the next records, with increasing ids, to the partitions in turn; `millis` is their time."""
         for number in range(self.sent, self.sent + many):
-            self.topics.send(self.topic, {"id": number, "n": number % 10}, partition=number % 2)
+            self.topics.send(self.topic, {"id": number, "n": number % 10}, partition=number % 2, millis=millis)
         self.topics.producer.flush()
         self.sent += many
 
@@ -77,12 +77,11 @@ class Home:
     def stream(self) -> Any:
         return self.run("SHOW STREAMS")[0]
 
-    def manage(self) -> subprocess.Popen[bytes]:
+    def manage(self, *options: str) -> subprocess.Popen[bytes]:
         """Another manager, as a service would run it."""
         with (self.path / "manager.log").open("ab") as log:
-            started = subprocess.Popen(
-                [sys.executable, "-m", "hivedruid", "streams", "run", "--home", str(self.path)], stdout=log, stderr=log
-            )
+            command = [sys.executable, "-m", "hivedruid", "streams", "run", "--home", str(self.path), *options]
+            started = subprocess.Popen(command, stdout=log, stderr=log)
         self.managers.append(started)
         return started
 

@@ -116,7 +116,7 @@ def _misfit(
             except HiveDruidError:  # the Kafka table was altered
                 return error.message, ()
             lacking = [column for column in columns if target.column(column.name) is None]
-            if 0 < len(lacking) < len(columns):
+            if lacking and len(columns) > len(target.columns):  # otherwise, they go into other columns by position
                 missing = tuple(f"{sql_name(column.name)} {column.type}" for column in lacking)
         return error.message, missing
     return "", ()

@@ -1,15 +1,20 @@
-"""`hivedruid top` without any ingestions: on a real terminal, and without one."""
+"""`hivedruid top` without any ingestions, with and without streams: on a real terminal, and without one."""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from hivedruid.catalog.streams import Position, Stream, Streams
 from hivedruid.cli import main
+from hivedruid.commands.top import _rooms
+from hivedruid.session import Session
 from tests.support.top import PATIENCE, Terminal
 
 NOBODY = "http://127.0.0.1:1"
@@ -41,9 +46,56 @@ def test_once_without_a_druid(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "cannot reach Druid at http://127.0.0.1:1: connection refused" in found.err
 
 
-def test_the_embedded_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["top", "--home", str(tmp_path)]) == 1
-    assert "hivedruid top is not supported: the embedded store does not ingest from Kafka" in capsys.readouterr().err
+@pytest.fixture
+def with_stream(tmp_path: Path) -> Path:
+    """A home with a stream that should run, whose Kafka table was dropped."""
+    stream = Stream("abc", "default", "s", "default.r", "default.t", "SELECT id FROM r", "default")
+    with Session(tmp_path) as session:
+        Streams(session.catalog).add(stream, Position(0, {0: 7}, "id"))
+        Streams(session.catalog).set_desired(stream, "running")
+    return tmp_path
+
+
+def test_streams_of_the_embedded_store(with_stream: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["top", "--once", "--home", str(with_stream)]) == 0
+    found = capsys.readouterr().out
+    assert "default.s" in found
+    assert "START STREAM default.s" in found
+    assert "detailed_state" not in found
+    assert main(["top", "--once", "--format", "json", "--home", str(with_stream)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["ingestions"], document["slots"]) == ([], None)
+    assert [(row["stream"], row["state"], row["lag"]) for row in document["streams"]] == [
+        ("default.s", "waiting", None)
+    ]
+    assert [row["problem"] for row in document["problems"]] == ["no manager", "source not found"]
+
+
+@pytest.mark.parametrize("druid", ["embedded:", NOBODY])
+def test_streams_on_a_terminal(with_stream: Path, druid: str) -> None:
+    terminal = Terminal(with_stream, "--druid", druid)
+    terminal.wait("default.s: no manager: no manager of streams is running")
+    terminal.wait("1 stream(s)")
+    for width, height in ((40, 8), (160, 40)):
+        terminal.resize(width, height)
+        terminal.wait("wait")
+    terminal.process.send("q")
+    assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "room", "rooms"),
+    [
+        ((9,), 5, [5]),
+        ((2, 3), 5, [2, 3]),
+        ((0, 9), 5, [1, 4]),
+        ((9, 9), 5, [2, 3]),
+        ((9, 1), 5, [4, 1]),
+        ((9, 9), -3, [1, 1]),
+    ],
+)
+def test_the_tables_share_the_screen(wanted: Sequence[int], room: int, rooms: list[int]) -> None:
+    assert _rooms(wanted, room) == rooms
 
 
 @pytest.mark.parametrize("arguments", [["--interval", "0"], ["--format", "xml"]])
@@ -52,8 +104,6 @@ def test_options_that_make_no_sense(arguments: list[str]) -> None:
 
 
 def test_json_comes_line_by_line_until_it_is_interrupted(tmp_path: Path) -> None:
-    import json
-
     command = [sys.executable, "-m", "hivedruid", "top", "--home", str(tmp_path), "--druid", NOBODY]
     with subprocess.Popen(
         [*command, "--format", "json", "--interval", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
