@@ -52,7 +52,7 @@ COMMANDS = {
     "segments": "inspect and verify segment files in deep storage",
     "spark": "manage the shared Spark server",
     "streams": "run the streams of a home folder",
-    "top": "monitor Kafka ingestion live",
+    "top": "monitor Kafka ingestion and streams live",
 }
 """Commands with their own module in `commands`, and their `--help` line."""
 

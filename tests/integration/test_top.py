@@ -1,4 +1,4 @@
-"""`hivedruid top` with a real Druid, which becomes unreachable while it runs and comes back."""
+"""`hivedruid top` and the metrics with a real Druid, which becomes unreachable while they run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ import pytest
 from hivedruid import defaults
 from hivedruid.clients import wire
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
+from hivedruid.manager.metrics import serving
+from tests.support.ingestion import until
+from tests.support.metrics import scraped
 from tests.support.top import Terminal
 
 if TYPE_CHECKING:
@@ -112,3 +115,17 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
         assert terminal.end() == 0
     finally:
         terminal.process.close(force=True)
+
+
+def test_metrics_of_ingestions(relay: Relay, supervisor: str, cluster: Cluster, tmp_path: Path) -> None:
+    through = f"http://127.0.0.1:{relay.port}"
+    urls = {"druid.url": cluster.services.broker, "druid.coordinator.url": through, "druid.overlord.url": through}
+    defaults.write(tmp_path, urls)
+    with serving(tmp_path, "127.0.0.1", 0) as url:
+        until(
+            lambda: f'hivedruid_ingestion_state{{table="{supervisor}",state="SUSPENDED"}}' in scraped(url), "the state"
+        )
+        assert scraped(url)['hivedruid_up{service="druid"}'] == 1
+        relay.cut()
+        until(lambda: scraped(url)['hivedruid_up{service="druid"}'] == 0, "the absence of Druid")
+        assert not any(name.startswith("hivedruid_ingestion") for name in scraped(url))
