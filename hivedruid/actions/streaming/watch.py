@@ -107,7 +107,7 @@ def _misfit(
     text = SourceStatement(record.stream.query)
     try:
         query = query_of(record)
-        planned(text, query, target, known)
+        planned(text, query, target, known, record.stream.columns)
     except HiveDruidError as error:
         missing: tuple[str, ...] = ()
         if isinstance(error, SemanticError):
@@ -115,9 +115,9 @@ def _misfit(
                 columns = Builder(text, known, None).whole(query_of(record)).columns
             except HiveDruidError:  # the Kafka table was altered
                 return error.message, ()
-            lacking = [column for column in columns if target.column(column.name) is None]
-            if lacking and len(columns) > len(target.columns):  # otherwise, they go into other columns by position
-                missing = tuple(f"{sql_name(column.name)} {column.type}" for column in lacking)
+            names = record.stream.columns
+            pairs = [(names[column.name], column.type) for column in columns if column.name in names]
+            missing = tuple(f"{sql_name(name)} {type_}" for name, type_ in pairs if target.column(name) is None)
         return error.message, missing
     return "", ()
 
