@@ -53,6 +53,8 @@ CODES = {
     errors.SegmentReadError: FAILED,
     errors.SparkError: FAILED,
     errors.KafkaError: FAILED,
+    errors.MalformedRecordError: FAILED,
+    errors.RejectLimitError: FAILED,
     errors.CommitConflictError: FAILED,
     errors.ConnectError: UNREACHABLE,
 }
