@@ -16,6 +16,7 @@ from hivedruid import defaults
 from hivedruid.clients import wire
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.manager.metrics import serving
+from hivedruid.session import Session
 from tests.support.ingestion import until
 from tests.support.metrics import scraped
 from tests.support.top import Terminal
@@ -120,7 +121,8 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
 def test_metrics_of_ingestions(relay: Relay, supervisor: str, cluster: Cluster, tmp_path: Path) -> None:
     through = f"http://127.0.0.1:{relay.port}"
     urls = {"druid.url": cluster.services.broker, "druid.coordinator.url": through, "druid.overlord.url": through}
-    defaults.write(tmp_path, urls)
+    with Session(tmp_path):
+        defaults.write(tmp_path, urls)
     with serving(tmp_path, "127.0.0.1", 0) as url:
         until(
             lambda: f'hivedruid_ingestion_state{{table="{supervisor}",state="SUSPENDED"}}' in scraped(url), "the state"
