@@ -314,7 +314,7 @@ def test_a_second_manager_takes_over(home: Home) -> None:
 
 
 def test_two_managers_that_run_the_same_stream(home: Home) -> None:
-    """Whatever their leases say, each batch is committed by one of them; the conflicts are counted."""
+    """Whatever their leases say, each batch is committed by one of them; conflicts are counted."""
     home.create(max_records_per_batch="10")
     home.manage()
     until(lambda: background.is_running(home.path), "the manager")
@@ -324,10 +324,10 @@ def test_two_managers_that_run_the_same_stream(home: Home) -> None:
     def is_contested() -> bool:
         if home.stream()["lag"] == 0:
             home.send(20)
-        return home.stream_record().status.conflicts >= 3
+        return home.stream_record().status.conflicts >= 1
 
     try:
-        until(is_contested, "conflicts")
+        until(is_contested, "a conflict")
     finally:
         other.stop()
         assert other.join(LONG)
