@@ -313,6 +313,24 @@ def test_a_second_manager_takes_over(home: Home) -> None:
     assert third.wait(LONG) == 0
 
 
+def test_managers_share_the_streams(home: Home) -> None:
+    home.create()
+    home.run("CREATE STREAM other FROM r INTO u WITH PROPERTIES ('trigger' = 'PT0.2S') AS SELECT id FROM r")
+    for _ in range(2):
+        home.manage("--max-streams", "1")
+    until(lambda: background.is_running(home.path), "a manager")
+    home.run("START STREAM s")
+    home.run("START STREAM other")
+    assert len({record.manager for record in home.streams.all()}) == 2
+    home.send(10)
+    home.run("WAIT STREAM s")
+    home.run("WAIT STREAM other")
+    assert home.counts() == home.expected
+    assert home.run("SELECT count(*) AS a, sum(id) AS b FROM u") == [{"a": 10, "b": 45}]
+    home.run("STOP STREAM s")
+    home.run("STOP STREAM other")
+
+
 def test_two_managers_that_run_the_same_stream(home: Home) -> None:
     """Whatever their leases say, each batch is committed by one of them; conflicts are counted."""
     home.create(max_records_per_batch="10")
