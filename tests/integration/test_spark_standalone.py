@@ -89,7 +89,19 @@ class Processes:
 
 
 @pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def release() -> Callable[[], None]:
+    """Closes the sessions of this module, not those of other tests of this process."""
+    others = set(session._clients)
+
+    def release_own() -> None:
+        for home, name in set(session._clients) - others:
+            session.release(home, name)
+
+    return release_own
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]) -> Iterator[str]:
     """The URL of a standalone master with two workers of one core and 1 GB each, which require SECRET."""
     folder = tmp_path_factory.mktemp("standalone")
     (folder / "spark.properties").write_text(
@@ -109,12 +121,12 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         try:
             yield url
         finally:
-            session.release_all()
+            release()
             session.stop_private()
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]) -> Iterator[str]:
     """The URL of a Connect server that was started by hand, with Iceberg, and requires a token."""
     iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("spark"))))
     folder = tmp_path_factory.mktemp("connect")
@@ -132,7 +144,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
         port = server(r"Spark Connect server started at: \S*?:(\d+)")[1]
         yield f"sc://localhost:{port}"
-        session.release_all()
+        release()
 
 
 def on_cluster(master: str) -> dict[str, str]:
@@ -225,8 +237,8 @@ def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkey
     assert SECRET not in server.Files(folder).discovery.read_text()
 
 
-def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> None:
-    session.release_all()
+def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path, release: Callable[[], None]) -> None:
+    release()
     session.stop_private()  # two drivers would wait for each other's cores
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -236,14 +248,16 @@ def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path) -> No
     assert list(temporary.iterdir()) == []
 
 
-def test_streams_on_a_cluster(master: str, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_on_a_cluster(
+    master: str, release: Callable[[], None], topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The manager has a driver of its own; its executors read the topic and write the files."""
     monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
     with stream_home(tmp_path / "home", topics, {**on_cluster(master), "druid.url": "embedded:"}) as home:
         home.send(100)
         home.create(max_records_per_batch="40")
         home.run("RUN STREAM s LIMIT 40")
-        session.release_all()
+        release()
         session.stop_private()  # its executors have all cores of the cluster
         home.run("START STREAM s")
         home.run("WAIT STREAM s")
