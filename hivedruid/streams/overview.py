@@ -76,9 +76,9 @@ class WatchedStream:
 
     `position` is that in the table, `position_problem` why it is not known; `rolled_back_to` is the last batch of a
     table that was rolled back. `misfit` says why the rows of the query do not fit the table, `missing` are the columns
-    that the table lacks, as SQL. `feed` is the source's, None if the source does not exist, and `rejects` the table of
-    its malformed records. `offsets` are the topic's; `topic_problem` is why they could not be read,
-    `has_no_topic` whether the topic does not exist.
+    that the table lacks, as SQL, and `advice` what else repairs that. `feed` is the source's, None if the source does
+    not exist, and `rejects` the table of its malformed records. `offsets` are the topic's; `topic_problem` is why they
+    could not be read, `has_no_topic` whether the topic does not exist.
     """
 
     record: StreamRecord
@@ -87,6 +87,7 @@ class WatchedStream:
     rolled_back_to: int | None = None
     misfit: str = ""
     missing: tuple[str, ...] = ()
+    advice: str = ""
     feed: Feed | None = None
     rejects: str = ""
     offsets: TopicOffsets | None = None

@@ -134,7 +134,7 @@ def _misfit(one: WatchedStream, _: StreamOverview) -> Iterator[Problem]:
     if one.misfit:
         target = _sql(one.record.stream.target)
         evidence = f"query: {one.record.stream.query}"
-        repair = f"-- ALTER STREAM {_name(one)} AS a query whose columns fit those of {target}"
+        repair = f"-- {one.advice}" if one.advice else f"-- ALTER STREAM {_name(one)} AS a query that fits {target}"
         if one.missing:
             repair = f"ALTER TABLE {target} ADD COLUMNS ({', '.join(one.missing)})"
         yield Problem(one.name, "target altered", one.misfit, evidence, repair)

@@ -25,10 +25,12 @@ def kafka(cluster: Cluster) -> Iterator[Kafka]:
 
 def test_offsets_of_many_topics_at_once(kafka: Kafka, topics: Topics) -> None:
     one, two, empty = topics.new([b"x"] * 5), topics.new([b"x"] * 7, partitions=3), topics.new()
+    one_id, two_id, empty_id = map(kafka.topic_id, (one, two, empty))
+    assert len({one_id, two_id, empty_id}) == 3
     assert kafka.offsets([two, one, empty, one]) == {
-        one: TopicOffsets(one, {0: 0}, {0: 5}),
-        two: TopicOffsets(two, {0: 0, 1: 0, 2: 0}, {0: 3, 1: 2, 2: 2}),
-        empty: TopicOffsets(empty, {0: 0}, {0: 0}),
+        one: TopicOffsets(one, {0: 0}, {0: 5}, topic_id=one_id),
+        two: TopicOffsets(two, {0: 0, 1: 0, 2: 0}, {0: 3, 1: 2, 2: 2}, topic_id=two_id),
+        empty: TopicOffsets(empty, {0: 0}, {0: 0}, topic_id=empty_id),
     }
 
 
@@ -37,7 +39,7 @@ def test_deleted_records(kafka: Kafka, topics: Topics) -> None:
 
     topic = topics.new([b"x"] * 5)
     topics.admin.delete_records({TopicPartition(topic, 0): 3})
-    assert kafka.offsets([topic])[topic] == TopicOffsets(topic, {0: 3}, {0: 5})
+    assert kafka.offsets([topic])[topic] == TopicOffsets(topic, {0: 3}, {0: 5}, topic_id=kafka.topic_id(topic))
     assert kafka.offsets_at(topic, 0) == {0: 3}
 
 

@@ -40,7 +40,8 @@ def offsets(bootstrap: str, properties: Mapping[str, str], topic: str) -> TopicO
 
 def test_who_is_known_may_ask(secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = secured.topics.new([GOOD] * 3)
-    seen = TopicOffsets(topic, {0: 0}, {0: 3})
+    with Kafka(secured.open, {}) as kafka:
+        seen = TopicOffsets(topic, {0: 0}, {0: 3}, topic_id=kafka.topic_id(topic))
     secured.add_scram_user()
     monkeypatch.setenv("KAFKA_JAAS_OF_TEST", jaas())
     store = tmp_path / "client.pem"

@@ -36,6 +36,8 @@ from hivedruid.tables.rejects import leaves_out
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from hivedruid.iceberg.history import TableHistory
+
 _BY_ROW = (nodes.Project, nodes.Filter, nodes.LateralView, nodes.TableScan)
 _WHAT: tuple[tuple[type[nodes.Node], str], ...] = (
     (nodes.Aggregate, "aggregates rows"),
@@ -90,7 +92,7 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     assert topic is not None
     stream = record.stream
     last = _last(facts, record)
-    _check_columns(facts, _table(stream.target, snapshot))
+    check_columns(facts.history, _table(stream.target, snapshot))
     source = with_handling(_table(stream.source, snapshot), stream)
     target = _table(stream.target, snapshot)
     if topic.problem:
@@ -132,10 +134,10 @@ def _last(facts: StreamFacts, record: StreamRecord) -> Position:
     return record.position  # EXPLAIN CREATE STREAM
 
 
-def _check_columns(facts: StreamFacts, target: Table) -> None:
+def check_columns(history: TableHistory | None, target: Table) -> None:
     """Raise ExecutionError if another tool has dropped or renamed a column of the target: a new one of that name would
     be added for the stream's rows. hivedruid itself only adds columns."""
-    columns, former = (facts.history.columns, facts.history.former) if facts.history is not None else ({}, {})
+    columns, former = (history.columns, history.former) if history is not None else ({}, {})
     for column in target.columns:
         if column.name not in columns.values() and (field := former.get(column.name)) is not None:
             now = columns.get(field)

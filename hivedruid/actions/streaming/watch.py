@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.streaming import manager
+from hivedruid.actions.streaming.malformed import with_handling
 from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.streams import Position, StreamRecord, Streams
@@ -56,10 +57,14 @@ def _watched(record: StreamRecord, snapshot: Snapshot) -> WatchedStream:
     one = _positioned(record, history)
     if source is None or not source.has_topic:
         return one
-    rejects = rejects_name(source)
+    rejects = rejects_name(with_handling(source, record.stream))
     one = replace(one, feed=_feed(source), rejects=".".join(rejects) if rejects is not None else "")
-    misfit, missing = _misfit(record, source, target, snapshot)
-    return replace(one, misfit=misfit, missing=missing)
+    try:
+        _check_columns(record, source, target, snapshot, history)
+    except HiveDruidError as error:
+        missing = _missing(record, source, target, snapshot)
+        return replace(one, misfit=error.message, missing=missing, advice=error.hint or "")
+    return one
 
 
 def _table(full_name: str, snapshot: Snapshot) -> Table | None:
@@ -92,34 +97,39 @@ def _feed(source: Table) -> Feed:
     )
 
 
-def _misfit(
-    record: StreamRecord, source: Table, target: Table | None, snapshot: Snapshot
-) -> tuple[str, tuple[str, ...]]:
-    """Why the rows of the query do not fit the table, and the columns that it lacks; "" if they fit."""
-    from hivedruid.actions.streaming.batch import planned
+def _check_columns(
+    record: StreamRecord, source: Table, target: Table | None, snapshot: Snapshot, history: TableHistory | None
+) -> None:
+    """Raise HiveDruidError if the rows of the query do not fit the table, as the next batch would."""
+    from hivedruid.actions.streaming.batch import check_columns, planned
+    from hivedruid.actions.streaming.gather import query_of
+
+    if target is None:
+        raise SemanticError(f"table {record.stream.target} does not exist")
+    check_columns(history, target)
+    known = _without_offsets(record, source, snapshot)
+    planned(SourceStatement(record.stream.query), query_of(record), target, known, record.stream.columns)
+
+
+def _missing(record: StreamRecord, source: Table, target: Table | None, snapshot: Snapshot) -> tuple[str, ...]:
+    """The columns that the stream writes and the table does not have, with their types."""
     from hivedruid.actions.streaming.gather import query_of
     from hivedruid.plan.build import Builder
 
-    if target is None:
-        return f"table {record.stream.target} does not exist", ()
-    state = TopicState(source.properties["kafka.topic"])
-    known = replace(snapshot, database=record.stream.current, topics={(source.database, source.name): state})
-    text = SourceStatement(record.stream.query)
+    known, names = _without_offsets(record, source, snapshot), record.stream.columns
     try:
-        query = query_of(record)
-        planned(text, query, target, known, record.stream.columns)
-    except HiveDruidError as error:
-        missing: tuple[str, ...] = ()
-        if isinstance(error, SemanticError):
-            try:
-                columns = Builder(text, known, None).whole(query_of(record)).columns
-            except HiveDruidError:  # the Kafka table was altered
-                return error.message, ()
-            names = record.stream.columns
-            pairs = [(names[column.name], column.type) for column in columns if column.name in names]
-            missing = tuple(f"{sql_name(name)} {type_}" for name, type_ in pairs if target.column(name) is None)
-        return error.message, missing
-    return "", ()
+        columns = Builder(SourceStatement(record.stream.query), known, None).whole(query_of(record)).columns
+    except HiveDruidError:  # the Kafka table was altered
+        return ()
+    pairs = [(names[column.name], column.type) for column in columns if column.name in names]
+    return tuple(
+        f"{sql_name(name)} {type_}" for name, type_ in pairs if target is not None and target.column(name) is None
+    )
+
+
+def _without_offsets(record: StreamRecord, source: Table, snapshot: Snapshot) -> Snapshot:
+    state = TopicState(source.properties["kafka.topic"])
+    return replace(snapshot, database=record.stream.current, topics={(source.database, source.name): state})
 
 
 # --- with what Kafka has now -------------------------------------------------------------------------------------
