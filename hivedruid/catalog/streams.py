@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, cast
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, SemanticError
 
 Desired = Literal["running", "paused", "stopped"]
@@ -183,6 +184,11 @@ class Streams:
                 status = self.current(stream).status
                 self.report(stream, replace(status, error="", error_at="", hint="", restarts=0))
             self._set(stream, desired=desired)
+
+    def source(self, stream: Stream) -> Table | None:
+        """The Kafka table of a stream; None if it does not exist."""
+        database, _, name = stream.source.partition(".")
+        return self._catalog.find(database, name)
 
     # --- progress ----------------------------------------------------------------------------------------------
 

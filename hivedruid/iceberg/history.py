@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hivedruid.iceberg.layout import column_names
 from hivedruid.iceberg.metadata import document
 
 MAIN = "main"
@@ -77,10 +78,5 @@ def history_of(metadata: Mapping[str, Any]) -> TableHistory:
     refs = {name: each["snapshot-id"] for name, each in (metadata.get("refs") or {}).items()}
     schemas = sorted(metadata.get("schemas") or (), key=lambda each: each["schema-id"])
     former = {field["name"].lower(): field["id"] for each in schemas for field in each["fields"]}
-    columns = {
-        field["id"]: field["name"].lower()
-        for each in schemas
-        if each["schema-id"] == metadata.get("current-schema-id")
-        for field in each["fields"]
-    }
+    columns = column_names(metadata) if schemas else {}
     return TableHistory(None if current in (None, -1) else current, snapshots, refs, columns, former)

@@ -37,9 +37,10 @@ def position_in(snapshot: Snapshot, stream_id: str) -> Position | None:
     return None if text is None else position_from_json({**json.loads(text), "snapshot": snapshot.id})
 
 
-def batches(history: TableHistory, stream_id: str) -> list[tuple[Snapshot, Position]]:
-    """The batches whose rows are in the table, newest first, as far as their snapshots have not expired."""
-    found = ((each, position_in(each, stream_id)) for each in history.ancestors())
+def batches(history: TableHistory | None, stream_id: str) -> list[tuple[Snapshot, Position]]:
+    """The batches whose rows are in the table, newest first, as far as their snapshots have not expired. None is the
+    history of a table that has no snapshots, or whose snapshots are not known."""
+    found = ((each, position_in(each, stream_id)) for each in (history.ancestors() if history is not None else ()))
     return [(snapshot, position) for snapshot, position in found if position is not None]
 
 

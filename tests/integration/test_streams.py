@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,12 +24,10 @@ from hivedruid.errors import (
 from hivedruid.manager.worker import Worker
 from hivedruid.session import Session
 from hivedruid.spark import server
-from hivedruid.spark import streams as commits
-from hivedruid.spark.jobs import SparkRunner
 from tests.support.job_homes import run
 from tests.support.kafka import kafka_python, topics_of
 from tests.support.stream_kills import kill_at_random
-from tests.support.streams import CONF, LONG, Home, expire, in_spark, stream_home, until
+from tests.support.streams import CONF, LONG, Home, commit_before, expire, in_spark, stream_home, until
 
 if TYPE_CHECKING:
     from tests.support.kafka import Topics
@@ -157,15 +155,7 @@ def test_of_two_writers_one_commits(home: Home, tmp_path: Path, monkeypatch: pyt
     """The other session commits the same records between the plan of a batch and its commit."""
     home.send(10)
     home.create()
-    append = commits.append_batch
-
-    def late(runner: SparkRunner, *given: Any, **options: Any) -> bool:
-        monkeypatch.setattr(commits, "append_batch", append)
-        with Session(home.path, hiveconf=CONF, background="other") as other:
-            run(other, "RUN STREAM s")
-        return append(runner, *given, **options)
-
-    monkeypatch.setattr(commits, "append_batch", late)
+    commit_before(home, monkeypatch)
     with pytest.raises(CommitConflictError):
         home.run("RUN STREAM s")
     assert home.counts() == home.expected

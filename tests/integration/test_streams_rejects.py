@@ -12,13 +12,12 @@ from hivedruid.catalog.streams import Streams
 from hivedruid.errors import ExecutionError, SemanticError
 from hivedruid.session import Session
 from hivedruid.spark import appends, rejects
-from hivedruid.spark import streams as commits
 from hivedruid.spark.inputs import iceberg_name
-from hivedruid.spark.jobs import NOTHING, SparkRunner
+from hivedruid.spark.jobs import NOTHING
 from hivedruid.spark.topics import Malformed
 from tests.support import killed
 from tests.support.job_homes import run
-from tests.support.streams import CONF, Home, stream_home, until
+from tests.support.streams import CONF, Home, commit_before, stream_home, until
 
 if TYPE_CHECKING:
     from tests.support.kafka import Topics
@@ -119,15 +118,7 @@ def test_a_batch_whose_commit_fails_adds_no_rejects_twice(home: Home, monkeypatc
     home.send(2)
     send(home, BROKEN)
     home.create(rejects="bad")
-    append = commits.append_batch
-
-    def late(runner: SparkRunner, *given: Any, **options: Any) -> bool:
-        monkeypatch.setattr(commits, "append_batch", append)
-        with Session(home.path, hiveconf=CONF, background="other") as other:
-            run(other, "RUN STREAM s")
-        return append(runner, *given, **options)
-
-    monkeypatch.setattr(commits, "append_batch", late)
+    commit_before(home, monkeypatch)
     with pytest.raises(ExecutionError, match="another writer has changed"):
         home.run("RUN STREAM s")
     home.run("RUN STREAM s")

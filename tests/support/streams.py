@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.streams import StreamRecord, Streams
 from hivedruid.session import Session
-from hivedruid.spark.jobs import NOTHING
+from hivedruid.spark import streams as commits
+from hivedruid.spark.jobs import NOTHING, SparkRunner
 from tests.support.job_homes import run
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.support.kafka import Topics
 
 LONG = 300.0
@@ -110,6 +113,19 @@ def stream_home(path: Path, topics: Topics, conf: Mapping[str, str] = CONF) -> I
             yield made
         finally:
             made.close()
+
+
+def commit_before(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another session commits the same records between the plan of the next batch and its commit."""
+    append = commits.append_batch
+
+    def late(runner: SparkRunner, *given: Any, **options: Any) -> bool:
+        monkeypatch.setattr(commits, "append_batch", append)
+        with Session(home.path, hiveconf=CONF, background="other") as other:
+            run(other, "RUN STREAM s")
+        return append(runner, *given, **options)
+
+    monkeypatch.setattr(commits, "append_batch", late)
 
 
 def in_spark(home: Home, statement: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note
 from hivedruid.actions.streaming.facts import StreamFacts
+from hivedruid.actions.streaming.lookup import table_of
 from hivedruid.actions.streaming.malformed import handling_text, with_handling
 from hivedruid.actions.streaming.model import AppendBatch
 from hivedruid.actions.writing.insert import check_conversion, refuse_unknown_types, write
@@ -19,7 +19,6 @@ from hivedruid.catalog.streams import Position, Stream, StreamRecord
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import UNKNOWN, VOID
 from hivedruid.errors import ExecutionError, KafkaError, SemanticError, Span, UnsupportedError, did_you_mean
-from hivedruid.parser.statements import TableName
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.common_types import common_type
@@ -92,9 +91,8 @@ def batch(facts: StreamFacts, snapshot: Snapshot, limit: int | None) -> tuple[Qu
     assert topic is not None
     stream = record.stream
     last = _last(facts, record)
-    check_columns(facts.history, _table(stream.target, snapshot))
-    source = with_handling(_table(stream.source, snapshot), stream)
-    target = _table(stream.target, snapshot)
+    source, target = with_handling(table_of(stream.source, snapshot), stream), table_of(stream.target, snapshot)
+    check_columns(facts.history, target)
     if topic.problem:
         ends: Mapping[int, int] = {}
         start: Mapping[int, int] = {}
@@ -155,11 +153,6 @@ def _check_topic(stream: Stream, last: Position, topic: TopicState) -> None:
             " other records",
             hint=f"RESET STREAM {stream.full_name} TO EARLIEST reads the new topic",
         )
-
-
-def _table(full_name: str, snapshot: Snapshot) -> Table:
-    database, _, name = full_name.partition(".")
-    return find_table(TableName(name, database), snapshot)
 
 
 def with_source(source: Table, state: TopicState, snapshot: Snapshot) -> Snapshot:

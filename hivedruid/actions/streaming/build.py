@@ -110,7 +110,7 @@ def _change(statement: s.ChangeStream, snapshot: Snapshot) -> StatementPlan:
 
 def _unrecorded(facts: StreamFacts, record: StreamRecord) -> tuple[Action, ...]:
     """Without new records no later batch records the last one in the table."""
-    last = batches(facts.history, record.stream.id)[:1] if facts.history is not None else []
+    last = batches(facts.history, record.stream.id)[:1]
     return tuple(RecordPosition(record.stream, at) for _, at in last if at.batch > record.position.batch)
 
 

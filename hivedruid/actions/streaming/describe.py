@@ -77,7 +77,7 @@ def checkpoint_rows(history: TableHistory, record: StreamRecord) -> Iterator[tup
 def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, str]]:
     """The rows of DESCRIBE STREAM."""
     stream, status = record.stream, record.status
-    known = batches(facts.history, stream.id) if facts.history is not None else []
+    known = batches(facts.history, stream.id)
     current = known[0][1] if known else record.position
     yield "stream", stream.full_name
     yield "source", stream.source
@@ -95,7 +95,6 @@ def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, s
     yield "seconds of the last batch", f"{status.seconds:.1f}"
     yield "last batch", status.batch_at
     yield "newest row", status.newest
-    yield "rejects", str(status.rejects)
     yield "conflicts with other writers", str(status.conflicts)
     yield "restarts", str(status.restarts)
     yield "last error", f"{status.error_at} {status.error}".strip()

@@ -51,13 +51,13 @@ def table_of(full_name: str, snapshot: Snapshot) -> Table:
 
 def offsets_now(facts: StreamFacts, record: StreamRecord) -> Mapping[int, int]:
     """The offsets in the table, or those that the catalog has if they are not known."""
-    batches = positions.batches(facts.history, record.stream.id) if facts.history is not None else []
+    batches = positions.batches(facts.history, record.stream.id)
     return batches[0][1].offsets if batches else record.position.offsets
 
 
 def rejects_so_far(facts: StreamFacts, record: StreamRecord) -> int:
     """The number of malformed records before the next batch."""
-    batches = positions.batches(facts.history, record.stream.id) if facts.history is not None else []
+    batches = positions.batches(facts.history, record.stream.id)
     return positions.rejects_until(record, batches[0][1] if batches else record.position)
 
 

@@ -111,8 +111,7 @@ def _commit_position(stream: Stream, target: Table, position: Position, services
 
 
 def _in_table(stream: Stream, target: Table, services: Services) -> Position | None:
-    history = services.spark().iceberg_history(target)
-    found = batches(history, stream.id) if history is not None else []
+    found = batches(services.spark().iceberg_history(target), stream.id)
     return found[0][1] if found else None
 
 
@@ -132,7 +131,7 @@ def append(action: AppendBatch, services: Services) -> None:
     from hivedruid.spark.streams import append_batch
 
     streams, begun = Streams(services.catalog), monotonic()
-    newest = NewestRecord(_source(action.stream, services.catalog), action.start, action.after.offsets)
+    newest = NewestRecord(streams.source(action.stream), action.start, action.after.offsets)
     after = replace(action.after, rejects=action.after.rejects + _reject(action, services))
     streams.begin_batch(action.stream, after.batch)
     try:
@@ -154,8 +153,7 @@ def append(action: AppendBatch, services: Services) -> None:
         streams.skip(action.stream, after)
         _report(action, 0, seconds, newest.at(), streams)
         return
-    history = services.spark().iceberg_history(action.target)
-    found = batches(history, action.stream.id) if history is not None else []
+    found = batches(services.spark().iceberg_history(action.target), action.stream.id)
     committed = next((each for each in found if each[1].batch == action.after.batch), None)
     if committed is None:
         raise ExecutionError(f"batch {action.after.batch} of stream {action.stream.full_name} is not in the table")
@@ -321,16 +319,11 @@ def _behind(record: StreamRecord, latest: Mapping[int, int] | None) -> int | Non
     return None if latest is None else lag(start_of(record, record.position), latest)
 
 
-def _source(stream: Stream, catalog: Catalog) -> Table | None:
-    database, _, name = stream.source.partition(".")
-    return catalog.find(database, name)
-
-
 def _latest(stream: Stream, services: Services) -> Mapping[int, int] | None:
     """The latest offsets of a stream's topic; None, and a note, if Kafka does not respond."""
     from hivedruid.clients.topics import topic_state
 
-    table = _source(stream, services.catalog)
+    table = Streams(services.catalog).source(stream)
     if table is None:
         return None
     try:

@@ -37,13 +37,14 @@ Answer = Mapping[str, TopicOffsets | KafkaError] | Unreachable
 def known_streams(catalog: Catalog) -> tuple[WatchedStream, ...]:
     """The streams as the catalog has them, without a look at their tables."""
 
+    streams = Streams(catalog)
+
     def known(record: StreamRecord) -> WatchedStream:
-        database, _, name = record.stream.source.partition(".")
-        source = catalog.find(database, name)
+        source = streams.source(record.stream)
         feed = _feed(source) if source is not None and source.has_topic else None
         return WatchedStream(record, record.position, feed=feed)
 
-    return tuple(map(known, Streams(catalog).all()))
+    return tuple(map(known, streams.all()))
 
 
 def watched(snapshot: Snapshot) -> tuple[WatchedStream, ...]:
@@ -107,7 +108,7 @@ def _check_columns(
     if target is None:
         raise SemanticError(f"table {record.stream.target} does not exist")
     check_columns(history, target)
-    known = _without_offsets(record, source, snapshot)
+    known = _for_query(record, source, snapshot)
     planned(SourceStatement(record.stream.query), query_of(record), target, known, record.stream.columns)
 
 
@@ -116,7 +117,7 @@ def _missing(record: StreamRecord, source: Table, target: Table | None, snapshot
     from hivedruid.actions.streaming.gather import query_of
     from hivedruid.plan.build import Builder
 
-    known, names = _without_offsets(record, source, snapshot), record.stream.columns
+    known, names = _for_query(record, source, snapshot), record.stream.columns
     try:
         columns = Builder(SourceStatement(record.stream.query), known, None).whole(query_of(record)).columns
     except HiveDruidError:  # the Kafka table was altered
@@ -127,9 +128,12 @@ def _missing(record: StreamRecord, source: Table, target: Table | None, snapshot
     )
 
 
-def _without_offsets(record: StreamRecord, source: Table, snapshot: Snapshot) -> Snapshot:
+def _for_query(record: StreamRecord, source: Table, snapshot: Snapshot) -> Snapshot:
+    """Without the topic's offsets."""
+    from hivedruid.actions.streaming.batch import with_source
+
     state = TopicState(source.properties["kafka.topic"])
-    return replace(snapshot, database=record.stream.current, topics={(source.database, source.name): state})
+    return with_source(source, state, replace(snapshot, database=record.stream.current))
 
 
 # --- with what Kafka has now -------------------------------------------------------------------------------------
