@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hivedruid.actions.streaming import gather
 from hivedruid.errors import ExecutionError, HiveDruidError, SemanticError
 from hivedruid.session import Session
 from tests.support.job_homes import run
@@ -283,3 +284,22 @@ def test_explain_shows_the_first_batch(home: Home) -> None:
                 assert line in lines, (line, lines)
             assert home.run("SHOW STREAMS") == home.run("SHOW TABLES LIKE 't'") == []
             home.run(create)
+
+
+def test_a_column_that_is_renamed_while_a_batch_is_planned(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between reading the table's metadata and reading the offsets, as another tool may do it: no column is added."""
+    home.create()
+    home.send(10)
+    topic = gather._topic
+
+    def late(*given: Any) -> Any:
+        monkeypatch.setattr(gather, "_topic", topic)
+        in_spark(home, "ALTER TABLE {t} RENAME COLUMN n TO m")
+        return topic(*given)
+
+    monkeypatch.setattr(gather, "_topic", late)
+    with pytest.raises(ExecutionError, match="was renamed to 'm' by another tool"):
+        home.run("RUN STREAM s")
+    in_spark(home, "ALTER TABLE {t} RENAME COLUMN m TO n")
+    home.run("RUN STREAM s")
+    assert home.counts() == home.expected

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.actions.streaming import manager
+from hivedruid.actions.streaming.batch import check_columns
 from hivedruid.actions.streaming.describe import (
     BATCH_COLUMNS,
     CHECKPOINT_COLUMNS,
@@ -130,6 +131,7 @@ def append(action: AppendBatch, services: Services) -> None:
     from hivedruid.clients.newest_record import NewestRecord
     from hivedruid.spark.streams import append_batch
 
+    check_columns(services.spark().iceberg_history(action.target), action.target)  # altered since the plan was made
     streams, begun = Streams(services.catalog), monotonic()
     newest = NewestRecord(streams.source(action.stream), action.start, action.after.offsets)
     after = replace(action.after, rejects=action.after.rejects + _reject(action, services))
