@@ -10,6 +10,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.iceberg import home_catalog
+from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput
 from hivedruid.setting_types import resolve_zone
 from hivedruid.spark import paths
@@ -183,11 +184,16 @@ def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[s
     """
     lines = _text_lines(spark, path).where("value RLIKE '\\\\S'")
     located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start")
-    return json_rows(located, table.columns, cell_format(table, settings))
+    return json_rows(located, table.columns, cell_format(table, settings), ("value", "_file", "_start"))
 
 
-def json_rows(texts: DataFrame, columns: Sequence[Column], form: CellFormat) -> DataFrame:
-    """The columns of JSON objects, beside those of `texts`, of which `value` is the text. See `json_lines`.
+def json_rows(
+    texts: DataFrame, columns: Sequence[Column], form: CellFormat, kept: Sequence[str], plain: Sequence[str] = ()
+) -> DataFrame:
+    """The columns of JSON objects, beside those of `texts` that are `kept`; `value` is the text. See `json_lines`.
+
+    `plain` are the names of columns of `texts` that have the values of plain records, whose text is then null: see
+    `plain_json`.
 
     A value is malformed where Hive's JsonSerDe fails, or where it would return another value: 0 for text that is not a
     number, the remainder of a number that is too large, NULL.
@@ -200,19 +206,23 @@ def json_rows(texts: DataFrame, columns: Sequence[Column], form: CellFormat) -> 
     )
     reasons = [f"WHEN _object IS NULL AND value NOT RLIKE {literal(_JSON_NULL)} THEN 'not a JSON object'"]
     parsed_columns = []
-    for column in columns:
+    for number, column in enumerate(columns):
         key = literal(column.field_name.lower())
         text = f"_object[{key}]"
+        if plain and KINDS[column.type.name] == TEXT:
+            text = f"coalesce({plain[number]}, {text})"
         parsed = value(text, column.type, form)
         if column.type.name == "decimal":
-            number = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
-            parsed = f"IF({text} IN ('true', 'false'), NULL, {number})"  # Spark reads true as 1
-        parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
+            decimal = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
+            parsed = f"IF({text} IN ('true', 'false'), NULL, {decimal})"  # Spark reads true as 1
         unfit = misfit(text, parsed, column.type, form)
         if unfit:
             reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is not a valid {column.type}')}")
+        if plain and KINDS[column.type.name] != TEXT:
+            parsed = f"coalesce({plain[number]}, {parsed})"
+        parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
     bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
-    return objects.selectExpr(*map(identifier, texts.columns), *parsed_columns, bad)
+    return objects.selectExpr(*kept, *parsed_columns, bad)
 
 
 def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str) -> DataFrame:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.avro import LITERAL, AvroSchema, parse_schema
 from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
 from hivedruid.filesystems import local_path
+from hivedruid.plain_json import KINDS, PlainJson, column_name
 from hivedruid.spark.avro import avro_rows, avro_value
-from hivedruid.spark.cells import identifier
+from hivedruid.spark.cells import CellFormat, identifier
 from hivedruid.spark.inputs import cell_format, delimited_rows, json_rows
 from hivedruid.spark.serde import is_json
 from hivedruid.spark.writing import line
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 RAW_VALUE = "_raw"
 """The bytes of a record beside the columns of its value, if they are kept."""
+_KEPT_TYPES = {RAW_VALUE: "BINARY", **{column.name: spark_type(column.type) for column in KAFKA_COLUMNS}}
 _WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
 """JSON without a byte order mark."""
 _WHOLE = {"binary": "binary", "text": "string"}
@@ -67,9 +70,10 @@ def value_rows(
     schemas: Schemas | None = None,
     *,
     keep_raw: bool = False,
+    in_python: bool = False,
 ) -> DataFrame:
     """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null; with
-    `keep_raw` also RAW_VALUE.
+    `keep_raw` also RAW_VALUE. With `in_python`, Python workers decode what they can, see `plain_json`.
 
     `records` have `value` and the metadata columns. A value that is null has only nulls. Of a table with a schema
     registry, the ids of the schemas are read first.
@@ -84,13 +88,33 @@ def value_rows(
         cell = f"CAST(value AS {_WHOLE[whole]}) AS {identifier(table.columns[0].name)}"
         checked = f"IF(value IS NOT NULL AND spark_partition_id() >= 0, {bad}, NULL)"
         return records.selectExpr(*kept, cell, f"CAST({checked} AS STRING) AS _bad")
-    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept)
     form = cell_format(table, settings)
     if is_json(table):
-        bad = "CASE WHEN value IS NULL THEN NULL WHEN NOT is_valid_utf8(value) THEN 'not valid UTF-8' ELSE _bad END"
-        rows = json_rows(texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept), table.columns, form)
-        return rows.selectExpr("* EXCEPT (_bad)", f"{bad} AS _bad")
+        return _json_rows(records, table, form, kept, in_python=in_python and has_plain_values(table))
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept)
     return delimited_rows(texts, table, form, kept).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
+
+
+def has_plain_values(table: Table) -> bool:
+    """Whether all columns of a table of JSON have types of which Python decodes plain values."""
+    return is_json(table) and all(column.type.name in KINDS for column in table.columns)
+
+
+def _json_rows(
+    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], *, in_python: bool
+) -> DataFrame:
+    plain: tuple[str, ...] = ()
+    if in_python:
+        fields = [(column.field_name.lower(), KINDS[column.type.name]) for column in table.columns]
+        plain = tuple(map(column_name, range(len(fields))))
+        types = [f"{name} {_KEPT_TYPES[name]}" for name in kept]
+        types += ["value BINARY", *(f"{name} {kind}" for name, (_, kind) in zip(plain, fields, strict=True))]
+        records = records.select("value", *kept).mapInArrow(PlainJson(tuple(fields)), ", ".join(types))
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept, *plain)
+    texts = texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept, *plain)
+    bad = "CASE WHEN NOT is_valid_utf8(_text) THEN 'not valid UTF-8' ELSE _bad END AS _bad"
+    names = [identifier(column.name) for column in table.columns]
+    return json_rows(texts, table.columns, form, ("value AS _text", *kept), plain).selectExpr(*kept, *names, bad)
 
 
 def written_value(table: Table) -> str:

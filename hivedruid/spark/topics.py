@@ -15,6 +15,7 @@ from hivedruid.errors import MalformedRecordError, PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
+from hivedruid.setting_types import other_machines
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import empty_frame
 from hivedruid.spark.topic_formats import RAW_VALUE, Schemas, of_value, value_rows
@@ -28,6 +29,9 @@ POLL_PROPERTY, POLL_TIMEOUT = "hive.kafka.poll.timeout.ms", 120_000
 """Hive's property, and the least milliseconds: Hive's default of 5,000 is too short for a broker that is busy."""
 TASK_RECORDS = 200_000
 """The maximum number of offsets that one task of Spark reads: a partition with more is read by several at once."""
+PYTHON_FROM = 50_000
+"""The number of offsets from which Python workers decode JSON: fewer do not pay for the start of the workers, and each
+of many streams would have workers of its own."""
 MARK = "hivedruid: malformed record: "
 FAILED = "hivedruid: cannot write to topic "
 """The beginning of the message of a worker that cannot produce records."""
@@ -55,7 +59,9 @@ def topic_rows(
         empty = (f"CAST(NULL AS BINARY) AS {name}" for name in raw)
         return empty_frame(spark, item.table).selectExpr("*", *empty, "CAST(NULL AS STRING) AS _bad")
     records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
-    rows = value_rows(records.selectExpr("value", *_RECORD), table, settings, schemas, keep_raw=keep_raw)
+    in_python = scan.records >= PYTHON_FROM and not other_machines(settings)
+    records = records.selectExpr("value", *_RECORD)
+    rows = value_rows(records, table, settings, schemas, keep_raw=keep_raw, in_python=in_python)
     return rows.select(*(identifier(column.name) for column in item.table.columns), *raw, "_bad")
 
 

@@ -33,13 +33,14 @@ JSON_OPTIONS = {
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
     """The rows with the table's column names and types, by position; a number out of the type's range becomes null."""
-    if len(frame.columns) != len(table.columns):
-        raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
+    fields = frame.schema.fields
+    if len(fields) != len(table.columns):
+        raise PlanError(f"{len(fields)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(f"_{number}" for number in range(len(table.columns))))
     return frame.selectExpr(
         *(
             f"{_enforced(f'_{number}', field.dataType, column.type)} AS {identifier(column.name)}"
-            for number, (field, column) in enumerate(zip(frame.schema.fields, table.columns, strict=True))
+            for number, (field, column) in enumerate(zip(fields, table.columns, strict=True))
         )
     )
 

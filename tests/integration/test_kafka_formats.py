@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hivedruid.errors import UnsupportedError
+from hivedruid.plain_json import PlainJson
 from hivedruid.session import Session
+from hivedruid.spark import topic_formats, topics
 from tests.integration.test_goldens import settings
 from tests.support.kafka_tables import KafkaTables
 
@@ -108,6 +111,28 @@ def test_malformed_json_records(tables: KafkaTables) -> None:
     assert tables.values(f"SELECT `__offset`, n FROM {name}") == [(0, 7)]
     (note,) = (note for note in tables.notes if "skipped" in note)
     assert note.startswith(f"skipped {len(records)} malformed records of default.{name}, the first in ")
+
+
+def test_json_records_that_python_decodes(tables: KafkaTables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large scans are decoded by Python workers; the values are the same, and so are the malformed records."""
+    decoded: list[Any] = []
+
+    def plain_json(fields: tuple[tuple[str, str], ...]) -> PlainJson:
+        decoded.append(fields)
+        return PlainJson(fields)
+
+    monkeypatch.setattr(topics, "PYTHON_FROM", 0)
+    monkeypatch.setattr(topic_formats, "PlainJson", plain_json)
+    kinds = {name: kind for name, kind in JSON_COLUMNS.items() if name in "ndsb"}
+    malformed = [record for record in ERRORS_IN_HIVE if not re.search(rb'"(l|st|mp|mi|m)":', record)]
+    columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    name = tables.create(tables.topics.new([*AS_IN_HIVE, *malformed]), columns, hivedruid_malformed_rows="skip")
+    shown = ", ".join(f"CAST({column} AS string)" for column in kinds)
+    found = tables.values(f"SELECT {shown} FROM {name} ORDER BY `__offset`")
+    expected = [tuple(values.get(column) for column in kinds) for values in AS_IN_HIVE.values()]
+    assert found == expected
+    assert any(f"skipped {len(malformed)} malformed records" in note for note in tables.notes)
+    assert decoded
 
 
 # --- whole values -------------------------------------------------------------------------------------------------
