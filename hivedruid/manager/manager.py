@@ -15,6 +15,7 @@ from hivedruid.catalog.streams import StreamRecord, Streams
 from hivedruid.errors import HiveDruidError
 from hivedruid.locks import Lock
 from hivedruid.manager.maintenance import Maintenance
+from hivedruid.manager.turns import Turns
 from hivedruid.manager.worker import Report, Worker
 from hivedruid.private import private_folder
 from hivedruid.processes import is_running
@@ -50,6 +51,7 @@ class Manager:
         self._until_idle = until_idle
         self._most = most
         self._workers: dict[str, Worker] = {}
+        self._turns = Turns()
         self._stopped = Event()
 
     def stop(self) -> None:
@@ -102,7 +104,7 @@ class Manager:
         is_wanted = record.desired == "running" and record.stream.id not in self._workers
         if is_wanted and (self._most is None or len(self._workers) < self._most) and self._lease(record, streams):
             self._report(f"{record.stream.full_name}: running")
-            self._workers[record.stream.id] = Worker(self._home, record.stream, self._report)
+            self._workers[record.stream.id] = Worker(self._home, record.stream, self._report, self._turns)
 
     def _lease(self, record: StreamRecord, streams: Streams) -> bool:
         dead = record.manager if _is_dead(record.manager) else ""

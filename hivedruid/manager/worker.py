@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +12,11 @@ from time import monotonic
 
 from hivedruid.catalog.streams import Stream, Streams
 from hivedruid.errors import CommitConflictError, HiveDruidError
+from hivedruid.manager.turns import Turns
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import redact
 from hivedruid.session import Session
+from hivedruid.setting_types import other_machines
 from hivedruid.streams import properties
 from hivedruid.streams.overview import moment
 
@@ -32,8 +35,9 @@ class Worker:
     the offsets in the table, and only one writer can commit after them.
     """
 
-    def __init__(self, home: Path, stream: Stream, report: Report) -> None:
+    def __init__(self, home: Path, stream: Stream, report: Report, turns: Turns) -> None:
         self.stream = stream
+        self._turns = turns
         self._home = home
         self._report = report
         self._stopped = Event()
@@ -86,16 +90,26 @@ class Worker:
         streams, last = Streams(session.catalog), monotonic()
         self._record_check(streams, 0.0)
         while not self._stopped.is_set():
-            self._follow(streams)
-            trigger = properties.trigger(self.stream.properties)
-            begun = monotonic()
-            limit = properties.limit(self.stream.properties, max(begun - last, trigger))
-            is_full = self._run_batch(session, streams, limit)
+            due = monotonic()
+            with self._turn() as has_turn:
+                if not has_turn:
+                    break
+                self._follow(streams)
+                trigger = properties.trigger(self.stream.properties)
+                begun = monotonic()
+                limit = properties.limit(self.stream.properties, max(begun - last, trigger))
+                is_full = self._run_batch(session, streams, limit)
             self._record_check(streams, CHECKED)
             last = begun
             rated = "max.records.per.second" in self.stream.properties
             if not is_full or rated:
-                self._wait(max(0.0, trigger - (monotonic() - begun)))
+                self._wait(max(0.0, trigger - (monotonic() - due)))
+
+    def _turn(self) -> AbstractContextManager[bool]:
+        """The turn for a batch; Spark on other machines has processors of its own."""
+        if other_machines(self.stream.settings):
+            return nullcontext(enter_result=True)
+        return self._turns.turn(self._stopped.is_set)
 
     def _follow(self, streams: Streams) -> None:
         """Take the definition as it is now. It may change before the next batch reads it: that one is newer, too."""

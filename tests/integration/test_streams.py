@@ -21,6 +21,7 @@ from hivedruid.errors import (
     SemanticError,
     UnsupportedError,
 )
+from hivedruid.manager.turns import Turns
 from hivedruid.manager.worker import Worker
 from hivedruid.session import Session
 from hivedruid.spark import server
@@ -327,7 +328,7 @@ def test_two_managers_that_run_the_same_stream(home: Home) -> None:
     home.manage()
     until(lambda: background.is_running(home.path), "the manager")
     home.run("START STREAM s")
-    other = Worker(home.path, home.stream_record().stream, lambda _: None)
+    other = Worker(home.path, home.stream_record().stream, lambda _: None, Turns())
 
     def is_contested() -> bool:
         if home.stream()["lag"] == 0:
