@@ -99,7 +99,15 @@ class DruidError(ExecutionError):
 
 
 class ResourceError(DruidError):
-    pass
+    """Druid refuses a query for lack of resources. `attempts` is how often the statement may be planned again."""
+
+    attempts = 1
+
+
+class TiersChangedError(ResourceError):
+    """Rows of a tiered table have moved from Druid to its cold part while a query ran."""
+
+    attempts = 8
 
 
 class SegmentReadError(ResourceError):

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 from uuid import uuid4
 
 from hivedruid.clients import wire
-from hivedruid.clients.address import DruidAddress, Service
+from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import Overlord
-from hivedruid.clients.segments import wait_until
 from hivedruid.druid.limits import DruidLimits
+from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
 from hivedruid.engine.capabilities import (
+    Archiving,
     Compaction,
     DeepStorage,
     KafkaIngestion,
     Loading,
+    Retention,
     SegmentLists,
     SegmentPublishing,
     SegmentRoot,
@@ -31,7 +32,7 @@ from hivedruid.engine.capabilities import (
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import DruidError, ExecutionError
+from hivedruid.errors import DruidError
 from hivedruid.kept_secrets import KeptSecrets
 from hivedruid.responses import answers
 from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
+    from hivedruid.clients.status import ServiceStatus
+    from hivedruid.druid.retention import Rule
+    from hivedruid.engine.archiving import Held, Holding, Span
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
     from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
@@ -59,23 +63,14 @@ SLOT_PATIENCE = 600.0
 """Seconds to wait for a free task slot."""
 
 
-@dataclass(frozen=True)
-class ServiceStatus:
-    """A Druid service, for `doctor`: its version and extensions, or why it does not respond."""
-
-    service: Service
-    url: str
-    version: str = ""
-    extensions: tuple[str, ...] = ()
-    problem: str = ""
-
-
 class DruidCluster(
     DruidEngine,
     Loading,
     DeepStorage,
     SegmentPublishing,
     SegmentLists,
+    Archiving,
+    Retention,
     SegmentStorage,
     Tasks,
     KafkaIngestion,
@@ -255,39 +250,17 @@ class DruidCluster(
     def limits(self) -> DruidLimits:
         """From the broker's properties; unknown if they are not accessible, or behind a router."""
         if self._limits is None:
-            self._check()
-            self._limits = self._read_limits()
-        return self._limits
+            from hivedruid.clients.limits import read_limits
 
-    def _read_limits(self) -> DruidLimits:
-        try:
-            properties = self.client.get("broker", "/status/properties", dict[str, str], missing={})
-        except AnswerError:
-            raise
-        except DruidError:
-            return DruidLimits(sketches=self._has_sketches)
-        if "broker" not in properties.get("druid.service", ""):
-            return DruidLimits(sketches=self._has_sketches)
-        buffers = _number(properties.get("druid.processing.numMergeBuffers"))
-        threads = _number(properties.get("druid.processing.numThreads"))
-        if buffers is None and threads is not None:
-            buffers = max(2, threads // 4)  # DruidProcessingConfig
-        rows = _number(properties.get("druid.server.http.maxSubqueryRows", "100000"))
-        most = rows if rows is not None and rows >= 0 else None
-        return DruidLimits(subquery_rows=most, merge_buffers=buffers, sketches=self._has_sketches)
+            self._check()
+            self._limits = read_limits(self.client, self._has_sketches)
+        return self._limits
 
     def status(self) -> tuple[ServiceStatus, ...]:
         """The status of each service. Never raises: a service that does not respond has a `problem`."""
-        found = []
-        services: tuple[Service, ...] = ("broker", "coordinator", "overlord")
-        for service in services:
-            url = self.address.base(service)
-            try:
-                status = self.client.get(service, "/status", wire.Status)
-                found.append(ServiceStatus(service, url, status.version, tuple(sorted(status.artifacts))))
-            except ExecutionError as error:
-                found.append(ServiceStatus(service, url, problem=error.message))
-        return tuple(found)
+        from hivedruid.clients.status import SERVICES, service_status
+
+        return tuple(service_status(self.client, service, self.address.base(service)) for service in SERVICES)
 
     def _check(self) -> None:
         """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
@@ -347,25 +320,58 @@ class DruidCluster(
 
     def drop(self, data_source: str) -> None:
         """Mark all segments of a data source as unused; returns when the broker has unloaded them."""
+        from hivedruid.clients.tasks import drop
+
         self._check()
-        self.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
-        try:
-            self.progress(f"Druid: dropping {data_source}")
-            gone = wait_until(lambda: data_source not in self.data_sources(), self.patience)
-        finally:
-            self.progress("")
-        if not gone:
-            raise DruidError(
-                f"{data_source} was dropped, but timed out after {self.patience:g} s waiting for the broker to unload"
-                " its segments",
-                hint="check the logs of Druid's coordinator and historicals",
-            )
+        drop(self, data_source)
 
     def delete_unused(self, data_source: str) -> None:
         """Delete the unused segments with a kill task."""
         from hivedruid.clients.tasks import delete_unused
 
         delete_unused(self, data_source)
+
+    # --- archiving ---------------------------------------------------------------------------------------------
+
+    def hold(
+        self, data_source: str, spans: Sequence[Span], task_id: str, *, patience: float = HOLD_PATIENCE,
+        longest: float = HOLD_LONGEST,
+    ) -> AbstractContextManager[Held]:  # fmt: skip
+        """See `Archiving.hold`."""
+        from hivedruid.clients.archiving import hold
+
+        self._check()
+        return hold(self, data_source, spans, task_id, patience, longest)
+
+    def was_removed(self, holding: Holding) -> bool:
+        """See `Archiving.was_removed`."""
+        from hivedruid.clients.archiving import was_removed
+
+        return was_removed(self, holding)
+
+    def is_removed(self, holding: Holding) -> bool:
+        """See `Archiving.is_removed`."""
+        from hivedruid.clients.archiving import is_removed
+
+        return is_removed(self, holding)
+
+    def settle(self, holding: Holding) -> None:
+        """See `Archiving.settle`."""
+        from hivedruid.clients.archiving import settle
+
+        settle(self, holding)
+
+    def visible(self, data_source: str, spans: Sequence[Span]) -> tuple[Segment, ...]:
+        """See `Archiving.visible`."""
+        from hivedruid.clients.segments import Segments
+
+        return Segments(self.client, data_source).visible(spans)
+
+    def retention_rules(self, data_sources: Sequence[str]) -> Mapping[str, tuple[Rule, ...]]:
+        """See `Retention.retention_rules`."""
+        from hivedruid.clients.retention import retention_rules
+
+        return retention_rules(self.client, data_sources)
 
     # --- compaction --------------------------------------------------------------------------------------------
 
@@ -483,10 +489,3 @@ class DruidCluster(
 
         with Observer(self.address) as observer:
             return observer.everything(known)
-
-
-def _number(text: Any) -> int | None:
-    try:
-        return int(text)
-    except (TypeError, ValueError):
-        return None

@@ -2,16 +2,15 @@
 
     staged ── a task that only holds locks ──► submitted ── the transaction ──► published ── as in `ingest` ──► verified
 
-The overlord grants locks to active tasks alone, and performs actions for them: a task without effect is submitted, and
-this process acts for it. When that task has ended, the overlord refuses its actions: so an interrupted load first stops
-the task, and then looks for segments with its mark. They are all there, or none of them is.
+A task without effect holds the locks (`lock_holder`). An interrupted load first stops that task, and then looks for
+segments with its mark. They are all there, or none of them is.
 
 The notes of a load: those of `ingest`, and `publisher`, the id of the task that holds the locks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -19,9 +18,9 @@ from uuid import uuid4
 from hivedruid.clients import task_spec, wire
 from hivedruid.clients.ingest import Ingestion
 from hivedruid.clients.load_specs import load_spec
-from hivedruid.clients.overlord import Overlord
-from hivedruid.clients.segments import interval, wait_until
-from hivedruid.clients.tasks import IngestionTask, TaskReport
+from hivedruid.clients.lock_holder import LockHolder, LostLockError
+from hivedruid.clients.segments import wait_until
+from hivedruid.clients.tasks import TaskReport
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import Cover, iso, merged
 from hivedruid.engine.segments import Segment
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.jobs.load import Journal, Load
 
-PRIORITY = 50
-"""The priority of locks: that of Druid's own batch tasks. Streaming tasks have 75, compaction has 25."""
 SPARE = 300
 """Seconds that the task which holds the locks runs longer than they are waited for."""
 TRIES = 3
@@ -46,7 +43,6 @@ class SegmentIngestion(Ingestion):
 
     def __init__(self, cluster: DruidCluster, load: Load, journal: Journal) -> None:
         super().__init__(cluster, load, journal)
-        self._overlord = Overlord(cluster.client)
         self._set_publisher(str(load.notes.get("publisher") or load.task))
         is_concurrent = bool((load.spec.get("context") or {}).get(CONCURRENT_LOCKS))
         self._replaces = load.replaces != "nothing"
@@ -55,7 +51,9 @@ class SegmentIngestion(Ingestion):
         self._action = f"segmentTransactional{concurrent.capitalize() if is_concurrent else 'Insert'}"
 
     def _set_publisher(self, task_id: str) -> None:
-        self._task = IngestionTask(self._cluster, task_id, self._load.data_source, self._load.staged.rows)
+        seconds = self._cluster.slot_patience + SPARE
+        self._holder = LockHolder(self._cluster, task_id, self._load.data_source, seconds)
+        self._task = self._holder.task
 
     def _notes(self) -> dict[str, Any]:
         return {**super()._notes(), "publisher": self._task.id}
@@ -81,24 +79,20 @@ class SegmentIngestion(Ingestion):
 
     def _stop(self) -> None:
         """Ensure that nothing is published for the task, even if a request is still on its way."""
-        self._task.shut_down()
-        wait_until(lambda: not any(lock.group_id == self._task.id for lock in self._locks()), self._cluster.patience)
-
-    def _locks(self) -> list[wire.TaskLock]:
-        return self._overlord.locks(self._load.data_source)
+        self._holder.stop()
 
     def _publish(self) -> None:
         self._set_before(self._replaceable(self._there()))
         for left in reversed(range(TRIES)):
             self._journal.submitted(self._notes())
-            self._task.submit(self._holder)
+            self._holder.submit()
             try:
                 segments = self._locked()
                 self._commit(segments)
             except DruidError as error:
                 if self._is_committed():  # the response was lost
                     break
-                if not left or not isinstance(error, _LostLockError):
+                if not left or not isinstance(error, LostLockError):
                     self._fail(error)
                 self._set_publisher(f"{self._load.task}_{uuid4().hex[:8]}")
             else:
@@ -109,29 +103,12 @@ class SegmentIngestion(Ingestion):
     def _report(self) -> TaskReport:
         return TaskReport(published=len(self._load.staged.segments))
 
-    @property
-    def _holder(self) -> dict[str, Any]:
-        """The task that holds the locks."""
-        seconds = int(self._cluster.slot_patience) + SPARE
-        return {
-            "type": "noop", "id": self._task.id, "dataSource": self._load.data_source, "runTime": seconds * 1000,
-            "context": {"priority": PRIORITY},
-        }  # fmt: skip
-
     def _commit(self, segments: Sequence[dict[str, Any]]) -> None:
         self._progress(f"publishing {len(segments)} segments")
-        action = {"type": self._action, "segments": list(segments)}
         try:
-            result = self._overlord.act(self._holder, action, wire.PublishedResult, repeatable=False).result
+            self._holder.publish(self._action, segments)
         except ConnectError as error:
             raise DruidError(error.message, hint=error.hint) from error
-        except DruidError as error:
-            held = self._overlord.act(self._holder, {"type": "lockList"}, wire.HeldLocks).result
-            if any(lock.revoked for lock in held):
-                raise _LostLockError(error.message, hint=error.hint) from error
-            raise
-        if not result.success:
-            raise DruidError(f"Druid did not publish the segments: {result.error_msg or 'it gives no reason'}")
 
     # --- locks -------------------------------------------------------------------------------------------------
 
@@ -163,29 +140,24 @@ class SegmentIngestion(Ingestion):
         spans = self._spans()
         versions: dict[Interval, str] = {}
         for span in spans:
-            action = {"type": "lockTryAcquire", "lockType": self._lock_type, "interval": interval(span)}
-            lock = self._overlord.act(self._holder, action, wire.LockResult).result
-            if lock is None or lock.revoked:
-                self._release(versions)
+            version = self._holder.lock(span, self._lock_type)
+            if version is None:
+                self._holder.release(versions)
                 return None
-            versions[span] = lock.version
+            versions[span] = version
         if self._spans() != spans:  # others have published in between
-            self._release(versions)
+            self._holder.release(versions)
             return None
         if not self._replaces:
             segments = self._allocated()
             if segments is None:
-                self._release(versions)
+                self._holder.release(versions)
             return segments
         before = self._replaceable(self._there())
         if before != self._before:
             self._set_before(before)
             self._journal.submitted(self._notes())
         return list(self._replacing(versions))
-
-    def _release(self, spans: Iterable[Interval]) -> None:
-        for span in spans:
-            self._overlord.act(self._holder, {"type": "lockRelease", "interval": interval(span)}, wire.Acknowledgement)
 
     def _spans(self) -> tuple[Interval, ...]:
         """The intervals to lock: those of the new rows, those that are replaced, and those of wider segments there."""
@@ -206,7 +178,7 @@ class SegmentIngestion(Ingestion):
                 "partialShardSpec": {"type": "numbered"}, "lockGranularity": "TIME_CHUNK",
                 "taskLockType": self._lock_type,
             }  # fmt: skip
-            found = self._overlord.act(self._holder, action, wire.AllocationResult).result
+            found = self._holder.act(action, wire.AllocationResult).result
             if found is None:
                 return None
             if not Cover([found.interval.span]).contains(built.start, built.end):
@@ -248,21 +220,13 @@ class SegmentIngestion(Ingestion):
         """A DataSegment; a tombstone without `built`."""
         schema = self._load.spec["spec"]["dataSchema"]
         segment = Segment(self._load.data_source, *span, version, int(shard.get("partitionNum") or 0))
-        tombstone = {"type": "tombstone", "path": None}
-        place = load_spec(child(self._load.staged.folder, built.path)) if built is not None else tombstone
+        place = load_spec(child(self._load.staged.folder, built.path)) if built is not None else task_spec.TOMBSTONE
         dimensions = [item["name"] for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()]
         metrics = [item["name"] for item in schema.get("metricsSpec") or ()]
-        return {
-            "dataSource": segment.data_source, "interval": segment.interval, "version": version,
-            "loadSpec": place,
-            "dimensions": ",".join(dimensions), "metrics": ",".join(metrics), "shardSpec": shard,
-            "lastCompactionState": task_spec.state_of(self._load), "binaryVersion": 9,
-            "size": built.size if built is not None else 1, "identifier": segment.id,
-        }  # fmt: skip
+        size = built.size if built is not None else 1
+        return task_spec.data_segment(
+            segment, place, shard, task_spec.state_of(self._load), dimensions=dimensions, metrics=metrics, size=size
+        )
 
     def _progress(self, text: str) -> None:
         self._cluster.progress(f"Druid: {self._load.data_source}: {text}")
-
-
-class _LostLockError(DruidError):
-    """A task with a higher priority has taken a lock away."""

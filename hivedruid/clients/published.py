@@ -12,15 +12,13 @@ from hivedruid.clients.segments import ETERNITY, Segments, wait_until
 from hivedruid.druid.interval_sets import merged
 from hivedruid.engine.segments import Segment, hidden, hidden_in_part, parts_of
 from hivedruid.errors import DruidError
-from hivedruid.jobs.staged import Interval, StagedRows, summed_fields
+from hivedruid.jobs.staged import StagedRows, summed_fields
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.clients.tasks import TaskReport
     from hivedruid.jobs.load import Load
 
-MOST_SPANS = 100
-"""The maximum number of intervals per request to the metadata store (SqlSegmentsMetadataQuery)."""
 LOOKS = 3
 """The number of attempts to measure rows while other writes change their visible segments."""
 
@@ -68,7 +66,7 @@ class Published:
         self._segments = Segments(cluster.client, load.data_source)
         spans = merged([*load.staged.intervals, *((s.start, s.end) for s in before.used)]) or (ETERNITY,)
         self._hull = (spans[0][0], spans[-1][1])
-        self._spans = _few(spans)
+        self._spans = spans
 
     def used(self) -> list[Segment]:
         """The used segments of the task."""
@@ -97,7 +95,7 @@ class Published:
     def _around(self, segments: Sequence[Segment]) -> list[Segment]:
         """The used segments in the intervals of these segments."""
         spans = merged((s.start, s.end) for s in segments)
-        return self._segments.used(_few(spans)) if spans else []
+        return self._segments.used(spans)
 
     # --- until they can be queried -----------------------------------------------------------------------------
 
@@ -218,11 +216,6 @@ class Published:
 
     def _progress(self, text: str) -> None:
         self._cluster.progress(f"Druid: {text}")
-
-
-def _few(spans: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    """At most as many spans as one request may have."""
-    return spans if len(spans) <= MOST_SPANS else ((spans[0][0], spans[-1][1]),)
 
 
 def overwritten(ours: Sequence[Segment], others: Sequence[Segment]) -> list[Segment]:

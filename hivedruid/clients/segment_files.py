@@ -57,6 +57,8 @@ def located(visible: Iterable[Segment], stored: Iterable[wire.DataSegment]) -> S
             continue
         if item is None:
             return None
+        if item.is_tombstone:
+            continue
         place = location(item.load_spec or {})
         if place is None:
             kind = (item.load_spec or {}).get("type", "unknown")

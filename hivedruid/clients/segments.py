@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, urlsplit
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from hivedruid.clients.druid import DruidClient
 
 ETERNITY = (-(1 << 62), (1 << 62) - 1)
+MOST_SPANS = 100
+"""The maximum number of intervals per request to the metadata store (SqlSegmentsMetadataQuery)."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 REPLACED = 5.0
 """Seconds before checking whether invisible segments have already been replaced."""
@@ -76,9 +80,23 @@ class Segments:
 
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
         """All used segments in spans of time, including hidden ones, from the metadata store."""
+        return [segment_of(self._data_source, item) for item in self._used(spans)]
+
+    def placed(self, spans: Sequence[tuple[int, int]]) -> list[Segment]:
+        """The same, each with its place in deep storage, which tells a segment from an earlier one with the same id."""
+        return [
+            replace(segment_of(self._data_source, item), path=json.dumps(item.load_spec, sort_keys=True))
+            for item in self._used(spans)
+        ]
+
+    def _used(self, spans: Sequence[tuple[int, int]]) -> list[wire.DataSegment]:
         path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
-        found = self._client.post("coordinator", path, list[wire.DataSegment], [*map(interval, spans)])
-        return [segment_of(self._data_source, item) for item in found]
+        found: dict[str, wire.DataSegment] = {}
+        for first in range(0, len(spans), MOST_SPANS):
+            some = [*map(interval, spans[first : first + MOST_SPANS])]
+            items = self._client.post("coordinator", path, list[wire.DataSegment], some)
+            found.update((item.identifier, item) for item in items)
+        return [*found.values()]
 
     def unused(self, span: tuple[int, int]) -> list[Segment]:
         """The unused segments that are still known."""
@@ -101,10 +119,16 @@ class Segments:
         path = f"/druid/coordinator/v1/datasources/{self._source}/intervals/{span}"
         return set(self._client.get("coordinator", path, list[str], missing=(), no_content=True))
 
-    def visible(self) -> tuple[Segment, ...]:
-        """The segments that queries read, or parts of them, without tombstones; ordered by time."""
-        found = self._client.get("broker", CANDIDATES.format(self._source), list[wire.Candidate], missing=())
-        return self._located(found)
+    def visible(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> tuple[Segment, ...]:
+        """The segments that queries read from the first to the last of these spans, or parts of them; ordered by time.
+
+        A tombstone is among them only beside segments with rows.
+        """
+        if not spans:
+            return ()
+        span = interval((min(start for start, _ in spans), max(end for _, end in spans)))
+        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
+        return self._located(self._client.get("broker", path, list[wire.Candidate], missing=()))
 
     def timeline(self) -> str:
         """The broker's timeline as it is sent; "" without segments."""

@@ -14,6 +14,7 @@ from hivedruid.clients.wire import DataSegment
 from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.interval_sets import merged, to_json
+from hivedruid.engine.segments import Segment
 from hivedruid.jobs.load import Load
 from hivedruid.jobs.staged import Interval, granularity_of
 
@@ -64,11 +65,36 @@ def _mark(task: str) -> dict[str, Any]:
 
 def state_of(load: Load) -> dict[str, Any]:
     """The compaction state of a segment that hivedruid built itself, as Druid's task would store it."""
-    schema = load.spec["spec"]["dataSchema"]
-    partitions = _tuning(load.spec["spec"].get("tuningConfig") or {})["partitionsSpec"]
+    return marked(load.task, load.spec["spec"]["dataSchema"], load.spec["spec"].get("tuningConfig") or {})
+
+
+TOMBSTONE = {"type": "tombstone", "path": None}
+"""The loadSpec of a segment without rows."""
+
+
+def data_segment(
+    segment: Segment,
+    place: Mapping[str, Any],
+    shard: Mapping[str, Any],
+    state: Mapping[str, Any],
+    *,
+    dimensions: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    size: int = 1,
+) -> dict[str, Any]:
+    """A DataSegment to publish; `place` is its loadSpec, `state` its compaction state."""
     return {
-        "partitionsSpec": partitions, "dimensionsSpec": schema.get("dimensionsSpec") or {},
-        "metricsSpec": schema.get("metricsSpec") or [], "transformSpec": {"filter": _mark(load.task)},
+        "dataSource": segment.data_source, "interval": segment.interval, "version": segment.version,
+        "loadSpec": place, "dimensions": ",".join(dimensions), "metrics": ",".join(metrics), "shardSpec": shard,
+        "lastCompactionState": state, "binaryVersion": 9, "size": size, "identifier": segment.id,
+    }  # fmt: skip
+
+
+def marked(task: str, schema: Mapping[str, Any], tuning: Mapping[str, Any]) -> dict[str, Any]:
+    """The compaction state with the mark of a task."""
+    return {
+        "partitionsSpec": _tuning(tuning)["partitionsSpec"], "dimensionsSpec": schema.get("dimensionsSpec") or {},
+        "metricsSpec": schema.get("metricsSpec") or [], "transformSpec": {"filter": _mark(task)},
         "indexSpec": {}, "granularitySpec": schema.get("granularitySpec") or {},
     }  # fmt: skip
 

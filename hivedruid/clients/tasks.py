@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote
 from uuid import uuid4
 
 from hivedruid.clients import wire
@@ -236,6 +237,22 @@ def _in_use(workers: Mapping[str, tuple[int, int]] | None) -> str:
         return ""
     used, most = (sum(numbers) for numbers in zip(*workers.values(), strict=True))
     return f" ({used} of {most} in use)"
+
+
+def drop(cluster: DruidCluster, data_source: str) -> None:
+    """Mark all segments of a data source as unused; returns when the broker has unloaded them."""
+    cluster.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
+    try:
+        cluster.progress(f"Druid: dropping {data_source}")
+        gone = wait_until(lambda: data_source not in cluster.data_sources(), cluster.patience)
+    finally:
+        cluster.progress("")
+    if not gone:
+        raise DruidError(
+            f"{data_source} was dropped, but timed out after {cluster.patience:g} s waiting for the broker to unload"
+            " its segments",
+            hint="check the logs of Druid's coordinator and historicals",
+        )
 
 
 def delete_unused(cluster: DruidCluster, data_source: str) -> None:

@@ -109,10 +109,13 @@ class Candidate(_Answer, frozen=True):
 
 
 class TaskLock(_Answer, frozen=True):
-    """A lock of the tasks of one group."""
+    """A lock of the tasks of one group; `revoked`: a task with a higher priority has taken it away."""
 
     group_id: str
     interval: Interval
+    version: str
+    priority: int = 0
+    revoked: bool = False
 
 
 class ActiveLocks(_Answer, frozen=True):
@@ -121,24 +124,16 @@ class ActiveLocks(_Answer, frozen=True):
     datasource_to_locks: dict[str, list[TaskLock]]
 
 
-class GrantedLock(_Answer, frozen=True):
-    """TaskLock, as its task gets it."""
-
-    interval: Interval
-    version: str
-    revoked: bool = False
-
-
 class LockResult(_Answer, frozen=True):
     """The result of `lockTryAcquire`: null if other tasks hold the lock."""
 
-    result: GrantedLock | None = None
+    result: TaskLock | None = None
 
 
 class HeldLocks(_Answer, frozen=True):
     """The result of `lockList`: all locks of a task, including those that were taken away."""
 
-    result: list[GrantedLock]
+    result: list[TaskLock]
 
 
 class AllocatedSegment(_Answer, frozen=True):

@@ -135,6 +135,33 @@ class Manifest:
             ),
         )
 
+    def remove(self, task: str, segments: Iterable[Segment], spans: Iterable[tuple[int, int]]) -> bool:
+        """Mark segments as unused, if they are still the only ones in these intervals and no removal of this task was
+        ended; returns whether they are removed."""
+        given = {segment.path: segment for segment in segments}
+        with self.transaction():
+            there = {segment.path for segment in self.segments(next(iter(given.values())).data_source, spans)}
+            if there != {*given} or not self._end_removal(task, is_done=True):
+                return False
+            for segment in given.values():
+                self._let_go(segment)
+        return True
+
+    def was_removed(self, task: str) -> bool:
+        """Whether `remove` has removed segments for this task; afterwards it cannot any more."""
+        with self.transaction():
+            self._end_removal(task, is_done=False)
+        return self.is_removed(task)
+
+    def is_removed(self, task: str) -> bool:
+        """Whether `remove` has removed segments for this task by now."""
+        return bool(self._query("SELECT 1 FROM removals WHERE task = ? AND is_done", (task,)))
+
+    def _end_removal(self, task: str, *, is_done: bool) -> bool:
+        """Record the end of a removal; returns whether it is the first one."""
+        sql = "INSERT OR IGNORE INTO removals (task, is_done) VALUES (?, ?)"
+        return self._connection.execute(sql, (task, is_done)).rowcount == 1
+
     def drop(self, data_source: str) -> None:
         """Mark all segments of a data source as unused."""
         with self.transaction():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from hivedruid.druid.interval_sets import Cover
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
-from hivedruid.engine.capabilities import Loading, Merging, SegmentLists
+from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
+from hivedruid.engine.capabilities import Archiving, Loading, Merging, SegmentLists
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from hivedruid.embedded.duck import Duck
     from hivedruid.embedded.plan import Plan
     from hivedruid.embedded.relations import Relation
+    from hivedruid.engine.archiving import Held, Holding, Span
     from hivedruid.jobs.load import Journal, Load, LoadReport
     from hivedruid.plan.physical import DruidRead
 
@@ -35,7 +38,7 @@ MANY = 50_000
 """Rows of a scan from which on they are fetched as Arrow arrays."""
 
 
-class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
+class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
     """An engine in this process. All methods raise DruidError."""
 
     url = EMBEDDED
@@ -182,6 +185,31 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Merging):
 
         self._reconcile()
         return merge(data_source, self._storage, self._manifest)
+
+    def hold(
+        self, data_source: str, spans: Sequence[Span], task_id: str, *, patience: float = HOLD_PATIENCE,  # noqa: ARG002
+        longest: float = HOLD_LONGEST,  # noqa: ARG002
+    ) -> AbstractContextManager[Held]:  # fmt: skip
+        """The segments as they are now; see `Archiving.hold`. Others can write: `Held.remove` then refuses."""
+        from hivedruid.embedded.archiving import hold
+
+        return hold(data_source, spans, task_id, self._storage, self._manifest)
+
+    def was_removed(self, holding: Holding) -> bool:
+        """See `Archiving.was_removed`."""
+        return self._manifest.was_removed(holding.task)
+
+    def is_removed(self, holding: Holding) -> bool:
+        """See `Archiving.is_removed`."""
+        return self._manifest.is_removed(holding.task)
+
+    def settle(self, holding: Holding) -> None:  # noqa: ARG002 - it is unread with the commit
+        """Delete the files of removed segments that nothing reads."""
+        self._storage.clean()
+
+    def visible(self, data_source: str, spans: Sequence[Span]) -> tuple[Segment, ...]:
+        """See `Archiving.visible`."""
+        return tuple(self._manifest.segments(data_source, spans))
 
     def drop(self, data_source: str) -> None:
         """Drop all segments of a data source, and delete their files."""

@@ -7,11 +7,16 @@ All methods raise DruidError or ConnectError.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
+
 if TYPE_CHECKING:
+    from hivedruid.druid.retention import Rule
+    from hivedruid.engine.archiving import Held, Holding, Span
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
     from hivedruid.engine.segments import Segment
     from hivedruid.filesystems import Access
@@ -96,6 +101,57 @@ class SegmentLists(Protocol):
     def listed_segments(self, data_sources: Sequence[str]) -> tuple[tuple[Segment, ...], ...]:
         """All segments of each data source, including those that queries do not read, ordered by time, version and
         number."""
+
+
+@runtime_checkable
+class Archiving(Protocol):
+    """Removes segments whose rows are stored elsewhere, all of them in one transaction."""
+
+    def hold(
+        self,
+        data_source: str,
+        spans: Sequence[Span],
+        task_id: str,
+        *,
+        patience: float = HOLD_PATIENCE,
+        longest: float = HOLD_LONGEST,
+    ) -> AbstractContextManager[Held]:
+        """Hold the intervals of the segments within `spans` against other writers, where it is possible.
+
+        The others are left out, with the reason: a segment reaches beyond the spans, a task writes there, a part is
+        hidden by a newer segment, or cannot be queried. For the locks of batch tasks, and until the last written
+        segments are loaded, it waits `patience` seconds at most. `task_id` is new, and begins with `hivedruid_`. What a
+        killed process holds is free after `longest` seconds, or `was_removed`.
+        """
+
+    def was_removed(self, holding: Holding) -> bool:
+        """Whether `Held.remove` has removed the segments of a holding; afterwards it cannot any more.
+
+        For another process than the one that holds them. Raises UnknownRemovalError if it is not known any more.
+        """
+
+    def is_removed(self, holding: Holding) -> bool:
+        """Whether they are removed now, without preventing it later: for queries that run meanwhile. Queries may still
+        read them for a moment."""
+
+    def settle(self, holding: Holding) -> None:
+        """Wait until no query reads the removed segments any more, and ensure that none will: the last step of
+        `Held.remove`, which can be repeated."""
+
+    def visible(self, data_source: str, spans: Sequence[Span]) -> tuple[Segment, ...]:
+        """The segments, or parts of them, that a query of these intervals reads now, ordered by time; at least those
+        that overlap the intervals. One request.
+
+        Tombstones are listed only beside later rows, and not told apart from segments with rows.
+        """
+
+
+@runtime_checkable
+class Retention(Protocol):
+    """Drops old segments by rules."""
+
+    def retention_rules(self, data_sources: Sequence[str]) -> Mapping[str, tuple[Rule, ...]]:
+        """The rules of each data source, in the order in which they are tried, those of all data sources last."""
 
 
 @runtime_checkable

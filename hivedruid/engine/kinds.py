@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hivedruid.engine.capabilities import (
+    Archiving,
     Compaction,
     DeepStorage,
     KafkaIngestion,
     Loading,
     Merging,
+    Retention,
     SegmentLists,
     SegmentPublishing,
     SegmentStorage,
@@ -28,6 +30,8 @@ CAPABILITIES: tuple[type, ...] = (
     DeepStorage,
     SegmentPublishing,
     SegmentLists,
+    Archiving,
+    Retention,
     SegmentStorage,
     Merging,
     Tasks,
@@ -64,6 +68,7 @@ class EngineKind:
 EMBEDDED_STORE = EngineKind(
     "the embedded store",
     lacks={
+        Retention: "has no retention rules",
         DeepStorage: "deletes replaced segments itself",
         SegmentStorage: "has no segment files of Druid",
         SegmentPublishing: "writes its own segments",

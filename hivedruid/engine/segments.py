@@ -27,7 +27,8 @@ class Segment:
     - `size`: bytes;
     - `replicas`: the copies that queries may read, and `servers`: the URLs of those that have them;
     - `task`: the ingestion task that it is marked with (`clients.task_spec`);
-    - `path`: its file below the home folder, and `schema`: its columns with their Druid types (embedded store).
+    - `path`: its file below the home folder, or its place in deep storage as JSON; `schema`: its columns with their
+      Druid types (embedded store).
     """
 
     data_source: str

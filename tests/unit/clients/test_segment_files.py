@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from hivedruid.clients import wire
 from hivedruid.clients.segment_files import located
 from hivedruid.druid.interval_sets import iso
@@ -64,3 +66,14 @@ def test_deep_storage_of_another_type() -> None:
     found = located([visible(0, 1)], [stored(0, 1, type="c*", path="x")])
     assert found is not None
     assert (found.files, found.problem) == ((), "deep storage of type c* is not supported")
+
+
+def test_a_tombstone_beside_later_rows_has_no_file() -> None:
+    """The broker lists it then."""
+    tombstone = msgspec.structs.replace(
+        stored(0, 1, type="tombstone", path=None), shard_spec=wire.ShardSpec("tombstone", 0)
+    )
+    found = located([visible(0, 1), visible(0, 1, number=1)], [tombstone, stored(0, 1, number=1)])
+    assert places(found) == [(0, 1, "/deep/0-1-v1-1")]
+    assert found is not None
+    assert not found.problem
