@@ -213,6 +213,19 @@ ALTER TABLE t EXECUTE ROLLBACK(1234567890123456789);
 ALTER TABLE t EXECUTE ROLLBACK('2024-01-01 00:00:00');
 -- rule: set_snapshot
 ALTER TABLE t EXECUTE SET_CURRENT_SNAPSHOT(42);
+-- rule: set_tiered
+ALTER TABLE wiki SET TIERED;
+ALTER TABLE wiki SET TIERED ('tiered.hot.period' = 'P7D', 'tiered.granularity' = 'DAY');
+-- rule: unset_tiered
+ALTER TABLE wiki UNSET TIERED;
+-- rule: archive_table
+ARCHIVE TABLE wiki;
+ARCHIVE TABLE db.wiki UP TO '2026-10-01' AND WAIT;
+-- rule: show_archives
+SHOW ARCHIVES;
+SHOW ARCHIVES FOR wiki;
+-- rule: verify_table
+VERIFY TABLE db.wiki;
 -- rule: compact_table
 ALTER TABLE wiki COMPACT 'major';
 ALTER TABLE db.wiki COMPACT 'MAJOR' AND WAIT;
@@ -227,6 +240,9 @@ SHOW OFFSETS topic_table;
 -- rule: show_topics
 SHOW TOPICS;
 SHOW TOPICS LIKE 'wiki*';
+-- rule: show_data_sources
+SHOW DATA SOURCES;
+SHOW DATA SOURCES LIKE 'wiki*';
 
 -- rule: query
 SELECT 1;

@@ -195,6 +195,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # the version of the definition that the manager runs
         "ALTER TABLE streams ADD COLUMN followed INTEGER NOT NULL DEFAULT 0",
     ),
+    (
+        """
+        CREATE TABLE archived_batches (
+            batch_id TEXT PRIMARY KEY,         -- the operation that archives it
+            table_id TEXT NOT NULL,
+            state TEXT NOT NULL,               -- that of the operation: see operations/archives.py
+            intervals TEXT NOT NULL,           -- start and end in milliseconds, and version of the lock, as JSON
+            row_count INTEGER NOT NULL
+        )
+        """,
+        "CREATE INDEX archived_batches_by_table ON archived_batches (table_id)",
+        # removals of segments by the id of the task: whether they took place, or were given up
+        "CREATE TABLE removals (task TEXT PRIMARY KEY, is_done INTEGER NOT NULL)",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -42,6 +42,12 @@ REGISTRY_CREDENTIALS = "avro.schema.registry.credentials"
 TARGET_SIZE = "write.target-file-size-bytes"
 COMPACTION_AUTO = "hivedruid.compaction.auto"
 RETENTION = "hivedruid.snapshots.retention"
+TIER_HOT, TIER_COLD = "tiered.hot", "tiered.cold"
+TIER_PERIOD = "tiered.hot.period"
+TIER_GRANULARITY = "tiered.granularity"
+TIER_AUTO = "tiered.archive.auto"
+TIERED = (TIER_HOT, TIER_COLD, TIER_PERIOD, TIER_GRANULARITY, TIER_AUTO)
+"""The properties of tiered tables."""
 TASK_DURATION = INGESTION_PREFIX + "taskDuration"
 MALFORMED_ROWS = "hivedruid.malformed.rows"
 MALFORMED_TABLE = "hivedruid.malformed.table"
@@ -253,6 +259,17 @@ PROPERTIES: dict[str, TableProperty] = {
             "it for a table that it creates.", _ICEBERG),
         TableProperty(RETENTION, "duration", "PT1H",
             "How long automatic compaction keeps snapshots: as long as the longest query runs.", _ICEBERG),
+        TableProperty(TIER_HOT, "enum", None,
+            "Where a tiered table has its new rows.", values=("DRUID",)),
+        TableProperty(TIER_COLD, "enum", None,
+            "Where a tiered table has its archived rows: an Iceberg table of ORC files.", values=("ORC",)),
+        TableProperty(TIER_PERIOD, "period", "P30D",
+            "How long rows stay in Druid before ARCHIVE TABLE moves them."),
+        TableProperty(TIER_GRANULARITY, "enum", "DAY",
+            "The spans of time that are archived as a whole, which also partition the archived files.",
+            values=("HOUR", "DAY", "MONTH", "YEAR")),
+        TableProperty(TIER_AUTO, "bool", "false",
+            "Whether the manager of streams (hivedruid streams run) archives the table once an hour, if rows are due."),
         TableProperty(MALFORMED_ROWS, "enum", "fail",
             "How a malformed row of a file, or record of a topic, is handled: fail; skip; null for a row of nulls "
             "beside the metadata columns of a record; reject for a record that is added to another table. The setting "
@@ -264,7 +281,7 @@ PROPERTIES: dict[str, TableProperty] = {
 }  # fmt: skip
 """Every property by key. Keys are case-sensitive, as in Hive."""
 
-CHECKED_PREFIXES = ("druid.", "kafka.", "hive.kafka.", "hivedruid.")
+CHECKED_PREFIXES = ("druid.", "kafka.", "hive.kafka.", "hivedruid.", "tiered.")
 """Keys with these prefixes must be in the table; other keys are user-defined."""
 
 

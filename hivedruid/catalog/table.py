@@ -8,6 +8,7 @@ from functools import cached_property
 
 from hivedruid.catalog.kinds import KINDS, TableKind, Use
 from hivedruid.catalog.layout import PartitionField, SortField
+from hivedruid.catalog.properties import TIER_COLD
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
 
@@ -34,8 +35,9 @@ class Table:
 
     `owns_data_source`: a Druid table that created its data source, instead of using an existing one by
     druid.datasource. `view_text` is the query of a view; a materialized view has one and also the kind of table that
-    stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: a managed
-    table's folder has been created, so it must exist; otherwise the table is empty. `format` is orc, parquet, textfile
+    stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: the
+    folder of a managed table, or of the archived rows of a tiered one, has been created, so it must exist; otherwise
+    the table, or its archive, is empty. `format` is orc, parquet, textfile
     or jsonfile for `files` and `iceberg`; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`,
     `escape.delim`, `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are
     those of a managed table, which its next write sets in Iceberg.
@@ -88,6 +90,11 @@ class Table:
     def has_snapshots(self) -> bool:
         """Whether Iceberg commits its files."""
         return "snapshots" in KINDS[self.kind].stores
+
+    @property
+    def is_tiered(self) -> bool:
+        """Whether a Druid table's archived rows are in an Iceberg table; see `catalog/tiers.py`."""
+        return TIER_COLD in self.properties
 
     def check(self, use: Use, span: Span | None) -> None:
         """Raise SemanticError or UnsupportedError if a statement cannot use this kind of table in this way."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hivedruid.catalog.properties import TIERED
 from hivedruid.errors import ParseError, UnsupportedError, did_you_mean
 from hivedruid.parser.commands import INGESTION_VERBS
-from hivedruid.parser.create import column_list, key_list, property_list
+from hivedruid.parser.create import column_list, key_list, property_list, tiered_properties
 from hivedruid.parser.layout import partition_spec
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
@@ -12,6 +13,7 @@ from hivedruid.parser.statements.ddl import (
     DropDatabase,
     DropTable,
     DropView,
+    Property,
     RenameTable,
     SetPartitionSpec,
     SetTableProperties,
@@ -89,6 +91,14 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
     elif cursor.accept("UNSET", "TBLPROPERTIES"):
         exists = cursor.accept("IF", "EXISTS")
         statement = UnsetTableProperties(source, name, key_list(cursor), exists)
+    elif cursor.accept("SET", "TIERED"):
+        span = cursor.span_from(cursor.index - 1)
+        given = property_list(cursor) if not cursor.at_end else ()
+        statement = SetTableProperties(source, name, tiered_properties(given, span))
+    elif cursor.accept("UNSET", "TIERED"):
+        span = cursor.span_from(cursor.index - 1)
+        keys = tuple(Property(key, "", span) for key in TIERED)
+        statement = UnsetTableProperties(source, name, keys, if_exists=True)
     elif cursor.accept("SET", "PARTITION", "SPEC"):
         span = cursor.span_from(cursor.index - 3)
         statement = SetPartitionSpec(source, name, partition_spec(cursor, span))
@@ -113,14 +123,14 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         word = cursor.word()
         if not word.isidentifier():
             cursor.fail(
-                "SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET PARTITION SPEC, ADD COLUMNS, RENAME TO,"
-                " ROLLBACK INGESTION, COMPACT or EXECUTE"
+                "SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET TIERED, UNSET TIERED, SET PARTITION SPEC, ADD COLUMNS,"
+                " RENAME TO, ROLLBACK INGESTION, COMPACT or EXECUTE"
             )
         rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
         what = " ".join(t.upper() for t in rest if t.isidentifier())
         raise UnsupportedError(
-            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET PARTITION SPEC, ADD COLUMNS,"
-            f" RENAME TO, ROLLBACK INGESTION, COMPACT and EXECUTE, not for {what}",
+            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET TIERED, UNSET TIERED, SET"
+            f" PARTITION SPEC, ADD COLUMNS, RENAME TO, ROLLBACK INGESTION, COMPACT and EXECUTE, not for {what}",
             span=cursor.span(start),
             hint=_hint(word, name),
         )

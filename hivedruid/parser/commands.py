@@ -29,6 +29,8 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "KILL": ("ingestion", "parse_kill"),
     "ANALYZE": ("analyze", "parse_analyze"),
     "CANCEL": ("jobs", "parse_cancel"),
+    "ARCHIVE": ("tiering", "parse_archive"),
+    "VERIFY": ("tiering", "parse_verify"),
     **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
     "RESUME": ("jobs", "parse_resume"),
     "CHECKPOINT": ("streaming", "parse_checkpoint"),

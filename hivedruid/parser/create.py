@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import HANDLERS, KAFKA_STORAGE_HANDLER
-from hivedruid.errors import ParseError, SemanticError, UnsupportedError, did_you_mean
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
+from hivedruid.errors import ParseError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.layout import ordered_by, partitioned_by
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
@@ -81,6 +82,8 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
     elif cursor.accept("("):
         clauses.found["columns"] = column_list(cursor)
     clauses.read()
+    if clauses.tiered is not None:
+        clauses.found["properties"] = tiered_properties(clauses.found.get("properties", ()), clauses.tiered)
     if topic:
         clauses.found.setdefault("storage_handler", KAFKA_STORAGE_HANDLER)
         properties = clauses.found.get("properties", ())
@@ -88,6 +91,13 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
             raise SemanticError("the topic is specified twice", span=again.key_span, hint="remove the property")
         clauses.found["properties"] = (*topic, *properties)
     return CreateTable(source, name, external=external, if_not_exists=exists, **clauses.found)
+
+
+def tiered_properties(given: tuple[Property, ...], span: Span) -> tuple[Property, ...]:
+    """The properties of a tiered table, with those that make it one."""
+    keys = {item.key for item in given}
+    made = ((TIER_HOT, "druid"), (TIER_COLD, "orc"))
+    return (*(Property(key, value, span, span) for key, value in made if key not in keys), *given)
 
 
 def _topic(cursor: Cursor) -> tuple[Property, ...]:
@@ -110,6 +120,8 @@ class TableClauses:
         self.refuse = refuse
         self.found: dict[str, Any] = {}
         self._seen: set[str] = set()
+        self.tiered: Span | None = None
+        """The position of STORED AS TIERED."""
 
     def read(self, statement: str = "CREATE TABLE") -> None:
         clauses = (
@@ -212,6 +224,10 @@ class TableClauses:
         cursor = self.cursor
         token = cursor.current
         word = cursor.word()
+        if word == "TIERED":
+            cursor.index += 1
+            self._tiered(cursor.span(token))
+            return
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
                 cursor.fail("a file format")
@@ -222,6 +238,12 @@ class TableClauses:
             )
         cursor.index += 1
         self.found["stored_as"] = _FILE_FORMATS[word]
+
+    def _tiered(self, span: Span) -> None:
+        if "storage_handler" in self.found:
+            raise SemanticError("STORED AS TIERED and STORED BY cannot be combined", span=span, hint="remove STORED BY")
+        self.found["storage_handler"], self.found["storage_handler_span"] = DRUID_STORAGE_HANDLER, span
+        self.tiered = span
 
     def _location(self) -> None:
         start = self.cursor.index - 1

@@ -13,6 +13,7 @@ from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestionVerb, ResetTarget, ResetTo
 from hivedruid.parser.statements.watching import (
     KillTask,
+    ShowDataSources,
     ShowIngestions,
     ShowOffsets,
     ShowProblems,
@@ -160,6 +161,12 @@ def parse_show_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
     like = like_pattern(cursor)
     cursor.end()
     return shown(source, like)
+
+
+def parse_show_data_sources(source: SourceStatement, cursor: Cursor) -> Statement:
+    like = like_pattern(cursor)
+    cursor.end()
+    return ShowDataSources(source, like)
 
 
 def _tasks(source: SourceStatement, cursor: Cursor) -> ShowTasks:

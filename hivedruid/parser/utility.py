@@ -90,6 +90,10 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.ingestion import parse_show_ingestion
 
         return parse_show_ingestion(source, cursor)
+    if cursor.accept("DATA", "SOURCES"):
+        from hivedruid.parser.ingestion import parse_show_data_sources
+
+        return parse_show_data_sources(source, cursor)
     if cursor.word() in ("STREAMS", "BATCHES", "CHECKPOINTS"):
         from hivedruid.parser import streaming
 
@@ -98,12 +102,17 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.jobs import parse_show_jobs
 
         return parse_show_jobs(source, cursor)
+    if cursor.word() == "ARCHIVES":
+        from hivedruid.parser.tiering import parse_show_archives
+
+        return parse_show_archives(source, cursor)
     cursor.accept("SORTED")
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
     return cursor.fail(
         "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS,"
-        " TASK, PROBLEMS, OFFSETS, TOPICS, STREAMS, BATCHES, CHECKPOINTS, JOBS, COMPACTIONS or SEGMENTS",
+        " TASK, PROBLEMS, OFFSETS, TOPICS, STREAMS, BATCHES, CHECKPOINTS, JOBS, COMPACTIONS, SEGMENTS, ARCHIVES"
+        " or DATA SOURCES",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 

@@ -327,6 +327,14 @@ class Builder:
         return self.references[cte.expression.alias.lower()]
 
     def _scan(self, table: Table) -> Node:
+        if table.is_tiered:
+            from hivedruid.plan.tiers import tiered_scan
+
+            return tiered_scan(table, self)
+        return self.table_scan(table)
+
+    def table_scan(self, table: Table) -> nodes.TableScan:
+        """All columns of a table; of a tiered one only the rows that are in Druid."""
         return nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in table.columns), table)
 
     def _view(self, table: Table, e: exp.Expr) -> Node:

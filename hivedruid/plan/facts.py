@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hivedruid.plan.nodes import TableScan
     from hivedruid.plan.rex import Rex
     from hivedruid.plan.segment_scans import ScannedSegments
+    from hivedruid.plan.tiers import TierFacts
     from hivedruid.plan.topic_scans import TopicState
 
 
@@ -28,7 +29,7 @@ class PlannerFacts:
     of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement.
     `segments` are those of data sources that Spark may read in place of native queries; None if it is not yet known
     which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name), once the
-    times whose offsets are needed are known.
+    times whose offsets are needed are known. `tiers` describes the parts of tiered tables, by (database, name).
     `answers` contains the rows of native queries that have run for this statement, by the text of the query
     (`plan.ask_first`); None if none may be run.
     """
@@ -46,6 +47,7 @@ class PlannerFacts:
     answers: Mapping[str, Sequence[Any]] | None = None
     segments: ScannedSegments | None = None
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
+    tiers: Mapping[tuple[str, str], TierFacts] = field(default_factory=dict)
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

@@ -146,7 +146,8 @@ def prune(node: Node, required: set[str]) -> Node:
     for rex in node.expressions():
         read |= refs(rex)
     if isinstance(node, nodes.SetOp):
-        inputs = tuple(prune(b, {c.id for c in b.columns}) for b in node.branches)
+        node = _narrow_union(node, required)
+        inputs = tuple(prune(b, {c.id for c in b.columns}) for b in node.inputs)
     elif isinstance(node, nodes.Aggregate | nodes.Project):
         inputs = (prune(node.input, read),)
     else:
@@ -155,6 +156,18 @@ def prune(node: Node, required: set[str]) -> Node:
         return node
     node = node.with_inputs(inputs)
     return _same_columns_as_inputs(node)
+
+
+def _narrow_union(node: nodes.SetOp, required: set[str]) -> nodes.SetOp:
+    """UNION ALL with only the columns that are read; other set operations compare all columns."""
+    kept = [i for i, c in enumerate(node.columns) if c.id in required] or [0]
+    if node.kind != "union" or not node.all or len(kept) == len(node.columns):
+        return node
+    branches = []
+    for branch in node.branches:
+        columns = tuple(branch.columns[i] for i in kept)
+        branches.append(nodes.Project(columns, branch, tuple(c.ref for c in columns)))
+    return nodes.SetOp(tuple(node.columns[i] for i in kept), node.kind, node.all, tuple(branches))
 
 
 def _same_columns_as_inputs(node: Node) -> Node:

@@ -27,7 +27,9 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from hivedruid.druid.interval_sets import IntervalSet
     from hivedruid.plan.facts import PlannerFacts
+    from hivedruid.plan.tiers import TierPruning
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class QueryPlan:
 
     `after_rules` is the plan after each rule of `fired`, if the facts contain `traces_rules`; else it is empty.
     `views` lists the materialized views that are used, and why others are not.
+    `tier_spans` are the times that the query reads of the hot part of each tiered table, by (database, name).
     `asks` are the native queries whose results are needed first; until then the plan contains the clock in their place.
     """
 
@@ -49,6 +52,7 @@ class QueryPlan:
     views: tuple[str, ...] = ()
     asks: tuple[Ask, ...] = ()
     after_rules: tuple[Node, ...] = ()
+    tier_spans: Mapping[tuple[str, str], IntervalSet] = field(default_factory=dict)
 
     @property
     def limits(self) -> DruidLimits:
@@ -88,6 +92,7 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         tuple(dict.fromkeys(passes.views)),
         tuple(passes.asks),
         tuple(trace.plans),
+        passes.tiers.spans if passes.tiers is not None else {},
     )
 
 
@@ -101,6 +106,7 @@ class _Passes:
     trace: Trace
     views: list[str] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
+    tiers: TierPruning | None = None
 
     def run(self, node: Node) -> Node:
         if self.builder.snapshot.materialized_views:
@@ -109,12 +115,26 @@ class _Passes:
             node = answered_from_views(node, self.builder, self.context, self.views)
         if _has_parts(node):
             node = _narrowed(node, self.context, tuple(r for r in self.rules if r in LOGICAL), self.trace)
+        if self.builder.snapshot.tiers:
+            node = self._pruned(node)
         return optimize(self._with_answers(node), self.context, self.rules, self.trace)
+
+    def _pruned(self, node: Node) -> Node:
+        from hivedruid.plan.tiers import TierPruning
+
+        if self.tiers is None:
+            self.tiers = TierPruning(self.builder.snapshot, self.builder.zone)
+        return self.tiers.prune(node)
 
     def _with_answers(self, node: Node) -> Node:
         """The plan with constants for the totals that are queried first."""
         facts = self.builder.snapshot
-        if facts.answers is None or self.rules == SCANS or not any(isinstance(n, nodes.Join) for n in node.walk()):
+        if (
+            facts.answers is None
+            or facts.tiers
+            or self.rules == SCANS
+            or not any(isinstance(n, nodes.Join) for n in node.walk())
+        ):
             return node
         from hivedruid.plan.ask_first import AskFirst
 

@@ -17,6 +17,7 @@ from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.layout import partition_spec, sort_order
 from hivedruid.tables.property_checks import check_secret, validate
 from hivedruid.tables.rejects import check_rejects
+from hivedruid.tables.tiered_tables import check_tiered
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
@@ -178,6 +179,7 @@ def _druid_table(
     elif given is None or queried or has_ingestion(properties):
         druid_tables.check_columns(table.columns, spans, span)
     check_druid_properties(properties, table.columns, span)
+    check_tiered(properties, table.columns, span)
     if given is None:
         if discovered.get(table.full_name):
             raise SemanticError(

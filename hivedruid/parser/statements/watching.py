@@ -55,6 +55,13 @@ class ShowTopics(Statement):
 
 
 @dataclass(frozen=True)
+class ShowDataSources(Statement):
+    """SHOW DATA SOURCES [LIKE 'pattern']."""
+
+    like: str | None = None
+
+
+@dataclass(frozen=True)
 class KillTask(Statement):
     """KILL TASK 'id'."""
 
@@ -62,4 +69,6 @@ class KillTask(Statement):
     span: Span | None = None
 
 
-WatchingStatement = ShowIngestions | ShowTasks | ShowTask | ShowProblems | ShowOffsets | ShowTopics | KillTask
+WatchingStatement = (
+    ShowIngestions | ShowTasks | ShowTask | ShowProblems | ShowOffsets | ShowTopics | ShowDataSources | KillTask
+)

@@ -24,6 +24,7 @@ from hivedruid.parser.statements import (  # noqa: F401 - attributes of `stateme
     snapshots,
     statistics,
     streaming,
+    tiering,
     utility,
     watching,
     writing,
@@ -224,7 +225,8 @@ def test_the_generator_reaches_every_statement() -> None:
 def statement_kinds() -> list[type[Statement]]:
     modules = (
         statements, statements.compacting, statements.ddl, statements.ingesting, statements.materialized,
-        statements.snapshots, statements.statistics, statements.streaming, statements.utility, statements.watching, statements.writing,
+        statements.snapshots, statements.statistics, statements.streaming, statements.tiering,
+        statements.utility, statements.watching, statements.writing,
     )  # fmt: skip
     values = [value for module in modules for value in vars(module).values()]
     return [v for v in values if isinstance(v, type) and issubclass(v, Statement) and v is not Statement]

@@ -1,0 +1,152 @@
+"""Plans over tiered tables: the table is the union of its hot part in Druid and its cold part in an Iceberg table.
+
+    t  =>  hot + Project(Filter[the batch is archived](cold))
+
+Facts about both parts leave out the one that cannot have rows of a condition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.archives import Batch
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
+from hivedruid.catalog.types import BOOLEAN
+from hivedruid.druid.interval_sets import ALL, IntervalSet, complement, intersection, merged, union
+from hivedruid.druid.intervals import of_conjuncts
+from hivedruid.plan.nodes import Filter, Node, Project, SetOp, TableScan, Values, map_expressions
+from hivedruid.plan.rex import Call, Literal, Rex, Subquery, conjuncts, has, transform
+
+if TYPE_CHECKING:
+    from hivedruid.plan.build import Builder
+    from hivedruid.plan.facts import PlannerFacts
+
+
+@dataclass(frozen=True)
+class TierFacts:
+    """What a statement must know of a tiered table before it reads it.
+
+    `batches` are those that archive jobs have recorded. `asked` are the times for which Druid was queried which rows it
+    has, `hot` those with rows; `archived` are the batches with rows of these times that count as archived.
+    """
+
+    batches: tuple[Batch, ...] = ()
+    asked: IntervalSet = ()
+    hot: IntervalSet = ()
+    archived: frozenset[str] = frozenset()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The batches whose rows must not be read from the cold part."""
+        return tuple(
+            batch.id
+            for batch in self.batches
+            if batch.state not in ("switched", "done") and batch.id not in self.archived
+        )
+
+    @property
+    def times(self) -> IntervalSet:
+        """The times of the rows that were archived, or may be."""
+        return merged((each.start, each.end) for batch in self.batches for each in batch.intervals)
+
+
+NO_FACTS = TierFacts()
+TableKey = tuple[str, str]
+"""The database and name of a table."""
+
+
+def tiered_scan(table: Table, builder: Builder) -> Node:
+    """A tiered table as its parts."""
+    read = builder.snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
+    hot = builder.table_scan(table)
+    facts = builder.snapshot.tiers.get((table.database, table.name), NO_FACTS)
+    is_written = table.is_written or any(b.state not in ("planned", "cancelled") for b in facts.batches)
+    if read == "hot" or (not is_written and read != "cold"):
+        return hot
+    table = replace(table, is_written=is_written)
+    cold = _cold_rows(table, facts, builder)
+    if read == "cold":
+        return cold
+    columns = tuple(builder.new_column(c.name, c.type) for c in table.columns)
+    return SetOp(columns, "union", True, (hot, cold))
+
+
+def _cold_rows(table: Table, facts: TierFacts, builder: Builder) -> Node:
+    scan = builder.table_scan(cold_part(table))
+    *own, batch = scan.columns
+    rows: Node = scan
+    if facts.left_out:
+        literals = tuple(Literal(batch.type, id_) for id_ in facts.left_out)
+        unknown = Call(BOOLEAN, "is_null", (batch.ref,))
+        other = Call(BOOLEAN, "not", (Call(BOOLEAN, "in", (batch.ref, *literals)),))
+        rows = Filter(scan.columns, scan, Call(BOOLEAN, "or", (unknown, other)))
+    columns = tuple(builder.new_column(c.name, c.type) for c in own)
+    return Project(columns, rows, tuple(c.ref for c in own))
+
+
+@dataclass
+class TierPruning:
+    """Replaces the part of a tiered table that has no rows of a query's conditions by nothing.
+
+    `spans` receives, for each tiered table, the times of the conditions on its hot part.
+    """
+
+    facts: PlannerFacts
+    zone: str
+    spans: dict[TableKey, IntervalSet] = field(default_factory=dict)
+
+    def prune(self, node: Node) -> Node:
+        """The plan, whose conditions are at the tables."""
+        if isinstance(node, Filter) and isinstance(node.input, TableScan):
+            return self._scan(node, node.input, conjuncts(node.condition))
+        if isinstance(node, TableScan):
+            return self._scan(node, node, [])
+        inputs = tuple(self.prune(each) for each in node.inputs)
+        if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
+            node = _without_nothing(node.with_inputs(inputs))
+        if any(has(rex, Subquery) for rex in node.expressions()):
+            node = map_expressions(node, lambda rex: transform(rex, self._subquery))
+        return node
+
+    def _subquery(self, rex: Rex) -> Rex | None:
+        if not isinstance(rex, Subquery):
+            return None
+        return Subquery(rex.type, rex.kind, self.prune(rex.plan), tuple(transform(a, self._subquery) for a in rex.args))
+
+    def _scan(self, node: Node, scan: TableScan, terms: list[Rex]) -> Node:
+        if scan.table.is_tiered:
+            is_empty = self._is_hot_empty(scan, terms)
+        elif scan.table.column(BATCH_COLUMN) is not None:
+            count = self.facts.file_count(scan, node.condition if isinstance(node, Filter) else None)
+            is_empty = count is not None and count.read == 0
+        else:
+            return node
+        return Values(node.columns, ()) if is_empty else node
+
+    def _is_hot_empty(self, scan: TableScan, terms: list[Rex]) -> bool:
+        time = next((c.id for c in scan.columns if c.name == TIME_COLUMN), None)
+        span = of_conjuncts(terms, time, self.zone)[0] if time is not None else ALL
+        key = (scan.table.database, scan.table.name)
+        self.spans[key] = union([self.spans.get(key, ()), span])
+        facts = self.facts.tiers.get(key, NO_FACTS)
+        return not intersection(span, complement(facts.asked)) and not intersection(span, facts.hot)
+
+
+def _without_nothing(node: Node) -> Node:
+    """A UNION ALL without its empty branches; a projection or filter of nothing is nothing."""
+    if isinstance(node, Project | Filter) and _is_nothing(node.input):
+        return Values(node.columns, ())
+    if not (isinstance(node, SetOp) and node.kind == "union" and node.all):
+        return node
+    kept = tuple(b for b in node.branches if not _is_nothing(b))
+    if not kept:
+        return Values(node.columns, ())
+    if len(kept) == 1:
+        return Project(node.columns, kept[0], tuple(c.ref for c in kept[0].columns))
+    return replace(node, branches=kept)
+
+
+def _is_nothing(node: Node) -> bool:
+    return isinstance(node, Values) and not node.rows

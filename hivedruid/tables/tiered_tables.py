@@ -1,0 +1,64 @@
+"""The rules of tiered tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hivedruid.catalog.druid_columns import parse_aggregators
+from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.tiers import BATCH_COLUMN
+from hivedruid.errors import SemanticError, Span, UnsupportedError
+
+_SKETCHES = ("hyperUnique", "thetaSketch", "HLLSketchBuild", "quantilesDoublesSketch")
+
+
+def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
+    """Check the columns of a table with the properties of a tiered one. Raises SemanticError for an incomplete set of
+    properties, and UnsupportedError for a column whose values cannot be archived exactly."""
+    if (TIER_HOT in properties) != (TIER_COLD in properties):
+        missing = TIER_COLD if TIER_HOT in properties else TIER_HOT
+        raise SemanticError(
+            f"the property {missing} of a tiered table is missing", span=span, hint="use STORED AS TIERED or SET TIERED"
+        )
+    if TIER_COLD not in properties:
+        return
+    aggregators, _ = parse_aggregators(properties.get("druid.columns.aggregators", ""))
+    for column in columns:
+        if column.name == BATCH_COLUMN:
+            raise SemanticError(
+                f"the column {BATCH_COLUMN} of a tiered table is reserved", span=span, hint="choose another name"
+            )
+        aggregator = aggregators.get(column.name)
+        if aggregator is not None and aggregator.function in _SKETCHES:
+            raise UnsupportedError(
+                f"column {column.name} cannot be archived: Druid returns estimates of a {aggregator.function}, not the"
+                " sketch",
+                span=span,
+                hint="remove the column, or keep the table in Druid",
+            )
+
+
+def check_change(before: Table, after: Mapping[str, str], span: Span | None) -> None:
+    """Refuse changes of the properties of a tiered table that would lose its archived rows."""
+    if not before.is_tiered or not before.is_written:
+        return
+    if TIER_COLD not in after:
+        raise UnsupportedError(
+            f"{before.full_name} has archived rows", span=span,
+            hint="INSERT INTO another table SELECT * FROM it, which has all rows; or TRUNCATE it first",
+        )  # fmt: skip
+    if after.get("druid.datasource", before.data_source) != before.data_source:
+        raise UnsupportedError(
+            f"cannot change the data source of {before.full_name}: it has archived rows of the present one", span=span,
+            hint="create another table with that data source",
+        )  # fmt: skip
+
+
+def refuse_if_archived(table: Table, what: str, span: Span | None) -> None:
+    """Refuse a statement that would change only the hot part of a tiered table."""
+    if table.is_tiered and table.is_written:
+        raise UnsupportedError(
+            f"{what} is not supported for {table.full_name}: it has archived rows", span=span,
+            hint="TRUNCATE TABLE removes the rows of both parts; INSERT INTO adds rows",
+        )  # fmt: skip
