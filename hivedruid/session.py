@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +22,10 @@ from hivedruid.errors import (
     SemanticError,
     Span,
     TableNotFound,
-    UnsupportedError,
+    TiersChangedError,
     did_you_mean,
 )
+from hivedruid.positions import items_with_position, with_position
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result, through
 from hivedruid.script import SourceStatement
@@ -194,7 +195,7 @@ class Session:
         if not result.columns:
             entry.done()
             return result
-        rows = through(result.rows, lambda items: entry.counted(_items_with_position(items, statement)))
+        rows = through(result.rows, lambda items: entry.counted(items_with_position(items, statement)))
         return replace(result, rows=rows)
 
     def _execute(self, statement: SourceStatement, query_id: str) -> Result:
@@ -205,7 +206,7 @@ class Session:
         parsed = self._without_secrets(self._anchored(parse(statement)))
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
-        with _with_position(statement), self._with_closest_table():
+        with with_position(statement), self._with_closest_table():
             snapshot = gather(parsed, self.facts())
             if self.settings["hivedruid.pushdown"] == "scans":
                 snapshot = replace(snapshot, scans_only=True)
@@ -228,8 +229,18 @@ class Session:
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
         only."""
+        if snapshot.tiers and not self._dry_run:
+            from hivedruid.actions.families import family_of
+            from hivedruid.actions.tiering.reading import CHANGING, unmoved
+
+            with unmoved(self.home, snapshot) if family_of(parsed) in CHANGING else nullcontext():
+                return self._run_built(parsed, snapshot, query_id)
+        return self._run_built(parsed, snapshot, query_id)
+
+    def _run_built(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         from hivedruid.actions.build import job_origin
         from hivedruid.actions.execute import execute
+        from hivedruid.actions.gather import gather
 
         built = self._built(parsed, snapshot, self._warn)
         if self._dry_run:
@@ -240,6 +251,8 @@ class Session:
             self.on_plan([redact(line) for line in brief(built.actions)])
 
         def fallback(refused: ResourceError) -> tuple[Action, ...]:
+            if isinstance(refused, TiersChangedError):
+                return self._built(parsed, gather(parsed, self.facts())).actions
             if isinstance(refused, SegmentReadError):
                 self._note(f"{refused.message}; reading the rows with queries")
                 return self._built(parsed, replace(snapshot, segments={})).actions
@@ -256,7 +269,7 @@ class Session:
         from hivedruid.actions.complete_plan import complete_plan
         from hivedruid.clients.topics import topic_state
 
-        return complete_plan(parsed, snapshot, note, self.druid, topic_state)
+        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""
@@ -479,22 +492,3 @@ def _source_path(statement: SourceStatement) -> str | None:
 def _redacted(plan: Result) -> Result:
     """A plan without secrets: it may contain literals and properties of the statement."""
     return replace(plan, rows=[(line,) for line in redact("\n".join(line for (line,) in plan.rows)).split("\n")])
-
-
-class _with_position:  # noqa: N801 - used as a function
-    """Add the statement's position to errors without one."""
-
-    def __init__(self, statement: SourceStatement) -> None:
-        self.statement = statement
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, SemanticError | UnsupportedError) and error.span is None:
-            error.span = self.statement.span(0, 1)
-
-
-def _items_with_position(items: Iterator[Any], statement: SourceStatement) -> Iterator[Any]:
-    with _with_position(statement):
-        yield from items

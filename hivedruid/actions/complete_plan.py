@@ -1,5 +1,5 @@
-"""The plan of a statement, with the facts that only its first plan names: the segments and the offsets of topics
-that its Spark jobs read."""
+"""The plan of a statement, with the facts that only its first plan names: the times that it reads of tiered tables, the
+segments and the offsets of topics that its Spark jobs read."""
 
 from __future__ import annotations
 
@@ -13,18 +13,30 @@ if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note, StatementPlan
     from hivedruid.actions.topics import Ask
+    from hivedruid.catalog.store import Catalog
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.parser.statements import Statement
 
 
 def complete_plan(
-    statement: Statement, snapshot: Snapshot, note: Note | None, druid: Callable[[], DruidEngine], topic: Ask
+    statement: Statement,
+    snapshot: Snapshot,
+    note: Note | None,
+    druid: Callable[[], DruidEngine],
+    topic: Ask,
+    catalog: Catalog,
 ) -> StatementPlan:
-    """Build the statement, and once more if its jobs read segments or topics."""
+    """Build the statement, and again if it reads archived times, segments or topics."""
     built = build(statement, snapshot, note)
     if not built.plans:
         return built
     known = snapshot
+    if snapshot.tiers:
+        from hivedruid.actions.tiering.reading import asked_of_druid
+
+        if tiers := asked_of_druid(built, snapshot, druid, catalog):
+            known = snapshot = replace(snapshot, tiers=tiers)
+            built = build(statement, snapshot)
     if snapshot.segments is None:
         from hivedruid.actions.segments import needed_segments
 

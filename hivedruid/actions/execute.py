@@ -83,7 +83,7 @@ def _execute_all(
             answer = runner(family_of(action))(action, services)
         except ResourceError as refused:
             refusals += 1
-            if refusals > 1:
+            if refusals > refused.attempts:
                 raise
             actions = _with_context(_with_ids(fallback(refused), jobs), f"{query_id}-scans", services.query_context())
             continue

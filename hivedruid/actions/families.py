@@ -32,6 +32,7 @@ Family = Literal[
     "streaming",
     "compacting",
     "snapshots",
+    "tiering",
     "materialized",
     "statistics",
     "watching",
@@ -87,6 +88,10 @@ def builder(family: Family) -> Builder:
             from hivedruid.actions.snapshots import build as snapshots
 
             return snapshots.build
+        case "tiering":
+            from hivedruid.actions.tiering import build as tiering
+
+            return tiering.build
         case "materialized":
             from hivedruid.actions.materialized import build as materialized
 
@@ -138,6 +143,10 @@ def explainer(family: Family) -> Explainer:
             from hivedruid.actions.snapshots import explain as snapshots
 
             return snapshots.EXPLAINER
+        case "tiering":
+            from hivedruid.actions.tiering import explain as tiering
+
+            return tiering.EXPLAINER
         case "materialized":
             from hivedruid.actions.materialized import explain as materialized
 
@@ -189,6 +198,10 @@ def runner(family: Family) -> Runner:
             from hivedruid.actions.snapshots import run as snapshots
 
             return snapshots.run
+        case "tiering":
+            from hivedruid.actions.tiering import run as tiering
+
+            return tiering.run
         case "materialized":
             from hivedruid.actions.materialized import run as materialized
 

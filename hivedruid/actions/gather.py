@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
+    from hivedruid.engine.segments import Segment
     from hivedruid.iceberg.files import TableFiles
     from hivedruid.iceberg.history import TableHistory
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
+    from hivedruid.plan.tiers import TierFacts
 
 
 def gather(statement: Statement, facts: Facts) -> Snapshot:
@@ -73,7 +75,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
         segment_root=root, described_topics=topics, sample=reader.sample,
         table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
-        streams=streams, stream=stream,
+        streams=streams, stream=stream, tiers=_tiers(tables, facts),
+        hot_segments=_hot_segments(statement, tables, facts),
     )  # fmt: skip
 
 
@@ -101,11 +104,41 @@ def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation]
 def _table_files(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
 ) -> Mapping[tuple[str, str], TableFiles]:
-    if "files" not in statement.needs and not facts.plan_only:
+    cold = {(part.database, part.name): part for part in map(_cold_part, tables.values()) if part is not None}
+    wanted = {**(tables if "files" in statement.needs or facts.plan_only else {}), **cold}
+    if not wanted:
         return {}
     from hivedruid.actions.compacting.gather import gather_files
 
-    return gather_files(tables, facts)
+    return gather_files(wanted, facts)
+
+
+def _cold_part(table: Table) -> Table | None:
+    """The cold part of a tiered table, if rows were archived."""
+    if not table.is_tiered or not table.is_written:
+        return None
+    from hivedruid.catalog.tiers import cold_part
+
+    return cold_part(table)
+
+
+def _hot_segments(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> tuple[Segment, ...]:
+    if "hot segments" not in statement.needs:
+        return ()
+    from hivedruid.engine.capabilities import SegmentLists
+    from hivedruid.engine.kinds import find
+
+    lists = find(facts.druid(), SegmentLists)
+    tiered = [table for table in tables.values() if table.is_tiered]
+    return tuple(s for table in tiered for s in lists.segments(table.data_source)) if lists is not None else ()
+
+
+def _tiers(tables: Mapping[tuple[str, str], Table], facts: Facts) -> Mapping[tuple[str, str], TierFacts]:
+    if not any(table.is_tiered for table in tables.values()):
+        return {}
+    from hivedruid.actions.tiering.reading import gather_tiers
+
+    return gather_tiers(tables, facts.catalog)
 
 
 def _histories(

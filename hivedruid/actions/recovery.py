@@ -46,6 +46,13 @@ class Recovery:
         ended = Refusal(f"job {operation.id} is {operation.state}", "nothing to cancel")
         return cls(ended, ended)
 
+    @classmethod
+    def of_running(cls, operation: Operation) -> Recovery:
+        """Nothing can be done with an operation that another session runs, but to wait."""
+        wait = "wait for it to finish, or press Ctrl-C in that session"
+        refused = Refusal(f"job {operation.id} is running in another session", wait)
+        return cls(refused, refused, "", wait)
+
 
 class Handler(Protocol):
     """The module of a kind of operations."""
@@ -83,6 +90,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.writing import topic_recovery as topics
 
             return topics
+        case "archive":
+            from hivedruid.actions.tiering import recovery as archives
+
+            return archives
         case _:
             raise AssertionError(f"no recovery for operations of kind {kind}")
 

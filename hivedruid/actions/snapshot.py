@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
+    from hivedruid.engine.segments import Segment
     from hivedruid.iceberg.files import TableFiles
     from hivedruid.iceberg.history import TableHistory
     from hivedruid.ingestion.lifecycle import IngestionFacts
@@ -41,7 +42,8 @@ class Snapshot(PlannerFacts):
     writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
     tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC.
     `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
-    snapshots. `streams` are all streams, and `stream` is the one that the statement creates, changes or shows.
+    snapshots. `hot_segments` are those of the tiered table that the statement archives. `streams` are all streams, and
+    `stream` is the one that the statement creates, changes or shows.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -64,10 +66,11 @@ class Snapshot(PlannerFacts):
     streams: tuple[StreamRecord, ...] = ()
     stream: StreamFacts | None = None
     histories: Mapping[tuple[str, str], TableHistory] = field(default_factory=dict)
+    hot_segments: tuple[Segment, ...] = ()
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
-        files = self.table_files.get((scan.table.database, scan.table.name)) if self.plan_only else None
-        if files is None or condition is None:
+        files = self.table_files.get((scan.table.database, scan.table.name))
+        if files is None or not (self.plan_only or self.tiers) or condition is None:
             return None
         from hivedruid.iceberg.pruning import matching
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hivedruid.operations.archives import ArchiveJob
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.operations.compactions import CompactionJob
 from hivedruid.operations.loads import LoadJob, ViewJob
@@ -13,8 +14,11 @@ from hivedruid.operations.topics import TopicJob
 from hivedruid.operations.views import ManagedViewJob
 
 KINDS: Mapping[str, type[Operation]] = {
-    kind.kind: kind for kind in (LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, RewriteJob, TopicJob)
-}
+    kind.kind: kind
+    for kind in (
+        LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, RewriteJob, TopicJob, ArchiveJob,
+    )
+}  # fmt: skip
 """By the name that the catalog stores."""
 STATES: tuple[str, ...] = tuple(dict.fromkeys(state for kind in KINDS.values() for state in kind.transitions))
 """The states of all kinds."""

@@ -160,7 +160,9 @@ class IcebergTables:
     def add_columns(self, spark: SparkSession, table: Table) -> None:
         """Add the columns that ALTER TABLE has added since the table was last written."""
         name = iceberg_name(table)
-        present = {column.lower() for column in spark.table(name).columns}
+        known = home_catalog.history(self.home, table.table_id) if self.in_home else None
+        names = known.columns.values() if known is not None and known.columns else spark.table(name).columns
+        present = {column.lower() for column in names}
         missing = [column for column in table.columns if column.name not in present]
         if missing:
             added = ", ".join(f"{identifier(column.name)} {spark_type(column.type)}" for column in missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hivedruid.actions.compacting.model import ForgetRewrite, ResumeRewrite
-from hivedruid.actions.recovery import Recovery, Refusal
+from hivedruid.actions.recovery import Recovery
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.operations.rewrites import RewriteJob
@@ -17,9 +17,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     if job.has_ended:
         return Recovery.of_ended(job)
     if known.is_running:
-        wait = "wait for it to finish, or press Ctrl-C in that session"
-        refused = Refusal(f"job {job.id} is running in another session", wait)
-        return Recovery(refused, refused, "", wait)
+        return Recovery.of_running(job)
     cancel, resume = f"CANCEL JOB '{job.id}'", f"RESUME JOB '{job.id}'"
     return Recovery(ResumeRewrite(job), ForgetRewrite(job), resume, f"{resume}, or {cancel}")
 

@@ -30,6 +30,7 @@ from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.layout import partition_spec
 from hivedruid.tables.property_checks import validate
 from hivedruid.tables.rejects import check_rejects
+from hivedruid.tables.tiered_tables import check_change, check_tiered
 
 
 def _altered(name: TableName, snapshot: Snapshot) -> Table:
@@ -94,6 +95,8 @@ def _with_properties(
     if table.has_data_source:
         columns = with_stored_types(columns, properties)
         check_druid_properties(properties, columns, name.span)
+        check_tiered(properties, columns, name.span)
+        check_change(table, properties, name.span)
         if has_ingestion(properties):
             druid_tables.check_columns(columns, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.has_topic else ():
@@ -125,6 +128,7 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
             raise SemanticError(f"Duplicate column name: {column.name}", span=spans.get(column.name))
         if table.has_data_source:
             druid_tables.check_column(column, spans.get(column.name))
+            check_tiered(table.properties, [column], spans.get(column.name))
     if table.has_topic:
         own = table.columns[: -len(hive_tables.KAFKA_COLUMNS)]
         columns = hive_tables.kafka_columns(own + added, spans)

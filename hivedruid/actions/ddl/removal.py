@@ -17,7 +17,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements import ddl as s
 
 
@@ -38,7 +38,20 @@ def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]
         )
     refuse_if_used(table, "drop", statement.name.span, snapshot)
     refuse_if_streamed(table, "drop", statement.name.span, snapshot)
+    _refuse_if_archiving(table, statement.name.span, snapshot)
     return (removal(table, snapshot, purge=statement.purge),)
+
+
+def _refuse_if_archiving(table: Table, span: Span | None, snapshot: Snapshot) -> None:
+    """Refuse to remove the rows of a tiered table that an archive job is moving."""
+    tiers = snapshot.tiers.get((table.database, table.name))
+    for batch in tiers.batches if tiers is not None else ():
+        if not batch.is_decided:
+            raise SemanticError(
+                f"job {batch.id} is archiving rows of {table.full_name}",
+                span=span,
+                hint=f"wait for it, or run CANCEL JOB '{batch.id}' or RESUME JOB '{batch.id}'",
+            )
 
 
 def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveTable:
@@ -93,6 +106,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
             span=span,
             hint="to let TRUNCATE delete its files, set external.table.purge to true",
         )
+    _refuse_if_archiving(table, span, snapshot)
     own = table.owns_data_source and _is_true(table, "auto.purge")
     return (EmptyTable(table, purge=table.has_data_source and (always or own)),)
 

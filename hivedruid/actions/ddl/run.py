@@ -16,7 +16,9 @@ from hivedruid.actions.ddl.model import (
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
+from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.tiers import cold_part
 from hivedruid.engine.capabilities import DeepStorage, Loading
 from hivedruid.engine.kinds import find
 
@@ -73,6 +75,8 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
     services.catalog.remove(action.table)
     if action.delete_data and not in_druid:
         _delete_data(action.table, services)
+    if action.table.is_tiered and action.table.is_written:
+        services.spark().drop(cold_part(action.table))
 
 
 def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:
@@ -90,9 +94,13 @@ def _drop_rows(table: Table, services: Services, *, purge: bool) -> None:
 
 
 def _empty_table(action: EmptyTable, services: Services) -> None:
-    _delete_data(action.table, services, purge=action.purge)
-    if action.table.is_written:
-        services.catalog.mark_written(action.table, written=False)
+    table = action.table
+    _delete_data(table, services, purge=action.purge)
+    if table.is_tiered:
+        services.spark().drop(cold_part(table))
+        Batches(services.catalog).remove(table.table_id)
+    if table.is_written:
+        services.catalog.mark_written(table, written=False)
 
 
 def _remove_database(action: RemoveDatabase, services: Services) -> None:

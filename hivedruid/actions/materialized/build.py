@@ -26,7 +26,7 @@ from hivedruid.catalog.materialized_views import TABLE_TIME_WINDOW, TIME_WINDOW,
 from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.intervals import iso
-from hivedruid.errors import HiveDruidError, SemanticError, Span
+from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements import materialized as m
 from hivedruid.parser.statements.ddl import Property
@@ -67,6 +67,13 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
     refuse_unknown_types(node, builder.span(statement.query))
     for source in snapshot.tables.values():
         source.check("materialize", statement.name.span)
+        if source.is_tiered:
+            raise UnsupportedError(
+                f"a materialized view cannot read a tiered table, {source.full_name}: whether its rows have changed is"
+                " not tracked",
+                span=statement.name.span,
+                hint="create a table with CREATE TABLE … AS SELECT",
+            )
     table = _table(statement, node, snapshot)
     if table is None:
         return StatementPlan(())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 
 from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
 from hivedruid.catalog.table import TIME_COLUMN, Table
-from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.plan import literals
 from hivedruid.plan.blocks import Definition, definition_of
 from hivedruid.plan.materialize import ZONE
-from hivedruid.plan.nodes import Filter, Node
-from hivedruid.plan.rex import Call, Literal, Ref, Rex
+from hivedruid.plan.nodes import Node
+from hivedruid.plan.rex import Call, Ref
+from hivedruid.plan.time_ranges import in_times
 
 Intervals = tuple[tuple[int, int], ...]
 
@@ -115,25 +115,9 @@ def source_is_zoned(time: Ref | None) -> bool:
     return time is not None and time.type.name.endswith("zone")
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def within(node: Node, found: Incremental) -> Node:
     """The rows of a view's query whose `__time` is in the intervals."""
-    time = next(c for c in node.columns if c.name == TIME_COLUMN)
-
-    def moment(millis: int) -> Literal:
-        at = _EPOCH + timedelta(milliseconds=millis)
-        return Literal(time.type, at if time.type.name.endswith("zone") else at.replace(tzinfo=None))
-
-    ranges: list[Rex] = [
-        Call(BOOLEAN, "and", (Call(BOOLEAN, ">=", (time.ref, moment(a))), Call(BOOLEAN, "<", (time.ref, moment(b)))))
-        for a, b in found.intervals
-    ]
-    condition = (
-        ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)
-    )
-    return Filter(node.columns, node, condition)
+    return in_times(node, found.intervals)
 
 
 __all__ = ["Incremental", "Table", "incremental", "within"]

@@ -17,9 +17,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     if job.has_ended:
         return Recovery.of_ended(job)
     if known.is_running:
-        wait = "wait for it to finish, or press Ctrl-C in that session"
-        refused = Refusal(f"job {job.id} is running in another session", wait)
-        return Recovery(refused, refused, "", wait)
+        return Recovery.of_running(job)
     cancel = f"CANCEL JOB '{job.id}'"
     rebuild = f"ALTER MATERIALIZED VIEW {job.full_name} REBUILD"
     next_ = f"rerun {'the statement' if job.creates else rebuild}, or {cancel}"

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally, RunDruidQuery, RunSparkJob
+from hivedruid.actions.select.model import (
+    AnswerRows,
+    AskValues,
+    EvaluateLocally,
+    RunDruidQuery,
+    RunSparkJob,
+    TieredTable,
+)
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.parser.statements import Query, Statement
@@ -23,7 +30,18 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     facts = replace(snapshot, answers=snapshot.answers or {})
     plan = plan_query(statement.expression, statement.source, facts, note)
     first = (AskValues(plan.asks, plan.zone),) if plan.asks else ()
-    return StatementPlan((*first, query_action(plan, snapshot)), (plan,))
+    action = query_action(plan, snapshot)
+    if plan.tier_spans:
+        action = replace(action, tiers=_tiers(plan, snapshot))  # type: ignore[call-arg]
+    return StatementPlan((*first, action), (plan,))
+
+
+def _tiers(plan: QueryPlan, snapshot: Snapshot) -> tuple[TieredTable, ...]:
+    """The tiered tables of a query, each with the facts that the plan depends on."""
+    return tuple(
+        TieredTable(snapshot.tables[key], replace(snapshot.tiers[key], asked=spans))
+        for key, spans in plan.tier_spans.items()
+    )
 
 
 def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:

@@ -11,16 +11,27 @@ from hivedruid.plan.physical import Ask, DruidRead, SparkJob
 from hivedruid.results import ResultColumn
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.table import Table
     from hivedruid.evaluation.local import LocalPlan
+    from hivedruid.plan.tiers import TierFacts
+
+
+@dataclass(frozen=True)
+class TieredTable:
+    """A tiered table that a query reads, and what the query was planned with."""
+
+    table: Table
+    facts: TierFacts
 
 
 @dataclass(frozen=True)
 class RunDruidQuery(Action):
-    """Return the rows of one native query."""
+    """Return the rows of one native query; `tiers` are the tiered tables that it reads, here and below."""
 
     read: DruidRead
     columns: tuple[ResultColumn, ...]
     zone: str = "UTC"
+    tiers: tuple[TieredTable, ...] = ()
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:
@@ -51,11 +62,14 @@ class AnswerRows(Action):
 
     rows: tuple[tuple[Any, ...], ...]
     columns: tuple[ResultColumn, ...]
+    tiers: tuple[TieredTable, ...] = ()
 
 
 @dataclass(frozen=True)
 class RunSparkJob(OverJob, Action):
     """Return the rows of a Spark job."""
+
+    tiers: tuple[TieredTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,7 @@ class EvaluateLocally(Action):
 
     plan: LocalPlan
     job: SparkJob
+    tiers: tuple[TieredTable, ...] = ()
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

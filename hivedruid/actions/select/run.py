@@ -24,8 +24,17 @@ from hivedruid.results import Result, ResultColumn, begun
 
 
 def run(action: Action, services: Services) -> Result:
-    """The result; its rows may be computed while they are read."""
+    """The result; its rows may be computed while they are read, but for those of tiered tables."""
     assert isinstance(action, SelectAction)
+    result = _run(action, services)
+    if isinstance(action, AskValues) or not action.tiers:
+        return result
+    from hivedruid.actions.tiering.reading import checked
+
+    return checked(result, action.tiers, services)
+
+
+def _run(action: SelectAction, services: Services) -> Result:
     match action:
         case RunDruidQuery():
             return _run_druid_query(action, services)

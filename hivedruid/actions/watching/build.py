@@ -1,4 +1,4 @@
-"""The actions of SHOW INGESTIONS, TASKS, TASK, PROBLEMS, OFFSETS and TOPICS, and KILL TASK. Pure."""
+"""The actions of SHOW INGESTIONS, TASKS, TASK, PROBLEMS, OFFSETS, TOPICS and DATA SOURCES, and KILL TASK. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.watching.model import (
     DescribeTask,
+    ListDataSources,
     ListIngestions,
     ListOffsets,
     ListProblems,
@@ -53,6 +54,8 @@ def _action(statement: s.WatchingStatement, snapshot: Snapshot) -> Action:
             return ListOffsets(table)
         case s.ShowTopics():
             return ListTopics(statement.like, snapshot.settings.get("hivedruid.kafka.bootstrap.servers", ""))
+        case s.ShowDataSources():
+            return ListDataSources(statement.like, asks=not kind.is_in_home)
         case s.KillTask():
             kind.check("KILL TASK is not supported", Tasks)
             return ShutDownTask(statement.task, statement.span)

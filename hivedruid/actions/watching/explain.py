@@ -8,6 +8,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
 from hivedruid.actions.watching.model import (
     DescribeTask,
+    ListDataSources,
     ListIngestions,
     ListOffsets,
     ListProblems,
@@ -17,8 +18,9 @@ from hivedruid.actions.watching.model import (
     WatchingAction,
 )
 from hivedruid.actions.watching.run import AFTERWARDS, tasks_request
-from hivedruid.clients import observe
+from hivedruid.clients import observe, segment_list
 from hivedruid.clients.overlord import task_path
+from hivedruid.clients.retention import RULES
 
 
 def _describe(action: Action) -> tuple[str, Fields]:
@@ -48,6 +50,9 @@ def _describe(action: Action) -> tuple[str, Fields]:
         case ListTopics():
             brokers = action.brokers or "those that tables name"
             return "Show Topics Operator", [("like", action.like), ("brokers", brokers)]
+        case ListDataSources():
+            requests = {**segment_list.REQUESTS, f"GET {RULES}": "retention rules"} if action.asks else {}
+            return "Show Data Sources Operator", [("like", action.like), ("requests", requests)]
         case ShutDownTask():
             status = f"GET {task_path(action.task, 'status')}"
             requests = {status: "until it has ended", f"POST {task_path(action.task, 'shutdown')}": "once"}

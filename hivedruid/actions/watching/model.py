@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
-from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.capabilities import KafkaIngestion, SegmentLists
 from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import Span
 from hivedruid.streams.overview import WatchedStream
@@ -73,4 +73,18 @@ class ShutDownTask(Action):
     span: Span | None = None
 
 
-WatchingAction = ListIngestions | ListTasks | DescribeTask | ListProblems | ListOffsets | ListTopics | ShutDownTask
+@dataclass(frozen=True)
+class ListDataSources(Action):
+    """Return the data sources of the session's engine; `asks`: they are requested from a cluster."""
+
+    like: str | None = None
+    asks: bool = True
+
+    @property
+    def capabilities(self) -> tuple[type, ...]:
+        return (SegmentLists,)
+
+
+WatchingAction = (
+    ListIngestions | ListTasks | DescribeTask | ListProblems | ListOffsets | ListTopics | ListDataSources | ShutDownTask
+)

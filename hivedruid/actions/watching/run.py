@@ -13,6 +13,7 @@ from hivedruid.actions.services import Services
 from hivedruid.actions.utility.show import matches
 from hivedruid.actions.watching.model import (
     DescribeTask,
+    ListDataSources,
     ListIngestions,
     ListOffsets,
     ListProblems,
@@ -86,6 +87,10 @@ def run(action: Action, services: Services) -> Result | None:
             from hivedruid.actions.watching.topics import list_topics
 
             return list_topics(action, services)
+        case ListDataSources():
+            from hivedruid.actions.watching.data_sources import list_data_sources
+
+            return list_data_sources(action, services)
         case ListProblems():
             return _problems(action, services)
         case ShutDownTask():
@@ -145,6 +150,8 @@ def is_like(one: o.Ingestion, pattern: str) -> bool:
 
 def _problems(action: ListProblems, services: Services) -> Result:
     from hivedruid.actions.streaming.watch import overview, with_topics
+    from hivedruid.actions.tiering.problems import problems as tier_problems
+    from hivedruid.actions.tiering.watch import watched_tiers
 
     listed: tuple[Problem, ...] = ()
     if action.has_ingestions:
@@ -152,7 +159,8 @@ def _problems(action: ListProblems, services: Services) -> Result:
         listed = problems(with_differences(seen, action.settings))
     jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
     of_streams = stream_problems(with_topics(overview(action.streams, services.home)))
-    listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *_elsewhere(services))
+    of_tiers = tier_problems(watched_tiers(services))
+    listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
     return Result(PROBLEM_COLUMNS, problem_rows(listed))
 
 

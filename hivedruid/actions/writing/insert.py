@@ -32,6 +32,7 @@ from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.script import SourceStatement
 from hivedruid.tables import definition, druid_tables
 from hivedruid.tables.kafka_feed import fields_of_columns
+from hivedruid.tables.tiered_tables import refuse_if_archived
 
 if TYPE_CHECKING:
     from hivedruid.druid.ingestion import Replaces
@@ -78,6 +79,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         table = _target(target.table, snapshot, statement.source)
         if target.overwrite:
             table.check("overwrite", target.table.span)
+            refuse_if_archived(table, "INSERT OVERWRITE", target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = positions(table, target.columns, len(node.columns), target.table.span)

@@ -18,9 +18,7 @@ def recovery(known: KnownOperation[Operation]) -> Recovery:
     if job.has_ended:
         return Recovery.of_ended(job)
     if known.is_running:
-        wait = "wait for it to finish, or press Ctrl-C in that session"
-        refused = Refusal(f"job {job.id} is running in another session", wait)
-        return Recovery(refused, refused, "", wait)
+        return Recovery.of_running(job)
     cancel, resume = f"CANCEL JOB '{job.id}'", f"RESUME JOB '{job.id}'"
     if job.state == "planned":
         next_ = f"rerun the statement, or {cancel}"

@@ -1,0 +1,151 @@
+"""The actions of ARCHIVE TABLE, VERIFY TABLE and SHOW ARCHIVES. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, assert_never
+
+from hivedruid.actions.lookup import find_table
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, VerifyArchive
+from hivedruid.actions.writing.model import WriteTable
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, granularity, hot_period
+from hivedruid.druid import granularities
+from hivedruid.druid.interval_sets import IntervalSet
+from hivedruid.engine.kinds import session_kind
+from hivedruid.errors import SemanticError
+from hivedruid.operations.archives import ArchiveJob
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.tiering import ArchiveTable, ShowArchives, TieringStatement, VerifyTable
+from hivedruid.script import SourceStatement
+from hivedruid.setting_types import seconds
+
+if TYPE_CHECKING:
+    from hivedruid.plan.facts import PlannerFacts
+    from hivedruid.plan.split import QueryPlan
+
+BATCH = "the id of the job"
+"""The batch of the rows in EXPLAIN."""
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """Raises SemanticError for a table that is not tiered, and for an invalid time."""
+    del note
+    assert isinstance(statement, TieringStatement)
+    match statement:
+        case ArchiveTable():
+            return _archive(statement, snapshot)
+        case ShowArchives():
+            return StatementPlan((ListArchives(_tiered(statement.name, snapshot) if statement.name else None),))
+        case VerifyTable():
+            return _verify(_tiered(statement.name, snapshot), snapshot)
+        case _:
+            assert_never(statement)
+
+
+def _tiered(name: TableName, snapshot: Snapshot) -> Table:
+    table = find_table(name, snapshot)
+    if not table.is_tiered:
+        hint = f"make it one with ALTER TABLE {name.name} SET TIERED" if table.kind == "druid" else None
+        raise SemanticError(f"{table.full_name} is not a tiered table", span=name.span, hint=hint)
+    return table
+
+
+def _archive(statement: ArchiveTable, snapshot: Snapshot) -> StatementPlan:
+    table = _tiered(statement.name, snapshot)
+    edge = _edge(statement, table, snapshot)
+    segments = tuple(s for s in snapshot.hot_segments if s.end <= edge and not s.is_tombstone)
+    unfinished = tuple(
+        known.operation
+        for known in snapshot.jobs
+        if isinstance(known.operation, ArchiveJob)
+        and known.operation.table_id == table.table_id
+        and not known.operation.has_ended
+    )
+    action = ArchiveRows(table, edge, segments, None, unfinished)
+    if not segments:
+        return StatementPlan((action,))
+    plan, write = archived(table, action.intervals, BATCH, snapshot)
+    return StatementPlan((ArchiveRows(table, edge, segments, write, unfinished),), (plan,))
+
+
+def _edge(statement: ArchiveTable, table: Table, snapshot: Snapshot) -> int:
+    """The end of the times that are archived, a multiple of the granularity in UTC, in milliseconds."""
+    if statement.up_to is None:
+        at = snapshot.now.timestamp() - seconds(hot_period(table))
+    else:
+        try:
+            given = datetime.fromisoformat(statement.up_to)
+        except ValueError:
+            raise SemanticError(
+                f"'{statement.up_to}' is not a valid time", span=statement.span, hint="use UP TO '2026-10-01'"
+            ) from None
+        at = (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    return granularities.floor(round(at * 1000), granularity(table).upper())
+
+
+def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> tuple[QueryPlan, WriteTable]:
+    """The plan of a table's rows in Druid of these times, and the action that adds them to the cold part as a batch."""
+    from hivedruid.actions.writing.insert import write
+    from hivedruid.plan.build import Builder
+    from hivedruid.plan.nodes import Project
+    from hivedruid.plan.rex import Literal
+    from hivedruid.plan.time_ranges import in_times
+
+    builder = Builder(SourceStatement(f"ARCHIVE TABLE {table.full_name}"), facts)
+    hot = builder.table_scan(table)
+    cold = cold_part(table)
+    named = builder.new_column(cold.columns[-1].name, cold.columns[-1].type)
+    exprs = (*(c.ref for c in hot.columns), Literal(named.type, batch))
+    columns = (*(builder.new_column(c.name, c.type) for c in hot.columns), named)
+    node = Project(columns, in_times(hot, times), exprs)
+    plan, action = write(cold, node, list(range(len(columns))), builder, facts, "nothing")
+    assert isinstance(action, WriteTable)
+    return plan, action
+
+
+def count_of(table: Table, times: IntervalSet, facts: PlannerFacts) -> QueryPlan:
+    """The plan of the number of a table's rows in Druid of these times."""
+    from hivedruid.catalog.types import BIGINT
+    from hivedruid.plan.build import Builder
+    from hivedruid.plan.nodes import Aggregate
+    from hivedruid.plan.rex import Agg
+    from hivedruid.plan.split import optimized
+    from hivedruid.plan.time_ranges import in_times
+
+    builder = Builder(SourceStatement(f"ARCHIVE TABLE {table.full_name}"), facts)
+    hot = builder.table_scan(table)
+    count = builder.new_column("rows", BIGINT)
+    return optimized(Aggregate((count,), in_times(hot, times), (), (Agg(BIGINT, "count", ()),)), builder)
+
+
+def _verify(table: Table, snapshot: Snapshot) -> StatementPlan:
+    from hivedruid.plan.split import spark_job
+
+    batches = snapshot.tiers[table.database, table.name].batches
+    asks = not session_kind(snapshot.settings).is_in_home
+    if not table.is_written and not batches:
+        return StatementPlan((VerifyArchive(table, None, asks),))
+    plan = counts_of_batches(replace(table, is_written=True), snapshot)
+    return StatementPlan((VerifyArchive(table, spark_job(plan, facts=snapshot), asks),), (plan,))
+
+
+def counts_of_batches(table: Table, facts: PlannerFacts) -> QueryPlan:
+    """The plan of the number of rows in the cold part of a table, and their first and last time, by batch."""
+    from hivedruid.catalog.types import BIGINT
+    from hivedruid.plan.build import Builder
+    from hivedruid.plan.nodes import Aggregate
+    from hivedruid.plan.rex import Agg
+    from hivedruid.plan.split import optimized
+
+    builder = Builder(SourceStatement(f"VERIFY TABLE {table.full_name}"), facts)
+    cold = cold_part(table)
+    scan = builder.table_scan(cold)
+    batch, time = scan.columns[-1], next(c for c in scan.columns if c.name == TIME_COLUMN)
+    calls = (Agg(BIGINT, "count", ()), Agg(time.type, "min", (time.ref,)), Agg(time.type, "max", (time.ref,)))
+    names = (BATCH_COLUMN, "rows", "first", "last")
+    columns = tuple(map(builder.new_column, names, (batch.type, BIGINT, time.type, time.type)))
+    return optimized(Aggregate(columns, scan, (batch.ref,), calls), builder)

@@ -1,0 +1,78 @@
+"""Whether the parts of a tiered table have what its archive jobs recorded. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hivedruid.actions.tiering.decisions import is_read
+from hivedruid.catalog.archives import Batch
+from hivedruid.engine.segments import Segment
+
+OK = "ok"
+UNFINISHED = "not completed"
+"""The job runs, or was interrupted: SHOW ARCHIVES tells."""
+OF_OTHERS = "rows of no batch"
+"""Other tools have added them, which is no error."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows of a batch in the cold part, or those without one; `first` and `last` are their times in milliseconds,
+    None if they have none."""
+
+    batch: str | None
+    rows: int
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The state of a batch in a part of a table; `recorded` are the rows that its job has recorded."""
+
+    part: str
+    batch: str | None
+    recorded: int | None
+    rows: int | None
+    state: str
+
+
+def findings(
+    before: Sequence[Batch], counted: Sequence[Counted], after: Sequence[Batch], segments: Sequence[Segment]
+) -> Iterator[Finding]:
+    """The batches, oldest first, and what else is in the cold part, then the batches that queries of Druid still read.
+
+    `before` and `after` are the recorded batches when the rows were counted: a batch that has changed meanwhile cannot
+    be compared. `segments` are those that queries of Druid read, in order of time.
+    """
+    found = {each.batch: each for each in counted}
+    unchanged = {*before} & {*after}
+    for batch in after:
+        yield _cold(batch, found.pop(batch.id, None), batch in unchanged)
+    for other in sorted(found.values(), key=lambda each: each.batch or ""):
+        state = OF_OTHERS if other.batch is None else "unknown batch"
+        yield Finding("cold", other.batch, None, other.rows, state)
+    for batch in after:
+        if batch in unchanged and batch.state == "done" and is_read(batch, segments):
+            yield Finding("hot", batch.id, batch.rows, None, "archived segments are read")
+
+
+def _cold(batch: Batch, counted: Counted | None, is_unchanged: bool) -> Finding:
+    rows = counted.rows if counted is not None else 0
+    if not is_unchanged or not batch.is_decided:
+        return Finding("cold", batch.id, batch.rows, rows, UNFINISHED)
+    recorded = batch.rows if batch.state == "done" else 0
+    if rows != recorded:
+        state = "rows differ" if batch.state == "done" else "rows of a cancelled batch"
+    else:
+        state = OK if counted is None or _is_inside(batch, counted) else "times differ"
+    return Finding("cold", batch.id, recorded, rows, state)
+
+
+def _is_inside(batch: Batch, counted: Counted) -> bool:
+    """Whether the times are between the first start and the last end of the batch's intervals."""
+    if counted.first is None or counted.last is None or not batch.intervals:
+        return False
+    start = min(each.start for each in batch.intervals)
+    return start <= counted.first and counted.last < max(each.end for each in batch.intervals)

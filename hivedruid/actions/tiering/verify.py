@@ -1,0 +1,53 @@
+"""Run VERIFY TABLE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import floor
+
+from hivedruid.actions.services import Services
+from hivedruid.actions.tiering.model import VerifyArchive
+from hivedruid.actions.tiering.verification import Counted, findings
+from hivedruid.catalog.archives import Batches
+from hivedruid.catalog.tiers import cold_part
+from hivedruid.catalog.types import BIGINT, STRING
+from hivedruid.druid.interval_sets import merged
+from hivedruid.engine.capabilities import Archiving
+from hivedruid.results import Result, ResultColumn
+
+COLUMNS = tuple(
+    ResultColumn(name, type_)
+    for name, type_ in {
+        "table": STRING, "part": STRING, "batch": STRING, "recorded": BIGINT, "rows": BIGINT, "state": STRING,
+    }.items()
+)  # fmt: skip
+
+
+def verify(action: VerifyArchive, services: Services) -> Result:
+    table, batches = action.table, Batches(services.catalog)
+    before = batches.of(table.table_id)
+    counted = list(_counted(action, services))
+    after = batches.of(table.table_id)
+    spans = merged((each.start, each.end) for batch in after for each in batch.intervals)
+    segments = services.engine(Archiving).visible(table.data_source, spans)
+    found = findings(before, counted, after, segments)
+    rows = ((table.full_name, each.part, each.batch, each.recorded, each.rows, each.state) for each in found)
+    return Result(COLUMNS, rows)
+
+
+def _counted(action: VerifyArchive, services: Services) -> Iterator[Counted]:
+    """Before the first rows are written, there is no Iceberg table."""
+    if action.job is None:
+        return
+    spark = services.spark()
+    if action.table.is_written or spark.iceberg.may_exist(cold_part(action.table)):
+        for batch, rows, first, last in spark.rows(action.job):
+            yield Counted(batch, rows, _millis(first), _millis(last))
+
+
+def _millis(time: datetime | None) -> int | None:
+    """TIMESTAMP is in UTC."""
+    if time is None:
+        return None
+    return floor((time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp() * 1000)
