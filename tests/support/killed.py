@@ -31,12 +31,14 @@ from hivedruid.catalog.streams import Streams
 from hivedruid.clients import lifecycle
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.transactions import Transaction
+from hivedruid.embedded.manifest import Manifest
 from hivedruid.errors import HiveDruidError
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from hivedruid.spark import streams as commits
+from hivedruid.spark import tiers
 from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
@@ -225,6 +227,8 @@ def _watch(moments: Moments) -> None:
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage", "write", "stage_records")),
+        (Manifest, ("remove",)),
+        (tiers, ("delete_batch",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),
         (staging, ("remove",)),

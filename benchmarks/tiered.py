@@ -1,0 +1,117 @@
+"""Tiered tables: archiving, queries over both parts, and planning, each compared within one run.
+
+archive   Wall time of ARCHIVE TABLE, compared with Spark copying the same rows from a table of ORC files to another.
+queries   Wall time of a query over both parts, compared with that over the slower of its parts alone.
+planning  Time of EXPLAIN for a table with 10,000 archived intervals, compared with that of a plain Druid table.
+
+    python -m benchmarks.tiered [--rows 1000000]
+
+A Druid cluster is started in a temporary folder, and removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from hivedruid.catalog.archives import Batch, Batches, Interval
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.session import Session
+from tests.support.job_homes import conf_of, run
+
+DAYS = 10
+ROUNDS = 5
+INTERVALS = 10_000
+HOUR = 3_600_000
+GOALS = {"archive": 1 / 0.7, "queries": 1.15, "planning": 2.0}
+"""The most that the first may take of the time of the second."""
+QUERY = "SELECT page, sum(added), count(*) FROM t {} GROUP BY page ORDER BY 2 DESC, 1 LIMIT 10"
+
+
+def seconds(session: Session, sql: str, rounds: int = 1) -> float:
+    """The least of several."""
+    found = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        run(session, sql)
+        found.append(time.perf_counter() - begun)
+    return min(found)
+
+
+def fill(session: Session, rows: int) -> None:
+    """The same rows as files, and in a tiered table."""
+    columns = "`__time` TIMESTAMP, page STRING, editor STRING, added BIGINT, deleted BIGINT"
+    run(session, f"CREATE TABLE source ({columns})")
+    values = ", ".join(f"({number})" for number in range(1000))
+    run(session, f"CREATE TABLE thousand AS SELECT col1 AS n FROM (VALUES {values}) v")
+    number = "a.n + 1000 * b.n"
+    run(
+        session,
+        f"INSERT INTO source SELECT from_unixtime(1767225600 + ({number}) * {DAYS * 86_400} DIV {rows}),"
+        f" concat('page-', ({number}) % 1000), concat('user-', ({number}) % 5000), ({number}) % 1000, ({number}) % 300"
+        f" FROM thousand a CROSS JOIN thousand b WHERE {number} < {rows}",
+    )
+    run(session, f"CREATE TABLE t ({columns}) STORED AS TIERED TBLPROPERTIES ('druid.rollup' = 'false')")
+    run(session, "INSERT INTO t SELECT * FROM source")
+
+
+def compare(name: str, first: float, second: float, what: str) -> bool:
+    ratio = first / second
+    missed = ratio > GOALS[name]
+    print(f"  {first:7.3f} s to {second:7.3f} s: {ratio:5.2f} x {what}, goal: at most {GOALS[name]:.2f}"
+          + (", missed" if missed else ""), flush=True)  # fmt: skip
+    return missed
+
+
+def archive(session: Session, rows: int) -> bool:
+    print(f"archive, {rows} rows in {DAYS} segments, half of them at a time")
+    bare = "INSERT OVERWRITE TABLE bare SELECT * FROM source WHERE `__time` < '2026-01-06'"
+    run(session, "CREATE TABLE bare LIKE source")
+    seconds(session, bare)
+    taken = seconds(session, "ARCHIVE TABLE t UP TO '2026-01-06'")
+    return compare("archive", taken, seconds(session, bare, 3), "of writing bare ORC files from ORC files")
+
+
+def queries(session: Session) -> bool:
+    print("queries")
+    hot = seconds(session, QUERY.format("WHERE `__time` >= '2026-01-06'"), ROUNDS)
+    cold = seconds(session, QUERY.format("WHERE `__time` < '2026-01-06'"), ROUNDS)
+    both = seconds(session, QUERY.format(""), ROUNDS)
+    return compare("queries", both, max(hot, cold), f"of the slower part (Druid {hot:.3f} s, Iceberg {cold:.3f} s)")
+
+
+def planning(session: Session) -> bool:
+    print(f"planning, {INTERVALS} archived intervals")
+    run(session, "CREATE TABLE plain (`__time` TIMESTAMP, page STRING, added BIGINT) STORED BY 'druid'")
+    table = session.catalog.get("default", "t")
+    for number in range(INTERVALS // 100):
+        hours = range(number * 100, number * 100 + 100)
+        intervals = tuple(Interval(hour * HOUR, (hour + 1) * HOUR, "2026-01-01T00:00:00.000Z") for hour in hours)
+        Batches(session.catalog).keep(Batch(f"b{number}", table.table_id, "done", intervals, 0))
+    query = "EXPLAIN SELECT page, sum(added) FROM {} WHERE `__time` >= '2026-01-06' GROUP BY page"
+    tiered, plain = (seconds(session, query.format(name), 2 * ROUNDS) for name in ("t", "plain"))
+    return compare("planning", tiered, plain, "of a plain Druid table")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hivedruid-bench-") as folder:
+        local = LocalCluster(Path(folder) / "cluster", heap="small")
+        try:
+            conf = conf_of(local.up())
+            with closing(Session(Path(folder) / "home", hiveconf=conf)) as session:
+                fill(session, given.rows)
+                missed = [archive(session, given.rows), queries(session), planning(session)]
+        finally:
+            local.down(clean=True)
+    return int(any(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""Random histories of a tiered table: after each step answers are those of the same rows in DuckDB.
+
+A step adds rows (late ones, too), archives, is killed -9 while it archives, resumes or cancels what was killed, compacts
+one of the parts, or queries while another process archives.
+
+    python -m tests.support.tier_histories --histories 300 [--seed N] [--guard NAME] [--cluster HOME]
+
+`--guard` removes a guard of the protocol: the histories must then find a lost or double row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+
+from hivedruid.actions.tiering import decisions, reading
+from hivedruid.catalog.tiers import cold_part
+from hivedruid.operations.archives import ArchiveJob
+from hivedruid.operations.store import Operations
+from hivedruid.plan.tiers import TierFacts
+from hivedruid.session import Session
+from hivedruid.spark.compaction import compact_table
+from tests.support import killed
+from tests.support.job_homes import run
+
+FIRST = datetime(2026, 1, 1)
+DAYS = 6
+MOST_MOMENTS = {True: 10, False: 16}
+"""An archive job has about as many effects, in the embedded store and on a cluster."""
+EMBEDDED = {"druid.url": "embedded:"}
+QUERIES = (
+    "SELECT count(*) AS a, sum(n) AS b, min(n) AS c, max(`__time`) AS d FROM t",
+    "SELECT k AS a, count(*) AS b, sum(n) AS c, avg(n) AS d FROM t GROUP BY k ORDER BY 1",
+    "SELECT count(DISTINCT n) AS a, count(*) AS b FROM t WHERE `__time` < '2026-01-03'",
+    "SELECT `__time` AS a, k AS b, n AS c FROM t WHERE `__time` >= '2026-01-02' ORDER BY 3 LIMIT 7",
+    "SELECT k AS a, sum(n) AS b FROM t WHERE n % 3 = 1 GROUP BY k HAVING count(*) > 1 ORDER BY 1",
+    "SELECT a.k AS a, count(*) AS b FROM t a JOIN t b ON a.n = b.n GROUP BY a.k ORDER BY 1",
+)
+
+
+class WrongAnswerError(AssertionError):
+    """A query of the tiered table has another answer than the model."""
+
+
+@dataclass
+class History:
+    """A home with a tiered table `t`, and its rows in DuckDB. `steps` are those so far, for reports."""
+
+    path: Path
+    session: Session
+    conf: Mapping[str, str]
+    random: Random
+    steps: list[str] = field(default_factory=list)
+    numbers: int = 0
+    model: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+
+    def begin(self) -> None:
+        self.run(
+            "CREATE TABLE t (`__time` TIMESTAMP, k STRING, n BIGINT) STORED AS TIERED TBLPROPERTIES"
+            f" ('druid.rollup' = 'false', 'druid.datasource' = 't_{uuid4().hex[:12]}')"
+        )
+        self.model.execute('CREATE TABLE t ("__time" TIMESTAMP, k VARCHAR, n BIGINT)')
+        self.insert()
+
+    def run(self, sql: str) -> list[Any]:
+        return run(self.session, sql)
+
+    def step(self) -> None:
+        """One step, and a check of some queries."""
+        steps: list[tuple[int, Callable[[], None]]] = [
+            (4, self.insert), (2, self.archive), (4, self.archive_killed), (2, self.finish), (1, self.compact_hot),
+            (1, self.compact_cold), (2, self.archive_within_query), (1, self.query_meanwhile),
+        ]  # fmt: skip
+        (chosen,) = self.random.choices([step for _, step in steps], [weight for weight, _ in steps])
+        chosen()
+        self.check()
+
+    def check(self) -> None:
+        for query in self.random.sample(QUERIES, 2):
+            expected = self.model.execute(query.replace("`", '"')).fetchall()
+            found = [tuple(row.values()) for row in self.run(query)]
+            if found != expected:
+                raise WrongAnswerError(f"{query}: {found} instead of {expected}, after {self.steps}")
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def insert(self) -> None:
+        rows = []
+        for _ in range(self.random.randint(1, 6)):
+            self.numbers += 1
+            at = FIRST + timedelta(days=self.random.randrange(DAYS), minutes=self.random.randrange(1440))
+            rows.append((at, self.random.choice(["a", "b", None]), self.numbers))
+        values = ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
+        self.steps.append(f"insert {len(rows)}")
+        self.run(f"INSERT INTO t VALUES {values}")
+        self.model.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+
+    @property
+    def archive_statement(self) -> str:
+        return f"ARCHIVE TABLE t UP TO '{(FIRST + timedelta(days=self.random.randint(1, DAYS))).date()}'"
+
+    def archive(self) -> None:
+        statement = self.archive_statement
+        self.steps.append(statement)
+        self.run(statement)
+
+    def archive_killed(self) -> None:
+        statement, moment = self.archive_statement, self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED])
+        outcome = killed.run(self.path, self.conf, statement, moment)
+        assert not outcome.error, outcome
+        self.steps.append(f"{statement} killed at {moment}: {outcome.effects[-1:]}")
+
+    def finish(self) -> None:
+        for job in self.unfinished():
+            verb = self.random.choice(["RESUME", "CANCEL"])
+            self.steps.append(f"{verb} {job.state}")
+            self.run(f"{verb} JOB '{job.id}'")
+
+    def unfinished(self) -> list[ArchiveJob]:
+        return [job for job in Operations(self.session.catalog).unfinished() if isinstance(job, ArchiveJob)]
+
+    def compact_hot(self) -> None:
+        self.steps.append("compact Druid")
+        self.run("ALTER TABLE t COMPACT 'major' AND WAIT")
+
+    def compact_cold(self) -> None:
+        self.steps.append("compact the cold part")
+        table = self.session.catalog.get("default", "t")
+        compact_table(self.session._get_spark(), cold_part(table), "major", 1 << 20)
+
+    def archive_within_query(self) -> None:
+        """A query is planned, then another process archives, and then the query runs."""
+        statement = self.archive_statement
+        self.steps.append(f"{statement} within a query")
+
+        def archive(_: list[str]) -> None:
+            self.session.on_plan = None
+            outcome = killed.run(self.path, self.conf, statement)
+            assert not outcome.error, outcome
+
+        self.session.on_plan = archive
+        self.check()
+
+    def query_meanwhile(self) -> None:
+        statement = self.archive_statement
+        self.steps.append(f"{statement} during queries")
+        running = killed.begin(self.path, self.conf, statement)
+        while running.process.is_alive():
+            self.check()
+        outcome = running.outcome()
+        assert not outcome.error, outcome
+
+
+@contextmanager
+def history(seed: int, path: Path, conf: Mapping[str, str] = EMBEDDED) -> Iterator[History]:
+    with Session(path, hiveconf=conf, confirm=lambda _: True) as session:
+        made = History(path, session, conf, Random(seed))
+        made.begin()
+        try:
+            yield made
+        finally:
+            with suppress(Exception):
+                made.finish()
+                made.run("DROP TABLE t")
+
+
+def _no_batch_left_out(_facts: TierFacts) -> tuple[str, ...]:
+    return ()
+
+
+GUARDS: Mapping[str, Callable[[], None]] = {
+    # rows of a batch do not count before they have left Druid
+    "left out": lambda: setattr(TierFacts, "left_out", property(_no_batch_left_out)),
+    # a staged batch counts as soon as Druid's transaction has taken place
+    "removed": lambda: setattr(reading, "_removed", lambda *_: set()),
+    # a query is repeated if rows were archived meanwhile
+    "same": lambda: setattr(reading, "is_same", lambda *_: True),
+    # queries of Druid must not read archived segments
+    "read": lambda: setattr(decisions, "_is_read", lambda *_: False),
+}
+"""The guards of queries, each as what removes it in this process."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--histories", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--guard", choices=list(GUARDS))
+    parser.add_argument("--cluster", type=Path, help="the home of a running local cluster")
+    given = parser.parse_args()
+    conf = dict(EMBEDDED)
+    if given.cluster is not None:
+        from hivedruid.local.state import running
+
+        services = running(given.cluster)
+        assert services is not None, "no cluster is running there"
+        conf = {"druid.url": services.broker}
+    if given.guard:
+        GUARDS[given.guard]()
+    for number in range(given.seed, given.seed + given.histories):
+        with tempfile.TemporaryDirectory(prefix="hivedruid-tiers-") as folder:
+            try:
+                with history(number, Path(folder), conf) as made:
+                    for _ in range(given.steps):
+                        made.step()
+            except WrongAnswerError as error:
+                print(f"history {number}: {error}", flush=True)
+                return 1
+        print(f"history {number}: {len(made.steps)} steps", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
