@@ -16,7 +16,7 @@ from hivedruid.spark.failures import full_text
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
-ATTEMPTS = 4
+ATTEMPTS = 10
 """How often a procedure is tried if other statements delete or overwrite rows of the same files meanwhile."""
 _CONFLICTS = ("ValidationException", "CommitFailedException")
 """Iceberg's exceptions for a commit that conflicts with an earlier one. The next attempt reads the table again."""
