@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -199,7 +199,6 @@ class Session:
         return replace(result, rows=rows)
 
     def _execute(self, statement: SourceStatement, query_id: str) -> Result:
-        from hivedruid.actions.gather import gather
         from hivedruid.parser import parse
         from hivedruid.parser.statements import Explain, SourceScript
 
@@ -207,15 +206,19 @@ class Session:
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with with_position(statement), self._with_closest_table():
-            snapshot = gather(parsed, self.facts())
-            if self.settings["hivedruid.pushdown"] == "scans":
-                snapshot = replace(snapshot, scans_only=True)
+            snapshot = self._gathered(parsed)
             self._note_facts(snapshot)
             if isinstance(parsed, Explain):
                 from hivedruid.actions.explain import explain
 
                 return _redacted(explain(parsed, snapshot, self._warn, self._built))
             return self._run(parsed, snapshot, query_id)
+
+    def _gathered(self, parsed: Statement) -> Snapshot:
+        from hivedruid.actions.gather import gather
+
+        snapshot = gather(parsed, self.facts())
+        return replace(snapshot, scans_only=True) if self.settings["hivedruid.pushdown"] == "scans" else snapshot
 
     @contextmanager
     def _with_closest_table(self) -> Iterator[None]:
@@ -230,17 +233,15 @@ class Session:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
         only."""
         if snapshot.tiers and not self._dry_run:
-            from hivedruid.actions.families import family_of
-            from hivedruid.actions.tiering.reading import CHANGING, unmoved
+            from hivedruid.actions.tiering.reading import unmoved
 
-            with unmoved(self.home, snapshot) if family_of(parsed) in CHANGING else nullcontext():
-                return self._run_built(parsed, snapshot, query_id)
+            with unmoved(self.home, snapshot, parsed) as is_locked:
+                return self._run_built(parsed, self._gathered(parsed) if is_locked else snapshot, query_id)
         return self._run_built(parsed, snapshot, query_id)
 
     def _run_built(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         from hivedruid.actions.build import job_origin
         from hivedruid.actions.execute import execute
-        from hivedruid.actions.gather import gather
 
         built = self._built(parsed, snapshot, self._warn)
         if self._dry_run:
@@ -252,7 +253,7 @@ class Session:
 
         def fallback(refused: ResourceError) -> tuple[Action, ...]:
             if isinstance(refused, TiersChangedError):
-                return self._built(parsed, gather(parsed, self.facts())).actions
+                return self._built(parsed, self._gathered(parsed)).actions
             if isinstance(refused, SegmentReadError):
                 self._note(f"{refused.message}; reading the rows with queries")
                 return self._built(parsed, replace(snapshot, segments={})).actions

@@ -76,7 +76,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         segment_root=root, described_topics=topics, sample=reader.sample,
         table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
         streams=streams, stream=stream, tiers=_tiers(tables, facts),
-        hot_segments=_hot_segments(statement, tables, facts),
+        hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ class TableReader:
         self.comments: dict[str, str] = {}
         self.named: set[tuple[str, str]] = set()
         self.resolved: set[tuple[str, str]] = set()
+        self.queried: set[tuple[str, str]] = set()
         self.limits = NO_LIMITS
         self.absent: list[str] = []
         self.unreachable: str | None = None
@@ -46,7 +47,9 @@ class TableReader:
             if isinstance(node, exp.Table):
                 self.mentions += 1
                 if not (withs and not node.db and _is_cte(node, withs)):
-                    self.table((node.db or database).lower(), node.name.lower(), rows=True)
+                    key = ((node.db or database).lower(), node.name.lower())
+                    self.queried.add(key)
+                    self.table(*key, rows=True)
 
     def table(self, database: str, name: str, *, rows: bool) -> None:
         """Read one table, and for a view the tables that it reads.

@@ -32,7 +32,8 @@ class Snapshot(PlannerFacts):
     `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column types
     by their name in Druid. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names` those of
     the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read` are the
-    Druid tables whose rows the statement reads or adds to, `absent` those whose data sources do not exist;
+    Druid tables whose rows the statement reads or adds to, `queried` the names of all tables that its queries read,
+    directly or through views, `absent` those whose data sources do not exist;
     `unreachable` is the reason why Druid could not be queried, if the statement can continue without it. `plan_only`:
     the actions are shown, not run. `ingestions` describes the ingestion into the Kafka ingestion tables that the
     statement may change, by (database, name); empty if the engine cannot ingest. `fresh_id` is for a table that is
@@ -53,6 +54,7 @@ class Snapshot(PlannerFacts):
     variables: Mapping[str, str] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     read: tuple[Table, ...] = ()
+    queried: frozenset[tuple[str, str]] = frozenset()
     unreachable: str | None = None
     plan_only: bool = False
     ingestions: Mapping[tuple[str, str], IngestionFacts] = field(default_factory=dict)

@@ -209,6 +209,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # removals of segments by the id of the task: whether they took place, or were given up
         "CREATE TABLE removals (task TEXT PRIMARY KEY, is_done INTEGER NOT NULL)",
     ),
+    (
+        # what the operation does to the cold part
+        "ALTER TABLE archived_batches ADD COLUMN effect TEXT NOT NULL DEFAULT 'moved'",
+        # which rows of the cold part it removes, as JSON
+        "ALTER TABLE archived_batches ADD COLUMN removal TEXT NOT NULL DEFAULT ''",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.clients import wire
 from hivedruid.clients.lock_holder import PRIORITY, LockHolder
+from hivedruid.clients.published import Before, Published
 from hivedruid.clients.segments import Segments, interval, wait_until
 from hivedruid.clients.task_spec import MOST_TOMBSTONES, TOMBSTONE, data_segment, marked
 from hivedruid.druid.interval_sets import merged
@@ -32,6 +33,7 @@ from hivedruid.errors import ConnectError, DruidError
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.jobs.load import Load
 
 TOO_OLD, NOT_SEEN = "the broker still reads replaced segments", "a segment cannot be queried: no historical has it"
 """Reasons that may change in a moment: the broker has not received the last changes yet."""
@@ -117,6 +119,11 @@ def _known(cluster: DruidCluster, holding: Holding) -> list[Segment]:
     segments = Segments(cluster.client, holding.data_source)
     used = segments.used(holding.spans)
     return [*used, *segments.unused((holding.spans[0][0], holding.spans[-1][1]))]
+
+
+def loaded(cluster: DruidCluster, load: Load) -> Literal["none", "some", "all"]:
+    """See `Archiving.loaded`."""
+    return Published(cluster, load, Before.of_notes(load.data_source, load.notes)).visible()
 
 
 def settle(cluster: DruidCluster, holding: Holding) -> None:

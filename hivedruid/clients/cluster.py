@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from hivedruid.clients import wire
@@ -360,6 +360,12 @@ class DruidCluster(
         from hivedruid.clients.archiving import settle
 
         settle(self, holding)
+
+    def loaded(self, load: Load) -> Literal["none", "some", "all"]:
+        """See `Archiving.loaded`."""
+        from hivedruid.clients.archiving import loaded
+
+        return loaded(self, load)
 
     def visible(self, data_source: str, spans: Sequence[Span]) -> tuple[Segment, ...]:
         """See `Archiving.visible`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.clients.measured import Measured, Measures, measured
 from hivedruid.clients.segments import ETERNITY, Segments, wait_until
@@ -96,6 +96,17 @@ class Published:
         """The used segments in the intervals of these segments."""
         spans = merged((s.start, s.end) for s in segments)
         return self._segments.used(spans)
+
+    def visible(self) -> Literal["none", "some", "all"]:
+        """See `Archiving.loaded`."""
+        segments = self.ever(None)
+        if not segments:
+            return "none"
+        rows = [segment for segment in segments if not segment.is_tombstone]
+        known = {*self._visible(rows)}
+        missing = [segment for segment in rows if segment not in known]
+        is_complete = not missing or {*missing} <= hidden(missing, self._around(missing))
+        return "all" if is_complete and (not self._before.used or self._is_none_read()) else "some"
 
     # --- until they can be queried -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
 
@@ -137,6 +137,10 @@ class Archiving(Protocol):
     def settle(self, holding: Holding) -> None:
         """Wait until no query reads the removed segments any more, and ensure that none will: the last step of
         `Held.remove`, which can be repeated."""
+
+    def loaded(self, load: Load) -> Literal["none", "some", "all"]:
+        """How many segments of a load, which another process may be running, queries can read now: none if it has not
+        published them, some while servers are loading them, and while queries still read segments that they replace."""
 
     def visible(self, data_source: str, spans: Sequence[Span]) -> tuple[Segment, ...]:
         """The segments, or parts of them, that a query of these intervals reads now, ordered by time; at least those

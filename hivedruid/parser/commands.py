@@ -30,6 +30,7 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "ANALYZE": ("analyze", "parse_analyze"),
     "CANCEL": ("jobs", "parse_cancel"),
     "ARCHIVE": ("tiering", "parse_archive"),
+    "UNARCHIVE": ("tiering", "parse_unarchive"),
     "VERIFY": ("tiering", "parse_verify"),
     **dict.fromkeys(INGESTION_VERBS, ("ingestion", "parse_ingestion")),
     "RESUME": ("jobs", "parse_resume"),

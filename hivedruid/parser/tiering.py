@@ -1,25 +1,59 @@
-"""ARCHIVE TABLE, VERIFY TABLE and SHOW ARCHIVES."""
+"""ARCHIVE TABLE, UNARCHIVE TABLE, VERIFY TABLE and SHOW ARCHIVES."""
 
 from __future__ import annotations
 
+from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.tiering import ArchiveTable, ShowArchives, VerifyTable
+from hivedruid.parser.statements.tiering import ArchiveTable, Moment, ShowArchives, UnarchiveTable, VerifyTable
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 
 
 def parse_archive(source: SourceStatement, cursor: Cursor) -> Statement:
-    """The rest of ARCHIVE: TABLE table [UP TO 'time'] [AND WAIT]."""
+    """The rest of ARCHIVE: TABLE table [UP TO 'time' | PARTITION (`__time` = 'time')] [AND WAIT]."""
     cursor.expect("TABLE")
     name = cursor.table_name()
-    up_to, span = None, None
-    if cursor.accept("UP", "TO"):
-        up_to, token = cursor.string("a quoted time")
-        span = cursor.span(token)
+    partition = _partition(cursor)
+    up_to = _moment(cursor) if partition is None and cursor.accept("UP", "TO") else None
+    _end(cursor, "" if up_to or partition else "UP TO, PARTITION or ")
+    return ArchiveTable(source, name, up_to, partition)
+
+
+def parse_unarchive(source: SourceStatement, cursor: Cursor) -> Statement:
+    """The rest of UNARCHIVE: TABLE table [FROM 'time'] [TO 'time' | PARTITION (`__time` = 'time')] [AND WAIT]."""
+    cursor.expect("TABLE")
+    name = cursor.table_name()
+    partition, start, end = _partition(cursor), None, None
+    if partition is None:
+        start = _moment(cursor) if cursor.accept("FROM") else None
+        end = _moment(cursor) if cursor.accept("TO") else None
+    _end(cursor, "" if end or partition else "TO or " if start else "FROM, TO, PARTITION or ")
+    return UnarchiveTable(source, name, start, end, partition)
+
+
+def _moment(cursor: Cursor) -> Moment:
+    text, token = cursor.string("a quoted time")
+    return Moment(text, cursor.span(token))
+
+
+def _partition(cursor: Cursor) -> Moment | None:
+    """PARTITION (`__time` = 'time'): the span of tiered.granularity with that time."""
+    if not cursor.accept("PARTITION"):
+        return None
+    cursor.expect("(")
+    name, _ = cursor.name(TIME_COLUMN)
+    if name.lower() != TIME_COLUMN:
+        cursor.fail(f"`{TIME_COLUMN}`")
+    cursor.expect("=")
+    found = _moment(cursor)
+    cursor.expect(")")
+    return found
+
+
+def _end(cursor: Cursor, others: str) -> None:
     cursor.accept("AND", "WAIT")
     if not cursor.at_end:
-        cursor.fail("AND WAIT or the end of the statement" if up_to else "UP TO or AND WAIT")
-    return ArchiveTable(source, name, up_to, span)
+        cursor.fail(f"{others}AND WAIT" if others else "AND WAIT or the end of the statement")
 
 
 def parse_verify(source: SourceStatement, cursor: Cursor) -> Statement:

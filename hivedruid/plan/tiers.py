@@ -1,23 +1,25 @@
 """Plans over tiered tables: the table is the union of its hot part in Druid and its cold part in an Iceberg table.
 
-    t  =>  hot + Project(Filter[the batch is archived](cold))
+    t  =>  hot + Project(Filter[the batch counts, and was not removed](cold))
 
 Facts about both parts leave out the one that cannot have rows of a condition.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.archives import Batch
+from hivedruid.catalog.archives import Batch, Removal
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import ALL, IntervalSet, complement, intersection, merged, union
 from hivedruid.druid.intervals import of_conjuncts
-from hivedruid.plan.nodes import Filter, Node, Project, SetOp, TableScan, Values, map_expressions
-from hivedruid.plan.rex import Call, Literal, Rex, Subquery, conjuncts, has, transform
+from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_expressions
+from hivedruid.plan.rex import Call, Literal, Rex, Subquery, conjunction, conjuncts, has, transform
+from hivedruid.plan.time_ranges import in_times, is_in_times
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -40,16 +42,35 @@ class TierFacts:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The batches whose rows must not be read from the cold part."""
-        return tuple(
-            batch.id
-            for batch in self.batches
-            if batch.state not in ("switched", "done") and batch.id not in self.archived
-        )
+        return tuple(b.id for b in self.batches if b.effect != "removed" and not self._is_switched(b))
+
+    @property
+    def removals(self) -> tuple[Batch, ...]:
+        """The batches that have removed rows which are still in the files of the cold part."""
+        return tuple(b for b in self.batches if b.effect == "removed" and b.state != "done" and self._is_switched(b))
+
+    def _is_switched(self, batch: Batch) -> bool:
+        return batch.state in ("switched", "done") or batch.id in self.archived
 
     @property
     def times(self) -> IntervalSet:
-        """The times of the rows that were archived, or may be."""
-        return merged((each.start, each.end) for batch in self.batches for each in batch.intervals)
+        """The times of the rows that are in the cold part, or may be."""
+        return merged(
+            (each.start, each.end)
+            for batch in self.batches
+            if batch.effect != "removed" or not batch.is_decided
+            for each in batch.intervals
+        )
+
+    @property
+    def edge(self) -> int | None:
+        """The end of the times of the archived rows, in milliseconds; None if there are none."""
+        held = [b for b in self.batches if b.effect != "removed" and b.rows and b.state in ("switched", "done")]
+        return max((each.end for batch in held for each in batch.intervals), default=None)
+
+    def removal(self, *, of_others: bool) -> Removal:
+        """That of the rows which count now."""
+        return Removal(max((b.number for b in self.batches), default=0), self.left_out, of_others)
 
 
 NO_FACTS = TierFacts()
@@ -74,16 +95,60 @@ def tiered_scan(table: Table, builder: Builder) -> Node:
 
 
 def _cold_rows(table: Table, facts: TierFacts, builder: Builder) -> Node:
-    scan = builder.table_scan(cold_part(table))
-    *own, batch = scan.columns
-    rows: Node = scan
-    if facts.left_out:
-        literals = tuple(Literal(batch.type, id_) for id_ in facts.left_out)
-        unknown = Call(BOOLEAN, "is_null", (batch.ref,))
-        other = Call(BOOLEAN, "not", (Call(BOOLEAN, "in", (batch.ref, *literals)),))
-        rows = Filter(scan.columns, scan, Call(BOOLEAN, "or", (unknown, other)))
+    return _without_batch(_counted(table, facts, builder), builder)
+
+
+def batch_rows(table: Table, facts: TierFacts, times: IntervalSet, builder: Builder) -> Node:
+    """The rows of a table's cold part that count, are of batches, and of these times."""
+    rows = _counted(table, facts, builder)
+    known = Call(BOOLEAN, "is_not_null", (rows.columns[-1].ref,))
+    return _without_batch(in_times(Filter(rows.columns, rows, known), times), builder)
+
+
+def _without_batch(rows: Node, builder: Builder) -> Node:
+    own = rows.columns[:-1]
     columns = tuple(builder.new_column(c.name, c.type) for c in own)
     return Project(columns, rows, tuple(c.ref for c in own))
+
+
+def _counted(table: Table, facts: TierFacts, builder: Builder) -> Node:
+    """The rows of the cold part that count."""
+    scan = builder.table_scan(cold_part(table))
+    rows: Node = scan
+    if facts.left_out:
+        batch = scan.columns[-1]
+        unknown = Call(BOOLEAN, "is_null", (batch.ref,))
+        rows = Filter(scan.columns, scan, Call(BOOLEAN, "or", (unknown, _not(_is_one_of(batch, facts.left_out)))))
+    for removal in facts.removals:
+        rows = Filter(rows.columns, rows, _not(removed_rows(rows.columns, removal, facts.batches)))
+    return rows
+
+
+def removed_rows(columns: Sequence[PlanColumn], batch: Batch, batches: Iterable[Batch]) -> Rex:
+    """The condition of the rows of the cold part that a batch removes; never null. `batches` are all of the table."""
+    removal = batch.removal
+    assert removal is not None
+    time, of_batch = next(c for c in columns if c.name == TIME_COLUMN), columns[-1]
+    unknown = Call(BOOLEAN, "is_null", (of_batch.ref,))
+    later = (b.id for b in batches if b.number > removal.last and b.effect != "removed")
+    kept = tuple(dict.fromkeys((*removal.kept, *later)))
+    terms: list[Rex] = []
+    if not removal.of_others:
+        terms.append(_not(unknown))
+    if kept:
+        terms.append(Call(BOOLEAN, "or", (unknown, _not(_is_one_of(of_batch, kept)))))
+    spans = merged((each.start, each.end) for each in batch.intervals)
+    if spans != ALL:
+        terms += [Call(BOOLEAN, "is_not_null", (time.ref,)), is_in_times(time, spans)]
+    return conjunction(terms) or Literal(BOOLEAN, True)
+
+
+def _is_one_of(column: PlanColumn, values: Iterable[str]) -> Rex:
+    return Call(BOOLEAN, "in", (column.ref, *(Literal(column.type, value) for value in values)))
+
+
+def _not(rex: Rex) -> Rex:
+    return Call(BOOLEAN, "not", (rex,))
 
 
 @dataclass

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import IntervalSet
-from hivedruid.plan.nodes import Filter, Node
+from hivedruid.plan.nodes import Filter, Node, PlanColumn
 from hivedruid.plan.rex import Call, Literal, Rex
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -15,7 +15,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def in_times(node: Node, intervals: IntervalSet) -> Node:
     """A filter over a node with the column `__time`; the intervals are in milliseconds, half open."""
-    time = next(c for c in node.columns if c.name == TIME_COLUMN)
+    return Filter(node.columns, node, is_in_times(next(c for c in node.columns if c.name == TIME_COLUMN), intervals))
+
+
+def is_in_times(time: PlanColumn, intervals: IntervalSet) -> Rex:
+    """The condition that a time is in one of these intervals."""
 
     def moment(millis: int) -> Literal:
         at = _EPOCH + timedelta(milliseconds=millis)
@@ -25,7 +29,4 @@ def in_times(node: Node, intervals: IntervalSet) -> Node:
         Call(BOOLEAN, "and", (Call(BOOLEAN, ">=", (time.ref, moment(a))), Call(BOOLEAN, "<", (time.ref, moment(b)))))
         for a, b in intervals
     ]
-    condition = (
-        ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)
-    )
-    return Filter(node.columns, node, condition)
+    return ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)

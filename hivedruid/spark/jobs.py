@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.spark.session import Job
+    from hivedruid.spark.tiers import Division
     from hivedruid.spark.topic_formats import Schemas
 
 T = TypeVar("T")
@@ -134,17 +135,21 @@ class SparkRunner:
         *,
         skip_timeless: bool,
         plan: SegmentPlan | None = None,
+        division: Division | None = None,
     ) -> StagedRows:
         """Write the job's rows into `folder`, a path or URI, for the task of `spec` into `table`; see `staging.stage`.
 
-        With `plan` as segments; see `building.build`.
+        With `plan` as segments; see `building.build`. With `division` some of them go elsewhere.
         """
 
         def staged() -> str:
             return f", {staging.bytes_so_far(folder) / 1e6:.0f} MB staged"
 
-        with self.running(job, details=staged) as spark:
+        target = division.table if division is not None else None
+        with private_scratch(self._home) as scratch, self.running(job, target, staged) as spark:
             frame, shared = spark.sql(job.sql), self._settings.get("hivedruid.staging.shared") == "true"
+            if division is not None:
+                frame = division.divide(spark, frame, table, scratch, self.iceberg)
             if plan is not None:
                 from hivedruid.spark.building import build
 
@@ -216,11 +221,6 @@ class SparkRunner:
             return
         with self.running(NOTHING, target=table) as spark:
             iceberg.drop(spark, table)
-
-    @property
-    def iceberg_in_home(self) -> bool:
-        """Whether managed tables are in the home's own Iceberg catalog."""
-        return self.iceberg.in_home
 
     def iceberg_state(self, table: Table) -> TableState | None:
         """A managed table at its current commit, None before the first; read without Spark from the home's own catalog.

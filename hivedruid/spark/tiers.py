@@ -1,28 +1,109 @@
-"""Deletes batches of rows from the cold parts of tiered tables."""
+"""Changes of the cold parts of tiered tables: rows are added or deleted as batches."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.tiers import BATCH_COLUMN
+from hivedruid.catalog.types import spark_type
+from hivedruid.errors import SparkError
+from hivedruid.spark import paths, writing
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.spark.iceberg import IcebergTables
     from hivedruid.spark.jobs import SparkRunner
 
 
-def delete_batch(runner: SparkRunner, table: Table, column: str, batch: str) -> None:
+@dataclass(frozen=True)
+class Added:
+    """The number of rows that were added, and their first and last time in milliseconds."""
+
+    rows: int
+    first: int
+    last: int
+
+
+@dataclass
+class Division:
+    """Rows for Druid, of which those before `edge` (milliseconds) are added to the cold part `table` as a batch.
+
+    `added` is the result, after `divide`; None if there are no such rows.
+    """
+
+    table: Table
+    edge: int
+    batch: str
+    added: Added | None = None
+
+    def divide(
+        self, spark: SparkSession, frame: DataFrame, table: Table, folder: Path, tables: IcebergTables
+    ) -> DataFrame:
+        """Write the earlier rows, and return the others. Fields are those of the columns of `table`, by position.
+
+        Both are divided from the same rows, which are stored in `folder`: a query may return others when it runs again.
+        """
+        fields = [column.field_name for column in table.columns]
+        place = str(folder / "rows")
+        SparkCall(spark, lambda: frame.toDF(*fields).write.parquet(place)).wait()
+        rows = spark.read.schema(frame.toDF(*fields).schema).parquet(paths.escaped(folder / "rows"))
+        time = identifier(next(f for f, c in zip(fields, self.table.columns, strict=False) if c.name == TIME_COLUMN))
+        earlier = rows.where(f"{time} < {self.edge}")
+        count, first, last = earlier.selectExpr("count(*)", f"min({time})", f"max({time})").collect()[0]
+        if not count:
+            return rows
+        shaped = writing.shape(earlier.selectExpr(*self._values(fields)), self.table)
+        written = writing.write_iceberg(spark, shaped, self.table, tables, overwrite=False)
+        if written != count:
+            raise SparkError(
+                f"{written} of {count} rows were added to {self.table.full_name}", hint="rerun the statement"
+            )
+        self.added = Added(count, first, last)
+        return rows.where(f"{time} IS NULL OR {time} >= {self.edge}")
+
+    def _values(self, fields: list[str]) -> list[str]:
+        """The columns of the cold part from the fields for Druid, in which `__time` is in milliseconds."""
+        values = []
+        for field, column in zip(fields, self.table.columns, strict=False):
+            value = identifier(field)
+            if column.name == TIME_COLUMN:
+                value = f"CAST(timestamp_millis({value}) AS {spark_type(column.type)})"
+            values.append(value)
+        return [*values, literal(self.batch)]
+
+
+def delete_batch(runner: SparkRunner, table: Table, batch: str) -> None:
     """Delete the rows of a batch, in one commit, if there are any. Its files contain no other rows, unless the table
     was compacted."""
+    delete_rows(runner, table, f"{identifier(BATCH_COLUMN)} = {literal(batch)}")
+
+
+def delete_rows(runner: SparkRunner, table: Table, condition: str) -> None:
+    """Delete the rows of a condition, in one commit, if there are any."""
 
     def work(spark: SparkSession) -> None:
-        rows = spark.table(iceberg_name(table)).where(f"{identifier(column)} = {literal(batch)}")
-        if rows.limit(1).count():
-            statement = f"DELETE FROM {iceberg_name(table)} WHERE {identifier(column)} = {literal(batch)}"
+        if spark.table(iceberg_name(table)).where(condition).limit(1).count():
+            statement = f"DELETE FROM {iceberg_name(table)} WHERE {condition}"
             SparkCall(spark, lambda: spark.sql(statement)).wait()
 
     runner.maintain(table, work, None)
+
+
+def count_rows(runner: SparkRunner, table: Table, condition: str) -> Mapping[str, int]:
+    """The number of rows of a condition by batch; "" are those of other tools."""
+
+    def work(spark: SparkSession) -> Mapping[str, int]:
+        batch = f"coalesce({identifier(BATCH_COLUMN)}, '') AS batch"
+        rows = spark.table(iceberg_name(table)).where(condition).selectExpr(batch)
+        return {row.batch: row["count"] for row in rows.groupBy("batch").count().collect()}
+
+    return runner.maintain(table, work, {})

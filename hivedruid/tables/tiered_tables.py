@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from hivedruid.catalog.druid_columns import parse_aggregators
+from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_stored_as
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN
@@ -55,10 +56,19 @@ def check_change(before: Table, after: Mapping[str, str], span: Span | None) -> 
         )  # fmt: skip
 
 
-def refuse_if_archived(table: Table, what: str, span: Span | None) -> None:
-    """Refuse a statement that would change only the hot part of a tiered table."""
-    if table.is_tiered and table.is_written:
-        raise UnsupportedError(
-            f"{what} is not supported for {table.full_name}: it has archived rows", span=span,
-            hint="TRUNCATE TABLE removes the rows of both parts; INSERT INTO adds rows",
-        )  # fmt: skip
+def kept_in_druid(table: Table, schema: Mapping[str, Any]) -> str:
+    """Why rows that are added to a tiered table go to Druid, whatever their time; "" if they do not have to.
+
+    `schema` is the dataSchema of the write: values that Druid stores in another way than Iceberg would differ.
+    """
+    granularity = schema.get("granularitySpec") or {}
+    if granularity.get("rollup"):
+        return "Druid sums rows that are equal"
+    if str(granularity.get("queryGranularity") or "NONE").upper() != "NONE":
+        return "Druid truncates their times"
+    others = [column.name for column in table.columns if column.type.name == "array" or column.name in _encoded(table)]
+    return f"Druid stores the values of column {others[0]} in its own way" if others else ""
+
+
+def _encoded(table: Table) -> Iterable[str]:
+    return parse_stored_as(table.properties.get(STORED_AS, ""))[0]

@@ -53,7 +53,7 @@ def _stored(table: Table, services: Services) -> TableStatistics | None:
     if not table.has_snapshots:
         return gather.stored_files(table)
     spark = services.spark()
-    if spark.iceberg_in_home:
+    if spark.iceberg.in_home:
         return gather.home_iceberg(table, services.home)
     return gather.iceberg_elsewhere(spark.iceberg_state(table))
 

@@ -1,4 +1,4 @@
-"""The actions of ARCHIVE TABLE, VERIFY TABLE and SHOW ARCHIVES. Pure."""
+"""The actions of ARCHIVE TABLE, UNARCHIVE TABLE, VERIFY TABLE and SHOW ARCHIVES. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING, assert_never
 from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, VerifyArchive
-from hivedruid.actions.writing.model import WriteTable
+from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, UnarchiveNothing, VerifyArchive
+from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, granularity, hot_period
 from hivedruid.druid import granularities
-from hivedruid.druid.interval_sets import IntervalSet
+from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet, intersection
 from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import SemanticError
 from hivedruid.operations.archives import ArchiveJob
 from hivedruid.parser.statements import Statement, TableName
-from hivedruid.parser.statements.tiering import ArchiveTable, ShowArchives, TieringStatement, VerifyTable
+from hivedruid.parser.statements.tiering import (
+    ArchiveTable,
+    Moment,
+    ShowArchives,
+    TieringStatement,
+    UnarchiveTable,
+    VerifyTable,
+)
 from hivedruid.script import SourceStatement
 from hivedruid.setting_types import seconds
 
@@ -33,11 +40,13 @@ BATCH = "the id of the job"
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError for a table that is not tiered, and for an invalid time."""
-    del note
+    del note  # nothing is converted
     assert isinstance(statement, TieringStatement)
     match statement:
         case ArchiveTable():
             return _archive(statement, snapshot)
+        case UnarchiveTable():
+            return _unarchive(statement, snapshot)
         case ShowArchives():
             return StatementPlan((ListArchives(_tiered(statement.name, snapshot) if statement.name else None),))
         case VerifyTable():
@@ -56,8 +65,8 @@ def _tiered(name: TableName, snapshot: Snapshot) -> Table:
 
 def _archive(statement: ArchiveTable, snapshot: Snapshot) -> StatementPlan:
     table = _tiered(statement.name, snapshot)
-    edge = _edge(statement, table, snapshot)
-    segments = tuple(s for s in snapshot.hot_segments if s.end <= edge and not s.is_tombstone)
+    start, edge = _span(statement.partition, table) if statement.partition else (MIN, _edge(statement, table, snapshot))
+    segments = tuple(s for s in snapshot.hot_segments if start <= s.start and s.end <= edge and not s.is_tombstone)
     unfinished = tuple(
         known.operation
         for known in snapshot.jobs
@@ -75,16 +84,57 @@ def _archive(statement: ArchiveTable, snapshot: Snapshot) -> StatementPlan:
 def _edge(statement: ArchiveTable, table: Table, snapshot: Snapshot) -> int:
     """The end of the times that are archived, a multiple of the granularity in UTC, in milliseconds."""
     if statement.up_to is None:
-        at = snapshot.now.timestamp() - seconds(hot_period(table))
+        at = round((snapshot.now.timestamp() - seconds(hot_period(table))) * 1000)
     else:
-        try:
-            given = datetime.fromisoformat(statement.up_to)
-        except ValueError:
-            raise SemanticError(
-                f"'{statement.up_to}' is not a valid time", span=statement.span, hint="use UP TO '2026-10-01'"
-            ) from None
-        at = (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
-    return granularities.floor(round(at * 1000), granularity(table).upper())
+        at = _millis(statement.up_to)
+    return granularities.floor(at, granularity(table).upper())
+
+
+def _span(moment: Moment, table: Table) -> tuple[int, int]:
+    """The span of the table's granularity with this time, in milliseconds."""
+    unit = granularity(table).upper()
+    return granularities.interval(granularities.number(_millis(moment), unit), unit)
+
+
+def _millis(moment: Moment) -> int:
+    """A time of a statement, in UTC unless it has a zone."""
+    try:
+        given = datetime.fromisoformat(moment.text)
+    except ValueError:
+        raise SemanticError(
+            f"'{moment.text}' is not a valid time", span=moment.span, hint="write it like '2026-10-01'"
+        ) from None
+    return round((given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _unarchive(statement: UnarchiveTable, snapshot: Snapshot) -> StatementPlan:
+    """A write of the cold part's rows into Druid, which removes them from the cold part."""
+    from hivedruid.actions.writing.insert import write
+    from hivedruid.plan.build import Builder
+    from hivedruid.plan.tiers import NO_FACTS, batch_rows
+
+    table = _tiered(statement.name, snapshot)
+    facts = snapshot.tiers.get((table.database, table.name), NO_FACTS)
+    times = intersection(facts.times, _times(statement, table))
+    if not times or not table.is_written:
+        return StatementPlan((UnarchiveNothing(table),))
+    builder = Builder(statement.source, snapshot)
+    node = batch_rows(table, facts, times, builder)
+    plan, action = write(table, node, list(range(len(node.columns))), builder, snapshot, "nothing")
+    assert isinstance(action, IngestDruid)
+    cold = ColdRows(cold_part(table), removal=facts.removal(of_others=False), times=times)
+    return StatementPlan((replace(action, cold=cold),), (plan,))
+
+
+def _times(statement: UnarchiveTable, table: Table) -> IntervalSet:
+    if statement.partition is not None:
+        return (_span(statement.partition, table),)
+    start = MIN if statement.start is None else _millis(statement.start)
+    end = MAX if statement.end is None else _millis(statement.end)
+    if start >= end:
+        moment = statement.end
+        raise SemanticError("the end of the times is not after their start", span=moment.span if moment else None)
+    return ((start, end),)
 
 
 def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> tuple[QueryPlan, WriteTable]:

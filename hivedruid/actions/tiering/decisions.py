@@ -1,8 +1,8 @@
-"""Which rows of a tiered table count as archived. Pure.
+"""Which rows of a tiered table count. Pure.
 
-The rows of a batch leave Druid in one transaction, which replaces their segments by tombstones with the version of the
-lock. Versions grow with time: in the intervals of a batch every segment with rows and a lower version is one of those
-that were archived, and later rows have that version or a higher one.
+The rows of a batch that is moved leave Druid in one transaction, which replaces their segments by tombstones with the
+version of the lock. Versions grow with time: in the intervals of a batch every segment with rows and a lower version is
+one of those that were archived, and later rows have that version or a higher one.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def touched(batches: Iterable[Batch], asked: IntervalSet) -> list[Batch]:
 
 
 def decided(
-    table: str, batches: Sequence[Batch], removed: Set[str], segments: Iterable[Segment], asked: IntervalSet
+    table: str, batches: Sequence[Batch], switched: Set[str], segments: Iterable[Segment], asked: IntervalSet
 ) -> TierFacts:
-    """The facts for queries of these times. `removed` are the batches whose transaction has taken place although their
+    """The facts for queries of these times. `switched` are the batches whose transaction has taken place although their
     job has not recorded it; `segments` are those that queries of Druid read of these times.
 
     Raises TiersChangedError while queries of Druid still read rows that were archived.
     """
     found = sorted(segments, key=lambda segment: segment.start)
-    archived = {b.id for b in touched(batches, asked) if b.state in ("switched", "done") or b.id in removed}
+    archived = {b.id for b in touched(batches, asked) if b.state in ("switched", "done") or b.id in switched}
     for batch in batches:
         if batch.id in archived and is_read(batch, found):
             raise TiersChangedError(
@@ -54,7 +54,7 @@ def _is_read(interval: Interval, segments: Sequence[Segment]) -> bool:
 
 
 def is_same(before: TierFacts, after: TierFacts) -> bool:
-    """Whether the same rows counted as archived at the beginning and at the end of a query."""
+    """Whether the same batches had taken effect at the beginning and at the end of a query."""
     known = {batch.id for batch in before.batches}
     return all(
         batch.id in known and (batch.id in before.archived) == (batch.id in after.archived)

@@ -14,6 +14,7 @@ from hivedruid.actions.tiering.model import (
     ListArchives,
     ResumeArchive,
     TieringAction,
+    UnarchiveNothing,
     VerifyArchive,
 )
 from hivedruid.druid.interval_sets import iso
@@ -37,6 +38,8 @@ def _describe(action: Action) -> tuple[str, Fields]:
             return "Show Archives Operator", [("table", name)]
         case VerifyArchive():
             return "Verify Table Operator", _verify_fields(action)
+        case UnarchiveNothing():
+            return "Unarchive Table Operator", [("name", action.table.full_name), ("rows", 0)]
         case _:
             assert_never(action)
 

@@ -95,4 +95,11 @@ class VerifyArchive(Action):
         return (Archiving,)
 
 
-TieringAction = ArchiveRows | ListArchives | ResumeArchive | CancelArchive | VerifyArchive
+@dataclass(frozen=True)
+class UnarchiveNothing(Action):
+    """No archived rows of a tiered table are to be brought back into Druid."""
+
+    table: Table
+
+
+TieringAction = ArchiveRows | ListArchives | ResumeArchive | CancelArchive | VerifyArchive | UnarchiveNothing

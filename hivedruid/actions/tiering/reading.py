@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from time import monotonic, sleep
 from typing import IO, TYPE_CHECKING, Any
 
+from hivedruid.actions.families import family_of
 from hivedruid.actions.tiering.decisions import decided, is_same, touched
 from hivedruid.catalog.archives import Batch, Batches
 from hivedruid.catalog.store import Catalog
@@ -23,6 +24,7 @@ from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import require
 from hivedruid.errors import ExecutionError, TiersChangedError
 from hivedruid.operations.archives import ArchiveJob
+from hivedruid.operations.loads import IN_DRUID, LoadJob
 from hivedruid.operations.store import Operations
 from hivedruid.plan.tiers import TierFacts
 from hivedruid.results import Result, through
@@ -30,9 +32,13 @@ from hivedruid.results import Result, through
 if TYPE_CHECKING:
     from hivedruid.actions.select.model import TieredTable
     from hivedruid.actions.services import Services
+    from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import StatementPlan
+    from hivedruid.parser.statements import Statement
     from hivedruid.plan.facts import PlannerFacts
 
+LOCK_PATIENCE = 600.0
+"""Seconds to wait for statements that write rows of a table elsewhere, or move its rows."""
 PATIENCE = 30.0
 """Seconds to wait until Druid shows one side of a switch that it is making."""
 POLL = 0.25
@@ -41,8 +47,6 @@ IN_MEMORY = 64 * 1024 * 1024
 """Bytes of a result that are kept in memory until it is checked; more are in a temporary file."""
 CHUNK = 1000
 """Rows that are stored together."""
-CHANGING = ("writing", "ddl", "materialized")
-"""The families of statements that write rows of tables elsewhere, or change tables."""
 
 
 def gather_tiers(tables: Mapping[tuple[str, str], Table], catalog: Catalog) -> dict[tuple[str, str], TierFacts]:
@@ -67,12 +71,11 @@ def asked_of_druid(
 
 
 def _refuse_undecided(table: Table, known: TierFacts) -> None:
-    """Refuse to write rows elsewhere that an interrupted archive job may be moving: they are not read again after the
-    write."""
+    """Refuse to write rows elsewhere that an interrupted job may be moving: they are not read again after the write."""
     for batch in known.batches:
-        if batch.state in ("staged", "switched"):
+        if batch.state in ("staged", "switched") and batch.effect != "added":
             raise ExecutionError(
-                f"job {batch.id}, which archives rows of {table.full_name}, was interrupted",
+                f"job {batch.id}, which moves rows of {table.full_name}, was interrupted",
                 hint=f"run RESUME JOB '{batch.id}', and rerun the statement",
             )
 
@@ -83,24 +86,33 @@ def ask_druid(table: Table, known: TierFacts, spans: IntervalSet, engine: DruidE
     archiving = require(engine, Archiving)
     deadline = monotonic() + PATIENCE
     while True:
-        removed = _removed(touched(known.batches, spans), archiving, catalog)
-        segments = archiving.visible(table.data_source, spans)
         try:
-            return decided(table.full_name, known.batches, removed, segments, spans)
+            switched = _switched(table, touched(known.batches, spans), archiving, catalog)
+            segments = archiving.visible(table.data_source, spans)
+            return decided(table.full_name, known.batches, switched, segments, spans)
         except TiersChangedError:
             if monotonic() > deadline:
                 raise
         sleep(POLL)
 
 
-def _removed(batches: Sequence[Batch], archiving: Archiving, catalog: Catalog) -> set[str]:
-    """The staged batches whose rows Druid no longer has."""
+def _switched(table: Table, batches: Sequence[Batch], archiving: Archiving, catalog: Catalog) -> set[str]:
+    """The staged batches whose transaction Druid has made. Raises TiersChangedError while rows of it that replace
+    removed ones cannot all be read."""
     found: set[str] = set()
     for batch in batches:
-        if batch.state == "staged":
-            job = Operations(catalog).find(batch.id)
-            if isinstance(job, ArchiveJob) and archiving.is_removed(Holding.of_notes(job.holding)):
-                found.add(batch.id)
+        if batch.state != "staged":
+            continue
+        job = Operations(catalog).find(batch.id)
+        if isinstance(job, ArchiveJob) and archiving.is_removed(Holding.of_notes(job.holding)):
+            found.add(batch.id)
+        elif isinstance(job, LoadJob) and job.state in IN_DRUID and (seen := archiving.loaded(job.load())) != "none":
+            if seen == "some" and batch.effect == "removed":
+                raise TiersChangedError(
+                    f"queries of Druid do not read all rows yet that job {job.id} adds to {table.full_name}",
+                    hint="rerun the statement",
+                )
+            found.add(batch.id)
     return found
 
 
@@ -129,9 +141,7 @@ def _check(item: TieredTable, services: Services) -> None:
     else:
         now = before
     if not is_same(before, now):
-        raise TiersChangedError(
-            f"rows of {table.full_name} were archived while the query ran", hint="rerun the statement"
-        )
+        raise TiersChangedError(f"rows of {table.full_name} were moved while the query ran", hint="rerun the statement")
 
 
 class _Spool:
@@ -173,17 +183,51 @@ class _Spool:
 
 
 def lock_path(home: Path, table: Table) -> Path:
-    """The file that statements lock while they write rows of a tiered table elsewhere, and archive jobs while they
-    move rows."""
+    """The file that statements lock while they write rows of a tiered table elsewhere, and those that move its rows."""
     return home / "locks" / f"tiers-{table.table_id}"
 
 
 @contextmanager
-def unmoved(home: Path, snapshot: PlannerFacts) -> Iterator[None]:
-    """No archive job moves rows of the tiered tables of a statement inside the context."""
+def unmoved(home: Path, snapshot: Snapshot, statement: Statement) -> Iterator[bool]:
+    """Inside the context no other statement moves rows of the tiered tables that a statement writes elsewhere or
+    changes, and none that writes rows of them elsewhere runs while it moves rows itself.
+
+    Whether there are locks for that: what is known of these tables may have changed until they were taken.
+    """
     from hivedruid import locks
 
     with ExitStack() as stack:
-        for key in sorted(snapshot.tiers):
-            stack.enter_context(locks.shared(lock_path(home, snapshot.tables[key])))
-        yield
+        moved = _moved(statement, snapshot.database) & {*snapshot.tiers}
+        keys = moved | _locked(statement, snapshot)
+        for key in sorted(keys):
+            path = lock_path(home, snapshot.tables[key])
+            if key not in moved:
+                stack.enter_context(locks.shared(path))
+            elif not stack.enter_context(locks.exclusive(path, patience=LOCK_PATIENCE)):
+                raise ExecutionError(
+                    f"timed out after {LOCK_PATIENCE:g} s waiting for statements that read or move rows of"
+                    f" {snapshot.tables[key].full_name}",
+                    hint="rerun the statement when they have ended",
+                )
+        yield bool(keys)
+
+
+def _locked(statement: Statement, snapshot: Snapshot) -> set[tuple[str, str]]:
+    """The tiered tables whose rows a statement writes elsewhere, or which it changes."""
+    match family_of(statement):
+        case "writing":
+            return {*snapshot.tiers} & snapshot.queried
+        case "ddl" | "materialized":
+            return {*snapshot.tiers}
+        case _:
+            return set()
+
+
+def _moved(statement: Statement, database: str) -> set[tuple[str, str]]:
+    """The tables between whose parts a statement moves rows itself."""
+    from hivedruid.parser.statements.tiering import UnarchiveTable
+    from hivedruid.parser.statements.writing import Insert
+
+    names = [target.table for target in statement.targets if target.overwrite] if isinstance(statement, Insert) else []
+    names += [statement.name] if isinstance(statement, UnarchiveTable) else []
+    return {((name.database or database).lower(), name.name.lower()) for name in names}

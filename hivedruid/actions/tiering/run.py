@@ -23,12 +23,13 @@ from hivedruid.actions.tiering.model import (
     ListArchives,
     ResumeArchive,
     TieringAction,
+    UnarchiveNothing,
     VerifyArchive,
 )
-from hivedruid.actions.tiering.reading import lock_path
+from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_path
 from hivedruid.catalog.archives import Batch, Batches, BatchState, Interval
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
+from hivedruid.catalog.tiers import cold_part
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
 from hivedruid.druid.interval_sets import IntervalSet, merged
 from hivedruid.engine.archiving import Held, Holding, NotRemovedError
@@ -44,8 +45,6 @@ from hivedruid.results import Result, ResultColumn
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
 
-PATIENCE = 600.0
-"""Seconds to wait for statements that write rows of the table elsewhere."""
 COLUMNS = tuple(
     ResultColumn(name, type_)
     for name, type_ in {
@@ -70,6 +69,8 @@ def run(action: Action, services: Services) -> Result | None:
             from hivedruid.actions.tiering.verify import verify
 
             return verify(action, services)
+        case UnarchiveNothing():
+            services.note(f"{action.table.full_name}: no rows of these times are archived")
         case _:
             assert_never(action)
     return None
@@ -166,10 +167,10 @@ class _Run:
 
     def _switch(self, held: Held) -> None:
         path = lock_path(self.services.home, self.table)
-        with locks.exclusive(path, patience=PATIENCE) as alone:
+        with locks.exclusive(path, patience=LOCK_PATIENCE) as alone:
             if not alone:
                 raise ExecutionError(
-                    f"timed out after {PATIENCE:g} s waiting for statements that write rows of"
+                    f"timed out after {LOCK_PATIENCE:g} s waiting for statements that write rows of"
                     f" {self.table.full_name} elsewhere",
                     hint=f"run RESUME JOB '{self.job.id}' when they have ended",
                 )
@@ -189,7 +190,7 @@ class _Run:
     def _delete_rows(self) -> None:
         from hivedruid.spark.tiers import delete_batch
 
-        delete_batch(self.services.spark(), self.cold, BATCH_COLUMN, self.job.id)
+        delete_batch(self.services.spark(), self.cold, self.job.id)
 
     def _facts(self) -> Snapshot:
         from hivedruid.actions.snapshot import Snapshot

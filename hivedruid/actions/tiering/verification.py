@@ -48,8 +48,10 @@ def findings(
     """
     found = {each.batch: each for each in counted}
     unchanged = {*before} & {*after}
+    removing = {id_ for b in after if b.removal is not None and not b.is_decided for id_, _ in b.removal.counts}
     for batch in after:
-        yield _cold(batch, found.pop(batch.id, None), batch in unchanged)
+        if batch.effect != "removed":
+            yield _cold(batch, found.pop(batch.id, None), batch in unchanged and batch.id not in removing)
     for other in sorted(found.values(), key=lambda each: each.batch or ""):
         state = OF_OTHERS if other.batch is None else "unknown batch"
         yield Finding("cold", other.batch, None, other.rows, state)

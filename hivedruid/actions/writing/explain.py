@@ -52,6 +52,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
         case IngestDruid():
             spec = {"table": action.table.full_name, "replaces": action.replaces, "spec": action.spec}
             way = {"segments": action.segments.root} if action.segments is not None else {}
+            way |= {"cold": _cold(action)[0].strip()} if action.cold is not None else {}
             return {**spec, **way, **job_document(action.job)}
         case WriteTable():
             table = {"table": action.table.full_name, "overwrite": action.overwrite}
@@ -67,7 +68,23 @@ def _ingest_lines(action: IngestDruid) -> list[str]:
     kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
     head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}", *_staging(action)]
     spec = json_lines("index_parallel: ", action.spec)
-    return [*head, *_way(action), *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+    return [*head, *_cold(action), *_way(action), *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+
+
+def _cold(action: IngestDruid) -> list[str]:
+    """What changes in the cold part of a tiered table."""
+    cold = action.cold
+    if cold is None:
+        return []
+    from hivedruid.druid.interval_sets import ALL, iso
+
+    if cold.edge is not None:
+        return [f"    cold part: receives the rows before {iso(cold.edge)}"]
+    if cold.times is None:
+        return ["    cold part: loses the rows of the replaced intervals"]
+    if cold.times == ALL:
+        return ["    cold part: loses all rows"]
+    return [f"    cold part: loses the rows of {', '.join(f'{iso(a)}/{iso(b)}' for a, b in cold.times)}"]
 
 
 def _way(action: IngestDruid) -> list[str]:

@@ -15,13 +15,15 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
-from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.ways import with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.tiers import cold_part
 from hivedruid.catalog.types import HiveType
 from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.druid.interval_sets import ALL
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.plan import fold, nodes
@@ -29,10 +31,11 @@ from hivedruid.plan.build import Builder
 from hivedruid.plan.nodes import Node
 from hivedruid.plan.rex import Call, Literal, Rex
 from hivedruid.plan.split import QueryPlan, optimized, spark_job
+from hivedruid.plan.tiers import NO_FACTS
 from hivedruid.script import SourceStatement
 from hivedruid.tables import definition, druid_tables
 from hivedruid.tables.kafka_feed import fields_of_columns
-from hivedruid.tables.tiered_tables import refuse_if_archived
+from hivedruid.tables.tiered_tables import kept_in_druid
 
 if TYPE_CHECKING:
     from hivedruid.druid.ingestion import Replaces
@@ -79,7 +82,6 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         table = _target(target.table, snapshot, statement.source)
         if target.overwrite:
             table.check("overwrite", target.table.span)
-            refuse_if_archived(table, "INSERT OVERWRITE", target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
         order = positions(table, target.columns, len(node.columns), target.table.span)
@@ -87,9 +89,25 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
+        if table.is_tiered and isinstance(write_action, IngestDruid):
+            write_action = replace(write_action, cold=cold_rows(write_action, snapshot))
         plans.append(plan)
         actions.append(_once(write_action, table, statement, snapshot, target.table.span))
     return StatementPlan(tuple(actions), tuple(plans))
+
+
+def cold_rows(action: IngestDruid, snapshot: Snapshot) -> ColdRows | None:
+    """What a write to a tiered table does to its cold part; None if it changes only the hot one."""
+    table = action.table
+    facts = snapshot.tiers.get((table.database, table.name), NO_FACTS)
+    if action.replaces != "nothing":
+        if not table.is_written and not facts.batches:
+            return None
+        times = ALL if action.replaces == "all" else None
+        return ColdRows(cold_part(table), removal=facts.removal(of_others=True), times=times)
+    if facts.edge is None or kept_in_druid(table, action.spec["spec"]["dataSchema"]):
+        return None
+    return ColdRows(cold_part(table), edge=facts.edge)
 
 
 def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Table:

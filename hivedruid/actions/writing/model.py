@@ -11,7 +11,9 @@ from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
+    from hivedruid.catalog.archives import Removal
     from hivedruid.druid.ingestion import Replaces
+    from hivedruid.druid.interval_sets import IntervalSet
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.operations.loads import LoadJob
     from hivedruid.operations.topics import TopicJob
@@ -29,12 +31,26 @@ class SegmentWriting:
 
 
 @dataclass(frozen=True)
+class ColdRows:
+    """What a write to a tiered table does to its cold part, the Iceberg table `table`.
+
+    Rows before `edge` (milliseconds) are added to it, and the others to Druid. Or rows of it are removed, since Druid
+    has others instead: those of `times`, or of the intervals of segments with new rows if that is None.
+    """
+
+    table: Table
+    edge: int | None = None
+    removal: Removal | None = None
+    times: IntervalSet | None = None
+
+
+@dataclass(frozen=True)
 class IngestDruid(OverJob, Action):
     """Run `job`, stage its rows, and load them into Druid: as JSON with one index_parallel task, or, with `segments`,
     as segments that Spark builds in deep storage.
 
     `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`.
-    `job_id` is assigned at run time.
+    `job_id` is assigned at run time. `cold` is the change of a tiered table's cold part that belongs to it.
     """
 
     table: Table
@@ -44,6 +60,7 @@ class IngestDruid(OverJob, Action):
     segments: SegmentWriting | None = None
     native_because: str = ""
     """Why a task of Druid builds the segments; "" if that needs no explanation."""
+    cold: ColdRows | None = None
 
     @property
     def writes(self) -> IngestDruid | WriteTable:

@@ -17,7 +17,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import staging, topics
+from hivedruid.actions.writing import cold, staging, topics
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     IngestDruid,
@@ -30,6 +30,7 @@ from hivedruid.actions.writing.model import (
     WritingAction,
 )
 from hivedruid.actions.writing.ways import SETTING
+from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import from_json, to_json
@@ -155,6 +156,7 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
     job = _job(action, services)
     if job.staged is not None:
         return job.staged
+    division = cold.begin(action, services)
     writing = _publishable(action, services)
     if writing is not None:
         job = store.move(job, "planned", folder=staging.segment_folder(writing.root, job))
@@ -164,9 +166,14 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         skips = services.setting("hivedruid.null.time") == "skip"
         plan = writing.plan if writing is not None else None
         staged = services.spark().stage(
-            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips, plan=plan
-        )
-        store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
+            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips, plan=plan,
+            division=division,
+        )  # fmt: skip
+        batch = cold.staged_batch(action, staged, division, services)
+        with services.catalog.transaction():
+            store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
+            if batch is not None:
+                Batches(services.catalog).keep(batch)
     except BaseException:
         staging.remove(folder, services)
         raise
@@ -280,6 +287,7 @@ class _Journal:
             Places(catalog).remember(job.data_source, place)
         if job.definition:
             catalog.add(from_json(_new_id(), job.database, job.table, job.definition))
+        cold.switched(job, catalog)
         if self._commit is not None:
             self._commit()
 
@@ -395,12 +403,14 @@ def _roll_back(job: LoadJob, services: Services, *, with_table: bool = False) ->
 
 def _end(job: LoadJob, services: Services, why: str) -> None:
     staging.remove(staging.folder_of(job, services), services)
+    cold.cancel(job, services)
     Operations(services.catalog).move(job, "cancelled", error=why)
 
 
 def _clean(job: LoadJob, services: Services) -> None:
     if services.setting("hivedruid.staging.keep") != "true" and not job.folder:
         staging.remove(staging.folder_of(job, services), services)
+    cold.complete(job, services)
     Operations(services.catalog).move(job, "cleaned")
 
 

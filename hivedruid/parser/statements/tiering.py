@@ -10,13 +10,35 @@ from hivedruid.parser.statements import Fact, Statement, TableName
 
 
 @dataclass(frozen=True)
+class Moment:
+    """A quoted time, with its position."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class ArchiveTable(Statement):
-    """ARCHIVE TABLE table [UP TO 'time'] [AND WAIT]; AND WAIT has no effect, the statement always waits."""
+    """ARCHIVE TABLE table [UP TO 'time' | PARTITION (`__time` = 'time')] [AND WAIT].
+
+    AND WAIT has no effect, the statement always waits. `partition` is a time of the span that is archived.
+    """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"hot segments", "jobs"})
     name: TableName
-    up_to: str | None = None
-    span: Span | None = None
+    up_to: Moment | None = None
+    partition: Moment | None = None
+
+
+@dataclass(frozen=True)
+class UnarchiveTable(Statement):
+    """UNARCHIVE TABLE table [FROM 'time'] [TO 'time' | PARTITION (`__time` = 'time')] [AND WAIT]."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "segment root"})
+    name: TableName
+    start: Moment | None = None
+    end: Moment | None = None
+    partition: Moment | None = None
 
 
 @dataclass(frozen=True)
@@ -34,4 +56,4 @@ class VerifyTable(Statement):
     name: TableName
 
 
-TieringStatement = ArchiveTable | ShowArchives | VerifyTable
+TieringStatement = ArchiveTable | UnarchiveTable | ShowArchives | VerifyTable
