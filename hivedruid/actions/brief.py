@@ -28,6 +28,8 @@ def _action(action: Action) -> Iterator[str]:
         yield from _spark(action.job)
         kind = "appends the rows to" if action.replaces == "nothing" else "replaces rows of"
         yield f"Druid {kind} data source {action.table.data_source} with one index_parallel task"
+        if action.cold is not None:
+            yield f"Spark {'adds rows to' if action.cold.removal is None else 'deletes rows of'} the cold part"
     elif isinstance(action, WriteTable):
         yield from _spark(action.job)
         yield f"Spark {'replaces' if action.overwrite else 'appends to'} {action.table.full_name}"

@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 
 from hivedruid.actions.materialized import run as run_materialized
 from hivedruid.actions.writing import staging
+from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.streams import Streams
@@ -228,7 +229,8 @@ def _watch(moments: Moments) -> None:
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage", "write", "stage_records")),
         (Manifest, ("remove",)),
-        (tiers, ("delete_batch",)),
+        (tiers, ("delete_batch", "delete_rows")),
+        (Batches, ("keep",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),
         (staging, ("remove",)),

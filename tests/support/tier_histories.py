@@ -26,7 +26,7 @@ import duckdb
 
 from hivedruid.actions.tiering import decisions, reading
 from hivedruid.catalog.tiers import cold_part
-from hivedruid.operations.archives import ArchiveJob
+from hivedruid.operations.operation import Operation
 from hivedruid.operations.store import Operations
 from hivedruid.plan.tiers import TierFacts
 from hivedruid.session import Session
@@ -127,8 +127,8 @@ class History:
             self.steps.append(f"{verb} {job.state}")
             self.run(f"{verb} JOB '{job.id}'")
 
-    def unfinished(self) -> list[ArchiveJob]:
-        return [job for job in Operations(self.session.catalog).unfinished() if isinstance(job, ArchiveJob)]
+    def unfinished(self) -> list[Operation]:
+        return [*Operations(self.session.catalog).unfinished()]
 
     def compact_hot(self) -> None:
         self.steps.append("compact Druid")

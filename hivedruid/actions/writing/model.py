@@ -70,6 +70,13 @@ class IngestDruid(OverJob, Action):
     def ingests(self) -> IngestDruid:
         return self
 
+    @property
+    def statement(self) -> str:
+        """The kind of statement, for SHOW JOBS."""
+        if self.replaces != "nothing":
+            return "INSERT OVERWRITE"
+        return "UNARCHIVE TABLE" if self.cold is not None and self.cold.removal is not None else "INSERT INTO"
+
     def with_job(self, job_id: str) -> Self:
         return replace(self, job_id=job_id)
 

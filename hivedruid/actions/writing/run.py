@@ -122,15 +122,12 @@ def _planned(actions: Sequence[Action], origin: Origin, query_id: str) -> Iterat
         table = ingest.table
         yield (ViewJob if is_view else LoadJob)(
             id=f"{table.name}_{uuid4().hex[:12]}", statement_id=query_id, number=number,
-            statement=VIEW if is_view else "CREATE TABLE AS" if added else _STATEMENTS[ingest.replaces],
+            statement=VIEW if is_view else "CREATE TABLE AS" if added else ingest.statement,
             database=table.database, table=table.name, table_id=table.table_id, druid=origin.druid,
             fingerprint=origin.fingerprint, text=origin.text, spec=ingest.spec, replaces=ingest.replaces,
             definition=to_json(added) if added else "",
         )  # fmt: skip
         number += 1
-
-
-_STATEMENTS = {"nothing": "INSERT INTO", "all": "INSERT OVERWRITE", "intervals": "INSERT OVERWRITE"}
 
 
 def _handle_failure(error: BaseException, store: Operations, services: Services, statement_id: str) -> None:

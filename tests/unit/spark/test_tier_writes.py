@@ -1,0 +1,23 @@
+"""Writes that change both parts of a tiered table are killed at every moment, on the embedded store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.tier_histories import history
+from tests.support.tier_writes import WRITES, begin, killed_at
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_killed_at_every_moment(write: str, tmp_path: Path) -> None:
+    with history(0, tmp_path / "home") as made:
+        written = begin(made)
+        moment = 1
+        while killed_at(written, write, moment):
+            written.check()
+            moment += 1
+        assert moment > 4
+        states = {row["state"] for row in made.run("VERIFY TABLE t")}
+        assert states <= {"ok"}
