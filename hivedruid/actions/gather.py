@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.facts import Facts
+from hivedruid.actions.families import family_of
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.operation_records import OperationRecords
@@ -75,7 +76,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
         segment_root=root, described_topics=topics, sample=reader.sample,
         table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
-        streams=streams, stream=stream, tiers=_tiers(tables, facts),
+        streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
     )  # fmt: skip
 
@@ -133,12 +134,14 @@ def _hot_segments(statement: Statement, tables: Mapping[tuple[str, str], Table],
     return tuple(s for table in tiered for s in lists.segments(table.data_source)) if lists is not None else ()
 
 
-def _tiers(tables: Mapping[tuple[str, str], Table], facts: Facts) -> Mapping[tuple[str, str], TierFacts]:
+def _tiers(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> Mapping[tuple[str, str], TierFacts]:
     if not any(table.is_tiered for table in tables.values()):
         return {}
     from hivedruid.actions.tiering.reading import gather_tiers
 
-    return gather_tiers(tables, facts.catalog)
+    return gather_tiers(tables, facts.catalog, every_batch=family_of(statement) == "tiering")
 
 
 def _histories(

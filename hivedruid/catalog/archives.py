@@ -7,8 +7,9 @@ an unknown batch.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from hivedruid.catalog.store import Catalog
 
@@ -66,51 +67,128 @@ class Batch:
         return self.state in ("done", "cancelled")
 
 
+_COLUMNS = "batch_id, table_id, state, row_count, effect, removal, rowid"
+_CURRENT = f"""
+    SELECT {_COLUMNS} FROM archived_batches WHERE rowid IN (
+        SELECT max(rowid) FROM archived_batches WHERE table_id = :table
+        UNION SELECT rowid FROM archived_batches WHERE table_id = :table AND state <> 'done'
+        UNION SELECT rowid FROM archived_batches WHERE table_id = :table AND rowid > (
+            SELECT min(json_extract(removal, '$.last')) FROM archived_batches
+            WHERE table_id = :table AND state <> 'done' AND removal <> ''
+        )
+    ) ORDER BY rowid
+"""
+_SINCE = f"""
+    SELECT {_COLUMNS} FROM archived_batches WHERE rowid IN (
+        SELECT rowid FROM archived_batches WHERE table_id = :table AND state <> 'done'
+        UNION SELECT rowid FROM archived_batches WHERE batch_id IN (SELECT value FROM json_each(:known))
+        UNION SELECT rowid FROM archived_batches WHERE table_id = :table AND rowid > coalesce(
+            (SELECT rowid FROM archived_batches WHERE batch_id = :newest), 0
+        )
+    ) ORDER BY rowid
+"""
+# an interval that overlaps a span ends after its start, and before its end and the length of the longest interval
+_OVERLAPPING = """
+    FROM json_each(:spans) AS span CROSS JOIN archived_intervals AS i
+        ON i.table_id = :table AND i.end_ms > json_extract(span.value, '$[0]')
+        AND i.start_ms < json_extract(span.value, '$[1]')
+        AND i.end_ms < json_extract(span.value, '$[1]')
+            + (SELECT max(end_ms - start_ms) FROM archived_intervals WHERE table_id = :table)
+    JOIN archived_batches AS b ON b.batch_id = i.batch_id
+"""
+
+
 class Batches:
     """Every change is one transaction, or part of the caller's. Raises ExecutionError if the catalog cannot be
-    written."""
+    written.
+
+    A table may have many batches: `current`, `since`, `hidden` and `may_hold` read only those that a query depends on.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     def of(self, table_id: str) -> tuple[Batch, ...]:
         """The batches of a table, oldest first."""
-        return self._where("table_id = ?", table_id)
+        return self._batches(f"SELECT {_COLUMNS} FROM archived_batches WHERE table_id = ? ORDER BY rowid", (table_id,))
 
     def find(self, batch_id: str) -> Batch | None:
-        return next(iter(self._where("batch_id = ?", batch_id)), None)
+        found = self._batches(f"SELECT {_COLUMNS} FROM archived_batches WHERE batch_id = ?", (batch_id,))
+        return next(iter(found), None)
 
-    def _where(self, condition: str, value: str) -> tuple[Batch, ...]:
-        rows = self._catalog.connection.execute(
-            "SELECT batch_id, table_id, state, intervals, row_count, effect, removal, rowid FROM archived_batches"
-            f" WHERE {condition} ORDER BY rowid",
-            (value,),
+    def current(self, table_id: str) -> tuple[Batch, ...]:
+        """The batches that are not done, the newest one, and those that are newer than a removal which is not done;
+        oldest first."""
+        return self._batches(_CURRENT, {"table": table_id})
+
+    def since(self, table_id: str, before: Sequence[Batch]) -> tuple[Batch, ...]:
+        """The batches that may be in another state than when `before` were the current ones: these, newer ones, and
+        those that are not done; all of them if the newest one was removed. Oldest first."""
+        known = json.dumps([batch.id for batch in before])
+        newest = before[-1].id if before else ""
+        return self._batches(_SINCE, {"table": table_id, "known": known, "newest": newest})
+
+    def hidden(self, table_id: str, spans: Sequence[tuple[int, int]]) -> tuple[Batch, ...]:
+        """The batches whose rows have left Druid, each with those of its intervals that overlap the spans."""
+        query = f"SELECT DISTINCT b.batch_id, i.start_ms, i.end_ms, i.version {_OVERLAPPING} WHERE b.state = 'done'"
+        found: dict[str, list[Interval]] = {}
+        for id_, *interval in self._rows(query, {"table": table_id, "spans": json.dumps(spans)}):
+            found.setdefault(id_, []).append(Interval(*interval))
+        return tuple(Batch(id_, table_id, "done", tuple(intervals)) for id_, intervals in found.items())
+
+    def may_hold(self, table_id: str, spans: Sequence[tuple[int, int]]) -> bool:
+        """Whether the cold part has rows of these times by its batches, or may have."""
+        query = f"SELECT 1 {_OVERLAPPING} WHERE b.effect <> 'removed' OR b.state NOT IN ('done', 'cancelled') LIMIT 1"
+        return bool(self._rows(query, {"table": table_id, "spans": json.dumps(spans)}))
+
+    def edge(self, table_id: str) -> int | None:
+        """The end of the times of the archived rows, in milliseconds; None if there are none."""
+        query = (
+            "SELECT i.end_ms FROM archived_intervals AS i JOIN archived_batches AS b ON b.batch_id = i.batch_id"
+            " WHERE i.table_id = ? AND b.state IN ('switched', 'done') AND b.effect <> 'removed' AND b.row_count > 0"
+            " ORDER BY i.end_ms DESC LIMIT 1"
         )
-        return tuple(
-            Batch(
-                id_, table, state, tuple(Interval(*each) for each in json.loads(intervals)), count, effect,
-                _removal(removal), number,
-            )
-            for id_, table, state, intervals, count, effect, removal, number in rows
-        )  # fmt: skip
+        return next((end for (end,) in self._rows(query, (table_id,))), None)
 
     def keep(self, batch: Batch) -> None:
         """Add a batch, or replace it."""
-        intervals = json.dumps([[each.start, each.end, each.version] for each in batch.intervals])
         removal = json.dumps(asdict(batch.removal)) if batch.removal is not None else ""
         with self._catalog.transaction() as connection:
             connection.execute(
-                "INSERT INTO archived_batches (batch_id, table_id, state, intervals, row_count, effect, removal)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (batch_id) DO UPDATE SET state = excluded.state, intervals = excluded.intervals,"
-                " row_count = excluded.row_count, removal = excluded.removal",
-                (batch.id, batch.table_id, batch.state, intervals, batch.rows, batch.effect, removal),
+                "INSERT INTO archived_batches (batch_id, table_id, state, row_count, effect, removal)"
+                " VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (batch_id) DO UPDATE SET state = excluded.state, row_count = excluded.row_count,"
+                " removal = excluded.removal",
+                (batch.id, batch.table_id, batch.state, batch.rows, batch.effect, removal),
+            )
+            connection.execute("DELETE FROM archived_intervals WHERE batch_id = ?", (batch.id,))
+            connection.executemany(
+                "INSERT INTO archived_intervals (table_id, batch_id, start_ms, end_ms, version) VALUES (?, ?, ?, ?, ?)",
+                [(batch.table_id, batch.id, each.start, each.end, each.version) for each in batch.intervals],
             )
 
     def remove(self, table_id: str) -> None:
         """Remove the batches of a table whose cold part was emptied."""
         with self._catalog.transaction() as connection:
-            connection.execute("DELETE FROM archived_batches WHERE table_id = ?", (table_id,))
+            for name in ("archived_batches", "archived_intervals"):
+                connection.execute(f"DELETE FROM {name} WHERE table_id = ?", (table_id,))
+
+    def _rows(self, query: str, values: Mapping[str, str] | tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return self._catalog.connection.execute(query, values).fetchall()
+
+    def _batches(self, query: str, values: Mapping[str, str] | tuple[str, ...]) -> tuple[Batch, ...]:
+        rows = self._rows(query, values)
+        intervals: dict[str, list[Interval]] = {id_: [] for id_, *_ in rows}
+        of_them = (
+            "SELECT batch_id, start_ms, end_ms, version FROM archived_intervals"
+            " WHERE batch_id IN (SELECT value FROM json_each(?)) ORDER BY rowid"
+        )
+        for id_, *interval in self._rows(of_them, (json.dumps([*intervals]),)) if rows else ():
+            intervals[id_].append(Interval(*interval))
+        return tuple(
+            Batch(id_, table, state, tuple(intervals[id_]), count, effect, _removal(removal), number)
+            for id_, table, state, count, effect, removal, number in rows
+        )
 
 
 def _removal(text: str) -> Removal | None:

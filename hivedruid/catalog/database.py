@@ -215,6 +215,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # which rows of the cold part it removes, as JSON
         "ALTER TABLE archived_batches ADD COLUMN removal TEXT NOT NULL DEFAULT ''",
     ),
+    (
+        """
+        CREATE TABLE archived_intervals (
+            table_id TEXT NOT NULL,
+            batch_id TEXT NOT NULL,
+            start_ms INTEGER NOT NULL,         -- half open, milliseconds since the epoch
+            end_ms INTEGER NOT NULL,
+            version TEXT NOT NULL              -- that of the lock
+        )
+        """,
+        """
+        INSERT INTO archived_intervals (table_id, batch_id, start_ms, end_ms, version)
+        SELECT b.table_id, b.batch_id, json_extract(each.value, '$[0]'),
+            json_extract(each.value, '$[1]'), json_extract(each.value, '$[2]')
+        FROM archived_batches b, json_each(b.intervals) AS each ORDER BY b.rowid, each.key
+        """,
+        "ALTER TABLE archived_batches DROP COLUMN intervals",
+        "CREATE INDEX archived_intervals_by_batch ON archived_intervals (batch_id)",
+        "CREATE INDEX archived_intervals_by_time ON archived_intervals (table_id, end_ms, start_ms, version, batch_id)",
+        "CREATE INDEX archived_intervals_by_length ON archived_intervals (table_id, end_ms - start_ms)",
+        "CREATE INDEX archived_batches_not_done ON archived_batches (table_id) WHERE state <> 'done'",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

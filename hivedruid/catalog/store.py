@@ -212,7 +212,9 @@ class Catalog:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
             if removed.rowcount == 0:
                 raise SemanticError(f"Table not found {table.full_name}", hint="it was dropped by another session")
-            for of_it in ("ingestions", "ingestion_specs", "materialized_views", "archived_batches"):
+            for of_it in (
+                "ingestions", "ingestion_specs", "materialized_views", "archived_batches", "archived_intervals",
+            ):  # fmt: skip
                 connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
             connection.execute(
                 "DELETE FROM operations WHERE table_id = ? AND kind = 'ingestion' AND ended = 0", (table.table_id,)

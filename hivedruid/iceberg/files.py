@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from hivedruid.iceberg.metadata import document, local_path
 _DELETED = 2
 """The status of a manifest entry whose file is not in the table any more."""
 _DATA = 0
+_KEPT = 8
+"""The number of tables whose files are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,16 @@ class TableFiles:
 
 
 def read_files(metadata: Path) -> TableFiles:
-    """The files of the current snapshot of a metadata file. Raises OSError and ValueError if they cannot be read."""
+    """The files of the current snapshot of a metadata file. Raises OSError and ValueError if they cannot be read.
+
+    Iceberg never changes a metadata file, so that the files of the last ones that were read are kept.
+    """
+    stat = metadata.stat()
+    return _read_files(metadata, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=_KEPT)
+def _read_files(metadata: Path, _time: int, _size: int) -> TableFiles:
     table = document(metadata)
     current = table.get("current-snapshot-id")
     lists = [s["manifest-list"] for s in table.get("snapshots") or () if s["snapshot-id"] == current]

@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 class TierFacts:
     """What a statement must know of a tiered table before it reads it.
 
-    `batches` are those that archive jobs have recorded. `asked` are the times for which Druid was queried which rows it
-    has, `hot` those with rows; `archived` are the batches with rows of these times that count as archived.
+    `batches` are those that are not done, the newest one, and what else a plan depends on (`Batches.current`); `edge`
+    is the end of the times of the archived rows in milliseconds, None if there are none. `asked` are the times for
+    which Druid was queried which rows it has, `hot` those with rows; `archived` are those of `batches` with rows of
+    these times that count as archived.
     """
 
     batches: tuple[Batch, ...] = ()
     asked: IntervalSet = ()
     hot: IntervalSet = ()
     archived: frozenset[str] = frozenset()
+    edge: int | None = None
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -54,19 +57,13 @@ class TierFacts:
 
     @property
     def times(self) -> IntervalSet:
-        """The times of the rows that are in the cold part, or may be."""
+        """The times of the rows of the batches that are in the cold part, or may be."""
         return merged(
             (each.start, each.end)
             for batch in self.batches
             if batch.effect != "removed" or not batch.is_decided
             for each in batch.intervals
         )
-
-    @property
-    def edge(self) -> int | None:
-        """The end of the times of the archived rows, in milliseconds; None if there are none."""
-        held = [b for b in self.batches if b.effect != "removed" and b.rows and b.state in ("switched", "done")]
-        return max((each.end for batch in held for each in batch.intervals), default=None)
 
     def removal(self, *, of_others: bool) -> Removal:
         """That of the rows which count now."""
@@ -83,7 +80,11 @@ def tiered_scan(table: Table, builder: Builder) -> Node:
     read = builder.snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
     hot = builder.table_scan(table)
     facts = builder.snapshot.tiers.get((table.database, table.name), NO_FACTS)
-    is_written = table.is_written or any(b.state not in ("planned", "cancelled") for b in facts.batches)
+    is_written = (
+        table.is_written
+        or facts.edge is not None
+        or any(b.state not in ("planned", "cancelled") for b in facts.batches)
+    )
     if read == "hot" or (not is_written and read != "cold"):
         return hot
     table = replace(table, is_written=is_written)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
 
 from hivedruid.catalog.archives import Batch, Interval
 from hivedruid.druid.interval_sets import Cover, IntervalSet, intersection, merged
@@ -24,23 +25,29 @@ def touched(batches: Iterable[Batch], asked: IntervalSet) -> list[Batch]:
 
 
 def decided(
-    table: str, batches: Sequence[Batch], switched: Set[str], segments: Iterable[Segment], asked: IntervalSet
+    table: str,
+    known: TierFacts,
+    hidden: Iterable[Batch],
+    switched: Set[str],
+    segments: Iterable[Segment],
+    asked: IntervalSet,
 ) -> TierFacts:
-    """The facts for queries of these times. `switched` are the batches whose transaction has taken place although their
-    job has not recorded it; `segments` are those that queries of Druid read of these times.
+    """The facts for queries of these times. `hidden` are batches whose rows have left Druid, with the intervals at the
+    segments. `switched` are those whose transaction has taken place although their job has not recorded it; `segments`
+    are those that queries of Druid read of these times.
 
     Raises TiersChangedError while queries of Druid still read rows that were archived.
     """
     found = sorted(segments, key=lambda segment: segment.start)
-    archived = {b.id for b in touched(batches, asked) if b.state in ("switched", "done") or b.id in switched}
-    for batch in batches:
-        if batch.id in archived and is_read(batch, found):
+    archived = [b for b in touched(known.batches, asked) if b.state in ("switched", "done") or b.id in switched]
+    for batch in (*archived, *hidden):
+        if is_read(batch, found):
             raise TiersChangedError(
                 f"queries of Druid still read segments of {table} that job {batch.id} has archived",
                 hint="rerun the statement; SHOW PROBLEMS shows whether it stays so",
             )
     hot = merged((s.start, s.end) for s in found if not s.is_tombstone)
-    return TierFacts(tuple(batches), asked, intersection(hot, asked), frozenset(archived))
+    return replace(known, asked=asked, hot=intersection(hot, asked), archived=frozenset(b.id for b in archived))
 
 
 def is_read(batch: Batch, segments: Sequence[Segment]) -> bool:

@@ -17,7 +17,7 @@ from hivedruid.actions.tiering.decisions import decided, is_same, touched
 from hivedruid.catalog.archives import Batch, Batches
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
-from hivedruid.druid.interval_sets import IntervalSet, intersection
+from hivedruid.druid.interval_sets import IntervalSet, intersection, merged
 from hivedruid.engine.archiving import Holding
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.engine.engine import DruidEngine
@@ -49,9 +49,14 @@ CHUNK = 1000
 """Rows that are stored together."""
 
 
-def gather_tiers(tables: Mapping[tuple[str, str], Table], catalog: Catalog) -> dict[tuple[str, str], TierFacts]:
+def gather_tiers(
+    tables: Mapping[tuple[str, str], Table], catalog: Catalog, *, every_batch: bool = False
+) -> dict[tuple[str, str], TierFacts]:
     """What the catalog says about the tiered tables, before Druid is queried."""
-    return {key: TierFacts(Batches(catalog).of(t.table_id)) for key, t in tables.items() if t.is_tiered}
+    batches = Batches(catalog)
+    read = batches.of if every_batch else batches.current
+    tiered = {key: table.table_id for key, table in tables.items() if table.is_tiered}
+    return {key: TierFacts(read(id_), edge=batches.edge(id_)) for key, id_ in tiered.items()}
 
 
 def asked_of_druid(
@@ -63,7 +68,7 @@ def asked_of_druid(
     for plan in built.plans:
         for key, spans in plan.tier_spans.items():
             known = facts.tiers[key]
-            if key not in found and not known.asked and intersection(spans, known.times):
+            if key not in found and not known.asked and Batches(catalog).may_hold(facts.tables[key].table_id, spans):
                 found[key] = ask_druid(facts.tables[key], known, spans, druid(), catalog)
                 if any(action.writes is not None for action in built.actions):
                     _refuse_undecided(facts.tables[key], known)
@@ -89,7 +94,9 @@ def ask_druid(table: Table, known: TierFacts, spans: IntervalSet, engine: DruidE
         try:
             switched = _switched(table, touched(known.batches, spans), archiving, catalog)
             segments = archiving.visible(table.data_source, spans)
-            return decided(table.full_name, known.batches, switched, segments, spans)
+            seen = merged((s.start, s.end) for s in segments if not s.is_tombstone)
+            hidden = Batches(catalog).hidden(table.table_id, intersection(seen, spans))
+            return decided(table.full_name, known, hidden, switched, segments, spans)
         except TiersChangedError:
             if monotonic() > deadline:
                 raise
@@ -135,7 +142,7 @@ def checked(result: Result, tables: Sequence[TieredTable], services: Services) -
 
 def _check(item: TieredTable, services: Services) -> None:
     before, table = item.facts, item.table
-    now = TierFacts(Batches(services.catalog).of(table.table_id))
+    now = TierFacts(Batches(services.catalog).since(table.table_id, before.batches))
     if now.batches != before.batches or any(not batch.is_decided for batch in now.batches):
         now = ask_druid(table, now, before.asked, services.druid(), services.catalog) if now.batches else now
     else:

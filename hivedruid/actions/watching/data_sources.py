@@ -62,7 +62,7 @@ def _tables(catalog: Catalog) -> tuple[Mapping[str, Sequence[str]], Mapping[str,
     for table in catalog.druid_tables():
         name = table.data_source
         tables.setdefault(name, []).append(table.full_name)
-        ends = [each.end for batch in batches.of(table.table_id) if batch.state == "done" for each in batch.intervals]
-        if ends:
-            edges[name] = max(ends)
+        edge = batches.edge(table.table_id)
+        if edge is not None:
+            edges[name] = edge
     return tables, edges
