@@ -70,6 +70,15 @@ class Crash:
     traceback: str
 
 
+@dataclass(frozen=True)
+class Completed:
+    """The statement has ended without an error."""
+
+
+LOST = 255
+"""The exit code of a process whose real one multiprocessing could not read."""
+
+
 class Running:
     """A running statement."""
 
@@ -78,6 +87,7 @@ class Running:
         self._heard = heard
         self._effects: list[str] = []
         self._error: tuple[str, str] | None = None
+        self._is_completed = False
 
     def wait_for(self, effect: str) -> bool:
         """Wait for that effect; False if the statement ended before."""
@@ -102,8 +112,8 @@ class Running:
         if self._error is not None:
             return Outcome(False, tuple(self._effects), *self._error)
         code = self.process.exitcode
-        assert code in (0, -signal.SIGKILL), f"exit code {code} after {self._effects}"
-        return Outcome(code != 0, tuple(self._effects))
+        assert code in (0 if self._is_completed else -signal.SIGKILL, LOST), f"exit code {code} after {self._effects}"
+        return Outcome(not self._is_completed, tuple(self._effects))
 
     def _listen(self) -> bool:
         """Read one more report; False at the end."""
@@ -115,6 +125,8 @@ class Running:
         assert not isinstance(told, Crash), told.traceback
         if isinstance(told, str):
             self._effects.append(told)
+        elif isinstance(told, Completed):
+            self._is_completed = True
         else:
             self._error = told
         return True
@@ -276,6 +288,7 @@ def _live(
         with Session(home, hiveconf=conf, confirm=lambda _: True) as session:
             (parsed,) = session.statements(statement)
             session.execute(parsed)
+        tell.send(Completed())
     except HiveDruidError as error:
         tell.send((error.message, error.hint or ""))
     except Exception:  # noqa: BLE001 - the test raises it
