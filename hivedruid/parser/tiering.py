@@ -41,8 +41,8 @@ def _partition(cursor: Cursor) -> Moment | None:
     if not cursor.accept("PARTITION"):
         return None
     cursor.expect("(")
-    name, _ = cursor.name(TIME_COLUMN)
-    if name.lower() != TIME_COLUMN:
+    if cursor.name(f"`{TIME_COLUMN}`")[0] != TIME_COLUMN:
+        cursor.index -= 1
         cursor.fail(f"`{TIME_COLUMN}`")
     cursor.expect("=")
     found = _moment(cursor)

@@ -40,14 +40,14 @@ def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span:
             )
 
 
-def check_change(before: Table, after: Mapping[str, str], span: Span | None) -> None:
-    """Refuse changes of the properties of a tiered table that would lose its archived rows."""
-    if not before.is_tiered or not before.is_written:
+def check_change(before: Table, after: Mapping[str, str], span: Span | None, *, is_empty: bool) -> None:
+    """Refuse changes of the properties of a tiered table that would lose its archived rows. `is_empty`: it has none."""
+    if not before.is_tiered or is_empty:
         return
     if TIER_COLD not in after:
         raise UnsupportedError(
             f"{before.full_name} has archived rows", span=span,
-            hint="INSERT INTO another table SELECT * FROM it, which has all rows; or TRUNCATE it first",
+            hint=f"UNARCHIVE TABLE {before.name} brings them back into Druid; TRUNCATE TABLE removes all rows",
         )  # fmt: skip
     if after.get("druid.datasource", before.data_source) != before.data_source:
         raise UnsupportedError(

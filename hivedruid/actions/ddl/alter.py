@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl.model import ReplaceTable
+from hivedruid.actions.ddl.model import RemoveColdPart, ReplaceTable
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.model import ChangeIngestion
 from hivedruid.actions.lookup import (
@@ -22,6 +22,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.tiers import cold_part
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
@@ -96,7 +97,8 @@ def _with_properties(
         columns = with_stored_types(columns, properties)
         check_druid_properties(properties, columns, name.span)
         check_tiered(properties, columns, name.span)
-        check_change(table, properties, name.span)
+        is_empty = _has_no_cold_rows(table, snapshot)
+        check_change(table, properties, name.span, is_empty=is_empty)
         if has_ingestion(properties):
             druid_tables.check_columns(columns, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.has_topic else ():
@@ -112,9 +114,21 @@ def _with_properties(
     after = replace(table, properties=properties, comment=comment, columns=columns)
     if after.data_source != table.data_source:  # another data source, which the table did not create
         after = replace(after, owns_data_source=False)
-    changes = (ReplaceTable(table, after),) if after != table else ()
+    changes: tuple[Action, ...] = (ReplaceTable(table, after),) if after != table else ()
+    if table.is_tiered and table.is_written and not after.is_tiered:
+        changes = (ReplaceTable(table, replace(after, is_written=False)), RemoveColdPart(table))
     configured = compaction.changed(table, after, snapshot)
     return *configured, *changes, *ingestion.altered(table, after, name.span, snapshot)
+
+
+def _has_no_cold_rows(table: Table, snapshot: Snapshot) -> bool:
+    """Whether the cold part of a tiered table is known to have no files, and no job adds any."""
+    if not table.is_tiered or not table.is_written:
+        return True
+    cold, facts = cold_part(table), snapshot.tiers.get((table.database, table.name))
+    files = snapshot.table_files.get((cold.database, cold.name))
+    is_idle = facts is None or all(batch.is_decided for batch in facts.batches)
+    return is_idle and files is not None and not files.data
 
 
 def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -42,6 +42,8 @@ def _describe(action: c.DdlAction) -> tuple[str, Fields]:
             return _replace_table(action)
         case c.EmptyTable():
             return _empty_table(action)
+        case c.RemoveColdPart():
+            return "Drop Cold Part Operator", [("name", action.table.full_name)]
         case c.AddDatabase():
             return "Create Database Operator", [("database", action.name), ("comment", action.comment)]
         case c.RemoveDatabase():

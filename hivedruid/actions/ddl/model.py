@@ -73,6 +73,13 @@ class EmptyTable(Action):
 
 
 @dataclass(frozen=True)
+class RemoveColdPart(Action):
+    """Drop the cold part of a table that was tiered: it has no rows."""
+
+    table: Table
+
+
+@dataclass(frozen=True)
 class AddDatabase(Action):
     name: str
     comment: str = ""
@@ -107,4 +114,13 @@ class UseDatabaseAction(Action):
         return self
 
 
-DdlAction = AddTable | RemoveTable | ReplaceTable | EmptyTable | AddDatabase | RemoveDatabase | UseDatabaseAction
+DdlAction = (
+    AddTable
+    | RemoveTable
+    | ReplaceTable
+    | EmptyTable
+    | RemoveColdPart
+    | AddDatabase
+    | RemoveDatabase
+    | UseDatabaseAction
+)

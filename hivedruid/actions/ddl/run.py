@@ -9,6 +9,7 @@ from hivedruid.actions.ddl.model import (
     AddTable,
     DdlAction,
     EmptyTable,
+    RemoveColdPart,
     RemoveDatabase,
     RemoveTable,
     ReplaceTable,
@@ -32,6 +33,8 @@ def run(action: Action, services: Services) -> None:
             _remove_table(action, services)
         case ReplaceTable():
             services.catalog.replace(action.after)
+        case RemoveColdPart():
+            _remove_cold_part(action.table, services)
         case EmptyTable():
             _empty_table(action, services)
         case AddDatabase():
@@ -93,12 +96,16 @@ def _drop_rows(table: Table, services: Services, *, purge: bool) -> None:
         storage.delete_unused(table.data_source)
 
 
+def _remove_cold_part(table: Table, services: Services) -> None:
+    services.spark().drop(cold_part(table))
+    Batches(services.catalog).remove(table.table_id)
+
+
 def _empty_table(action: EmptyTable, services: Services) -> None:
     table = action.table
     _delete_data(table, services, purge=action.purge)
     if table.is_tiered:
-        services.spark().drop(cold_part(table))
-        Batches(services.catalog).remove(table.table_id)
+        _remove_cold_part(table, services)
     if table.is_written:
         services.catalog.mark_written(table, written=False)
 
