@@ -127,6 +127,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.tiered.read", "enum", "exact",
             "Which rows of tiered tables are read: all of them (exact), or only those of one part, which may be "
             "incomplete while an archive job runs (hot, cold).", ("EXACT", "HOT", "COLD")),
+        Setting("hivedruid.tiered.write", "enum", "auto",
+            "Where INSERT INTO a tiered table adds rows of archived times: to the cold part (auto), or to Druid, where "
+            "the next ARCHIVE TABLE finds them (hot).", ("AUTO", "HOT")),
         Setting("hivedruid.druid.read", "enum", "auto",
             "How Spark reads rows of a Druid cluster: from its segment files in deep storage (segments), by queries "
             "that it sends to the servers (query), or by whichever is faster (auto).", ("AUTO", "SEGMENTS", "QUERY")),

@@ -103,6 +103,7 @@ class History:
             rows.append((at, self.random.choice(["a", "b", None]), self.numbers))
         values = ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
         self.steps.append(f"insert {len(rows)}")
+        self.run(f"SET hivedruid.tiered.write={self.random.choice(['auto', 'hot'])}")
         self.run(f"INSERT INTO t VALUES {values}")
         self.model.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
 

@@ -41,6 +41,8 @@ LOCK_PATIENCE = 600.0
 """Seconds to wait for statements that write rows of a table elsewhere, or move its rows."""
 PATIENCE = 30.0
 """Seconds to wait until Druid shows one side of a switch that it is making."""
+ADDED_PATIENCE = 10.0
+"""Seconds to wait until Druid shows all rows of an INSERT; then those are read that it shows."""
 POLL = 0.25
 """Seconds between two looks."""
 IN_MEMORY = 64 * 1024 * 1024
@@ -89,23 +91,26 @@ def ask_druid(table: Table, known: TierFacts, spans: IntervalSet, engine: DruidE
     """The facts as Druid shows them; waits while its queries still read archived rows, at most PATIENCE seconds. Raises
     TiersChangedError."""
     archiving = require(engine, Archiving)
-    deadline = monotonic() + PATIENCE
+    begun = monotonic()
     while True:
         try:
-            switched = _switched(table, touched(known.batches, spans), archiving, catalog)
+            waits_for_added = monotonic() - begun < ADDED_PATIENCE
+            switched = _switched(table, touched(known.batches, spans), archiving, catalog, waits_for_added)
             segments = archiving.visible(table.data_source, spans)
             seen = merged((s.start, s.end) for s in segments if not s.is_tombstone)
             hidden = Batches(catalog).hidden(table.table_id, intersection(seen, spans))
             return decided(table.full_name, known, hidden, switched, segments, spans)
         except TiersChangedError:
-            if monotonic() > deadline:
+            if monotonic() - begun > PATIENCE:
                 raise
         sleep(POLL)
 
 
-def _switched(table: Table, batches: Sequence[Batch], archiving: Archiving, catalog: Catalog) -> set[str]:
-    """The staged batches whose transaction Druid has made. Raises TiersChangedError while rows of it that replace
-    removed ones cannot all be read."""
+def _switched(
+    table: Table, batches: Sequence[Batch], archiving: Archiving, catalog: Catalog, waits_for_added: bool
+) -> set[str]:
+    """The staged batches whose transaction Druid has made. Raises TiersChangedError while not all rows of it can be
+    read; for added rows only if they are to be waited for."""
     found: set[str] = set()
     for batch in batches:
         if batch.state != "staged":
@@ -114,7 +119,7 @@ def _switched(table: Table, batches: Sequence[Batch], archiving: Archiving, cata
         if isinstance(job, ArchiveJob) and archiving.is_removed(Holding.of_notes(job.holding)):
             found.add(batch.id)
         elif isinstance(job, LoadJob) and job.state in IN_DRUID and (seen := archiving.loaded(job.load())) != "none":
-            if seen == "some" and batch.effect == "removed":
+            if seen == "some" and (batch.effect == "removed" or waits_for_added):
                 raise TiersChangedError(
                     f"queries of Druid do not read all rows yet that job {job.id} adds to {table.full_name}",
                     hint="rerun the statement",

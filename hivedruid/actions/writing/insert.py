@@ -105,7 +105,8 @@ def cold_rows(action: IngestDruid, snapshot: Snapshot) -> ColdRows | None:
             return None
         times = ALL if action.replaces == "all" else None
         return ColdRows(cold_part(table), removal=facts.removal(of_others=True), times=times)
-    if facts.edge is None or kept_in_druid(table, action.spec["spec"]["dataSchema"]):
+    is_hot = snapshot.settings.get("hivedruid.tiered.write", "auto").lower() == "hot"
+    if facts.edge is None or is_hot or kept_in_druid(table, action.spec["spec"]["dataSchema"]):
         return None
     return ColdRows(cold_part(table), edge=facts.edge)
 

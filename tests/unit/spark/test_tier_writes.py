@@ -15,7 +15,7 @@ def test_killed_at_every_moment(write: str, tmp_path: Path) -> None:
     with history(0, tmp_path / "home") as made:
         written = begin(made)
         moment = 1
-        while killed_at(written, write, moment):
+        while killed_at(written, write, moment, ("RESUME", "CANCEL")[moment % 2]):
             written.check()
             moment += 1
         assert moment > 4
