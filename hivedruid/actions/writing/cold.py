@@ -83,6 +83,12 @@ def _condition(table: Table, batch: Batch, services: Services) -> str:
     return SparkRex("UTC", lambda _: "").sql(rex, {column.id: quote_identifier(column.name) for column in columns})
 
 
+def rows_of(job: LoadJob, services: Services) -> int:
+    """The number of rows that a job has added to the cold part."""
+    batch = Batches(services.catalog).find(job.id)
+    return batch.rows if batch is not None and batch.effect == "added" else 0
+
+
 def switched(job: LoadJob, catalog: Catalog) -> None:
     """Record that the rows of a job are in Druid, as part of the caller's transaction."""
     batch = Batches(catalog).find(job.id)

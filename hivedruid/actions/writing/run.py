@@ -243,7 +243,7 @@ def _complete(job: LoadJob, services: Services, commit: Commit | None = None, be
             raise
         job = journal.job
     _clean(job, services)
-    services.info(summary(job, monotonic() - begun))
+    services.info(summary(job, monotonic() - begun, cold.rows_of(job, services)))
 
 
 class _Journal:
@@ -414,8 +414,9 @@ def _clean(job: LoadJob, services: Services) -> None:
 # --- messages ----------------------------------------------------------------------------------------------------
 
 
-def summary(job: LoadJob, seconds: float) -> str:
-    """`default.t: 5,000,000 rows, 120.4 MB, 30 segments in 40.2 s (124,378 rows/s)`."""
+def summary(job: LoadJob, seconds: float, cold_rows: int = 0) -> str:
+    """`default.t: 5,000,000 rows, 120.4 MB, 30 segments in 40.2 s (124,378 rows/s)`. `cold_rows` were added to the cold
+    part of a tiered table."""
     rows = job.staged.rows if job.staged is not None else 0
     segments = job.report.segments if job.report is not None else 0
     size = job.report.size if job.report is not None else 0
@@ -423,6 +424,7 @@ def summary(job: LoadJob, seconds: float) -> str:
     if size:
         parts.append(_size(size))
     parts.append(f"{segments:,} segment{'' if segments == 1 else 's'}")
+    parts += [f"{cold_rows:,} row{'' if cold_rows == 1 else 's'} in the cold part"] if cold_rows else []
     rate = f" ({rows / seconds:,.0f} rows/s)" if rows >= _MANY and seconds > 0 else ""
     return f"{job.full_name}: {', '.join(parts)} in {seconds:.1f} s{rate}"
 
