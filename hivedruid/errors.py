@@ -115,6 +115,10 @@ class SegmentReadError(ResourceError):
     began."""
 
 
+class SparkOptimizerError(ResourceError):
+    """Spark's optimizer fails while it pushes the conditions of a query down to a managed table."""
+
+
 class SparkError(ExecutionError):
     pass
 

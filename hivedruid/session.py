@@ -21,6 +21,7 @@ from hivedruid.errors import (
     SegmentReadError,
     SemanticError,
     Span,
+    SparkOptimizerError,
     TableNotFound,
     TiersChangedError,
     did_you_mean,
@@ -254,6 +255,8 @@ class Session:
         def fallback(refused: ResourceError) -> tuple[Action, ...]:
             if isinstance(refused, TiersChangedError):
                 return self._built(parsed, self._gathered(parsed)).actions
+            if isinstance(refused, SparkOptimizerError):
+                return self._built(parsed, replace(snapshot, reads_whole_files=True)).actions
             if isinstance(refused, SegmentReadError):
                 self._note(f"{refused.message}; reading the rows with queries")
                 return self._built(parsed, replace(snapshot, segments={})).actions

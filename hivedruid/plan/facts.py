@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class PlannerFacts:
     """Tables, settings and clock for one statement, and the limits of the engine. `tables` contains the tables that the
     statement names, including those of views, by (database, name). `limits` are those of the engine. `scans_only` keeps
-    everything but scans out of Druid. `traces_rules`: the plan after each rule is kept. `statistics` describes the rows
+    everything but scans out of Druid, `reads_whole_files` the conditions of a Spark job out of its scans of managed
+    tables. `traces_rules`: the plan after each rule is kept. `statistics` describes the rows
     of the tables that are read, by (database, name). `materialized_views` are those that matter to the statement.
     `segments` are those of data sources that Spark may read in place of native queries; None if it is not yet known
     which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name), once the
@@ -41,6 +42,7 @@ class PlannerFacts:
     tables: Mapping[tuple[str, str], Table] = field(default_factory=dict)
     limits: DruidLimits = NO_LIMITS
     scans_only: bool = False
+    reads_whole_files: bool = False
     traces_rules: bool = False
     statistics: Statistics = field(default_factory=dict)
     materialized_views: tuple[ViewFacts, ...] = ()

@@ -138,7 +138,8 @@ class DruidInput:
 class TableInput:
     """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses. `topic` are the records
     of a Kafka table; if they `are_counted`, the malformed ones were counted and rejected before, and are only left
-    out. `files` are those of a managed table that can have rows of the job's conditions, if that is known.
+    out. `files` are those of a managed table that can have rows of the job's conditions, if that is known;
+    `is_whole`: Spark reads all of them before it applies the conditions.
     """
 
     view: str
@@ -147,6 +148,7 @@ class TableInput:
     topic: TopicScan | None = None
     files: FileCount | None = None
     are_counted: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,8 @@ class _Inputs:
         condition = self.conditions.get(id(node))
         topic = self.topic(node) if node.table.kind == "kafka" else None
         files = self.facts.file_count(node, condition) if self.facts is not None else None
-        return TableInput(view, node.table, tuple(c.name for c in node.columns), topic, files)
+        is_whole = self.facts is not None and self.facts.reads_whole_files and node.table.has_snapshots
+        return TableInput(view, node.table, tuple(c.name for c in node.columns), topic, files, is_whole=is_whole)
 
     def topic(self, node: TableScan) -> TopicScan:
         state = self.topics.get((node.table.database, node.table.name))

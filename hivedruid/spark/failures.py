@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hivedruid.errors import HiveDruidError, SparkError
+from hivedruid.errors import HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
@@ -23,6 +23,7 @@ _VALUES = (
     ),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
+_OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
@@ -38,6 +39,8 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
     text = full_text(error)
     keep(text, log)
     hint = f"see Spark's log: {log}"
+    if _OPTIMIZER in text:
+        return SparkOptimizerError(f"Spark could not plan the query: {first_line(text)}", hint=hint)
     if is_full_disk(error):
         return SparkError("the disk is full: Spark could not write its files", hint=f"free up disk space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:

@@ -11,7 +11,7 @@ from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
-from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.physical import DruidInput, TableInput
 from hivedruid.setting_types import resolve_zone
 from hivedruid.spark import paths
 from hivedruid.spark.cells import (
@@ -60,13 +60,14 @@ def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
     return f"CAST({expression} AS {spark_type(hive)})"
 
 
-def table_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
+def table_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
     """A Hive-side table's rows; malformed rows fail the job or are skipped, depending on the table."""
+    table = item.table
     match table.kind:
         case "iceberg":
-            return iceberg_frame(spark, table)
+            return iceberg_frame(spark, table, is_whole=item.is_whole)
         case "files":
-            return files_frame(spark, table, settings, view)
+            return files_frame(spark, table, settings, item.view)
         case "druid" | "kafka" | "view":
             raise PlanError(f"{table.full_name} is a {table.kind} table; its rows are not in files")
         case _:
@@ -103,8 +104,10 @@ def iceberg_name(table: Table) -> str:
     return f"{home_catalog.CATALOG}.{home_catalog.NAMESPACE}.{identifier(table.table_id)}"
 
 
-def iceberg_frame(spark: SparkSession, table: Table) -> DataFrame:
-    return _cast_by_name(spark.table(iceberg_name(table)), table)
+def iceberg_frame(spark: SparkSession, table: Table, *, is_whole: bool = False) -> DataFrame:
+    """The rows of a managed table. If it `is_whole`, no condition is moved below the sample, which has all rows."""
+    rows = spark.table(iceberg_name(table))
+    return _cast_by_name(rows.sample(1.0) if is_whole else rows, table)
 
 
 def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:

@@ -382,7 +382,7 @@ class SparkRunner:
         if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
             self.iceberg.check_rows(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
-        frame = inputs.table_frame(spark, item.table, self._settings, item.view)
+        frame = inputs.table_frame(spark, item, self._settings)
         self._note_skipped(spark, item.table)
         return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
 
