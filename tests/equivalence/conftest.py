@@ -15,7 +15,7 @@ from hivedruid.spark import session
 from tests.equivalence.coverage import PAGE, Coverage, page
 from tests.equivalence.engine import Engine
 from tests.equivalence.real import RealDruid
-from tests.equivalence.sample import Sample, sample
+from tests.equivalence.sample import TIERED_EVERY, Sample, sample
 from tests.equivalence.sweep import Sweep, sweep
 from tests.equivalence.tables import ZONES, full_world
 
@@ -88,12 +88,13 @@ def sampled(engine: Engine, coverage: Coverage) -> Sample:
     asked = os.environ.get("HIVEDRUID_EQUIVALENCE")
     chosen = os.environ.get("HIVEDRUID_EQUIVALENCE_SEED")
     seed = int(chosen) if chosen else random.SystemRandom().randrange(1_000_000) if asked else 0
-    result = sample(engine, seed, int(asked or QUERIES), coverage)
+    result = sample(engine, seed, int(asked or QUERIES), coverage, tiered_every=1 if asked else TIERED_EVERY)
     _report.append(
         f"random: {result.runs} queries ({len(result.texts)} different), {result.share:.1%} fully pushed, seed {seed}"
         + (f": HIVEDRUID_EQUIVALENCE={asked} HIVEDRUID_EQUIVALENCE_SEED={seed} runs the same" if asked else "")
     )
     _report.append(f"  evaluated locally: {engine.evaluated} plans, left to Spark: {engine.not_evaluated}")
+    _report.append(f"  over tiered tables: {engine.tiered.compared} queries")
     for shape, whole in sorted(result.shapes.items()):
         _report.append(f"  {shape}: {sum(whole)} of {len(whole)} fully pushed")
     return result

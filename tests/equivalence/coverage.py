@@ -168,6 +168,9 @@ as multisets; doubles to nine digits.
 
 - **Local evaluation** is a fourth way, for queries that it supports: the part of the pushed-down plan that runs outside
   Druid, and the whole query over plain scans.
+- **Tiered tables** are a fifth way (`tiered.py`): the same random queries over tables with the same rows, which arrive in
+  two or three rounds. After each round but the last, the rows before a random time are archived, so that some rows are
+  late; in half of the tables a last archive job is interrupted while its rows are in both parts.
 - **The sweep** applies every operator of `operators.py` to every column, over tables that contain every edge value of
   every type, in six session zones (including clocks that change at midnight) and for both types of `__time`. It also
   runs the queries of `shapes.py`, which cover everything beyond one SELECT over one table.
@@ -181,10 +184,11 @@ as multisets; doubles to nine digits.
   the whole query determines which of them is used. A query that Druid refuses for lack of resources is not a
   difference.
 
-`make test` runs the sweep and 600 random queries from a fixed seed. `make equivalence N=5000` runs 5000 from a new
-seed, which it prints; `HIVEDRUID_EQUIVALENCE_SEED` repeats that seed. If the results of a query differ, the query and
-then its rows are shrunk, and both plans are printed. `HIVEDRUID_TEST_CLUSTER=<home>` uses the local cluster of that
-home and keeps it running, instead of one that the tests start and stop.
+`make test` runs the sweep and 600 random queries from a fixed seed, 125 of them over tiered tables, too.
+`make equivalence N=5000` runs 5000 from a new seed, which it prints, and all of them over tiered tables, too;
+`HIVEDRUID_EQUIVALENCE_SEED` repeats that seed. If the results of a query differ, the query and then its rows are shrunk,
+and both plans are printed. `HIVEDRUID_TEST_CLUSTER=<home>` uses the local cluster of that home and keeps it running,
+instead of one that the tests start and stop.
 
 The embedded store and Druid agree only on what plans use: plans never depend on the sign of a zero, on bounds of LONGs
 that are not doubles, or on a constant division by zero, and the store reproduces only the second of these. All three

@@ -28,7 +28,8 @@ from hivedruid.spark.jobs import SparkRunner
 from tests.equivalence.comparison import Rows
 from tests.equivalence.local import answered, in_utc
 from tests.equivalence.real import RealDruid
-from tests.equivalence.tables import ZONES, RandomTable, World
+from tests.equivalence.tables import ZONES, RandomTable, World, documents
+from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
 from tests.support.raw import spark_value
@@ -51,12 +52,15 @@ MAX_VIEWS = 6
 
 @dataclass(frozen=True)
 class Answers:
-    """A query's results, and their plans; `local` are those of local evaluation, if it is supported."""
+    """A query's results, and their plans; `local` are those of local evaluation, if it is supported, and `tiered` those
+    over tiered tables, if the world has them.
+    """
 
     sql: str
     pushed: Rows
     expected: Rows
     local: tuple[Rows, ...]
+    tiered: tuple[Rows, ...]
     plan: QueryPlan
     unpushed: QueryPlan
 
@@ -87,8 +91,10 @@ class Engine:
         self._rows: dict[str, Rows] = {}
         self.evaluated = 0
         self.not_evaluated = 0
+        self.tiered = TieredTables(home / "tiered", self.settings)
 
     def close(self) -> None:
+        self.tiered.close()
         self.store.close()
 
     def prepare(self, worlds: Iterable[World]) -> None:
@@ -104,8 +110,11 @@ class Engine:
         """Ingest the world's rows, and make the same rows available to Spark."""
         self.prepare([world])
         tables = tuple(_stored(random) for random in world.tables)
-        if self.world is not None and (world.zone, tables) == (self.world.zone, self.tables):
+        of = self.world
+        if of is not None and (world.zone, world.split, tables) == (of.zone, of.split, self.tables):
             return
+        if world.split is not None:
+            self.tiered.load(world)
         self._plans.clear()
         self._answers.clear()
         there = self.store.data_sources()
@@ -123,7 +132,7 @@ class Engine:
         staging = self.home / "staging" / table.data_source
         if not staging.exists():
             staging.mkdir(parents=True)
-            (staging / "rows.json.gz").write_bytes(gzip.compress(_documents(random).encode(), 1))
+            (staging / "rows.json.gz").write_bytes(gzip.compress(documents(random).encode(), 1))
         task: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
         task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
         return task
@@ -161,7 +170,8 @@ class Engine:
             return self._answers[sql]
         before = len(self.real.differences)
         bare, made = self.plan(sql, pushed=False), self.plan(sql)
-        found = Answers(sql, self.pushed(made), self.expected(bare), self.local(sql, made), made, bare)
+        tiered = (self.tiered.rows(sql),) if self.world is not None and self.world.split is not None else ()
+        found = Answers(sql, self.pushed(made), self.expected(bare), self.local(sql, made), tiered, made, bare)
         if len(self.real.differences) == before:
             self._answers[sql] = found
         return found
@@ -229,17 +239,10 @@ def known_rows(world: World) -> dict[str, int]:
     return {} if world.zone == ZONES[-1] else {random.table.name: len(random.rows) for random in world.tables}
 
 
-def _documents(random: RandomTable) -> str:
-    """The rows as staged: JSON lines without nulls."""
-    names = [column.field_name for column in random.table.columns]
-    pairs = (zip(names, row, strict=True) for row in random.rows)
-    return "".join(json.dumps({name: v for name, v in row if v is not None}) + "\n" for row in pairs)
-
-
 def _stored(random: RandomTable) -> Table:
     """The table with its own data source, named after its content: rows that have been ingested once are permanent."""
     columns = ", ".join(f"{column.name} {column.type}" for column in random.table.columns)
-    digest = hashlib.sha256(f"{columns}\n{_documents(random)}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{columns}\n{documents(random)}".encode()).hexdigest()
     name = f"equivalence_{os.getpid()}_{random.table.name}_{digest[:16]}"  # concurrent runs drop only their own data sources
     return replace(random.table, properties={**random.table.properties, "druid.datasource": name})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -152,16 +153,27 @@ class RandomTable:
 
 @dataclass(frozen=True)
 class World:
-    """The tables of one group of queries: a session zone, the table `t`, and a smaller one `u` to join it with."""
+    """The tables of one group of queries: a session zone, the table `t`, and a smaller one `u` to join it with.
+
+    With `split`, a seed, queries also run over tiered tables with the same rows; see `tiered.py`.
+    """
 
     zone: str
     time: HiveType
     t: RandomTable
     u: RandomTable
+    split: int | None = None
 
     @property
     def tables(self) -> tuple[RandomTable, RandomTable]:
         return (self.t, self.u)
+
+
+def documents(random: RandomTable) -> str:
+    """The rows as staged: JSON lines without nulls."""
+    names = [column.field_name for column in random.table.columns]
+    pairs = (zip(names, row, strict=True) for row in random.rows)
+    return "".join(json.dumps({name: v for name, v in row if v is not None}) + "\n" for row in pairs)
 
 
 def druid_table(name: str, time: HiveType, columns: dict[str, tuple[HiveType, list[Any]]]) -> Table:

@@ -23,6 +23,12 @@ def test_random_queries_answer_the_same(sampled: Sample) -> None:
     assert len(sampled.texts) >= 0.75 * sampled.runs
 
 
+def test_tiered_tables_are_compared_too(sampled: Sample, engine: Engine) -> None:
+    """Equal queries of a world run once."""
+    assert sampled.runs > 0
+    assert engine.tiered.compared > 80
+
+
 def test_local_evaluation_is_compared_too(swept: Sweep, sampled: Sample, engine: Engine) -> None:
     """Over plain scans, and over the native rows of a plan that is not fully pushed down."""
     assert swept.evaluated > 20_000
