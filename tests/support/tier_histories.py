@@ -1,11 +1,13 @@
 """Random histories of a tiered table: after each step answers are those of the same rows in DuckDB.
 
 A step adds rows (late ones, too), archives, is killed -9 while it archives, resumes or cancels what was killed, compacts
-one of the parts, or queries while another process archives.
+one of the parts, changes rows of the cold part as another tool may do it, or queries while another process archives. On
+a cluster there are more: see `tier_clusters.py`.
 
-    python -m tests.support.tier_histories --histories 300 [--seed N] [--guard NAME] [--cluster HOME]
+    python -m tests.support.tier_histories --histories 300 [--minutes N] [--seed N] [--guard NAME] [--cluster [HOME]]
 
-`--guard` removes a guard of the protocol: the histories must then find a lost or double row.
+`--guard` removes a guard of the protocol: the histories must then find a lost or double row. `--cluster` starts a
+cluster, or uses one that runs, whose services are then killed, too.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from time import monotonic
+from types import MappingProxyType
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import duckdb
@@ -29,8 +33,11 @@ from hivedruid.catalog.tiers import cold_part
 from hivedruid.operations.operation import Operation
 from hivedruid.operations.store import Operations
 from hivedruid.plan.tiers import TierFacts
+from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
 from hivedruid.spark.compaction import compact_table
+from hivedruid.spark.inputs import iceberg_name
+from hivedruid.spark.jobs import NOTHING
 from tests.support import killed
 from tests.support.job_homes import run
 
@@ -48,6 +55,8 @@ QUERIES = (
     "SELECT a.k AS a, count(*) AS b FROM t a JOIN t b ON a.n = b.n GROUP BY a.k ORDER BY 1",
 )
 
+Row = tuple[datetime, str | None, int]
+
 
 class WrongAnswerError(AssertionError):
     """A query of the tiered table has another answer than the model."""
@@ -63,25 +72,36 @@ class History:
     random: Random
     steps: list[str] = field(default_factory=list)
     numbers: int = 0
+    data_source: str = field(default_factory=lambda: f"t_{uuid4().hex[:12]}")
     model: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
 
     def begin(self) -> None:
-        self.run(
-            "CREATE TABLE t (`__time` TIMESTAMP, k STRING, n BIGINT) STORED AS TIERED TBLPROPERTIES"
-            f" ('druid.rollup' = 'false', 'druid.datasource' = 't_{uuid4().hex[:12]}')"
-        )
+        self.create()
         self.model.execute('CREATE TABLE t ("__time" TIMESTAMP, k VARCHAR, n BIGINT)')
         self.insert()
+
+    def create(self, properties: Mapping[str, str] = MappingProxyType({})) -> None:
+        given = {"druid.rollup": "false", "druid.datasource": self.data_source, **properties}
+        listed = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+        self.run(f"CREATE TABLE t (`__time` TIMESTAMP, k STRING, n BIGINT) STORED AS TIERED TBLPROPERTIES ({listed})")
+
+    def end(self) -> None:
+        self.finish()
+        self.run("DROP TABLE t")
 
     def run(self, sql: str) -> list[Any]:
         return run(self.session, sql)
 
+    def steps_to_choose(self) -> list[tuple[int, Callable[[], None]]]:
+        """The steps, with their weights."""
+        return [
+            (4, self.insert), (2, self.archive), (4, self.archive_killed), (2, self.finish), (1, self.compact_hot),
+            (1, self.compact_cold), (2, self.change_cold), (2, self.archive_within_query), (1, self.query_meanwhile),
+        ]  # fmt: skip
+
     def step(self) -> None:
         """One step, and a check of some queries."""
-        steps: list[tuple[int, Callable[[], None]]] = [
-            (4, self.insert), (2, self.archive), (4, self.archive_killed), (2, self.finish), (1, self.compact_hot),
-            (1, self.compact_cold), (2, self.archive_within_query), (1, self.query_meanwhile),
-        ]  # fmt: skip
+        steps = self.steps_to_choose()
         (chosen,) = self.random.choices([step for _, step in steps], [weight for weight, _ in steps])
         chosen()
         self.check()
@@ -95,16 +115,23 @@ class History:
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def insert(self) -> None:
-        rows = []
+    def new_rows(self) -> list[Row]:
+        rows: list[Row] = []
         for _ in range(self.random.randint(1, 6)):
             self.numbers += 1
             at = FIRST + timedelta(days=self.random.randrange(DAYS), minutes=self.random.randrange(1440))
             rows.append((at, self.random.choice(["a", "b", None]), self.numbers))
+        return rows
+
+    def insert(self) -> None:
+        rows = self.new_rows()
         values = ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
         self.steps.append(f"insert {len(rows)}")
         self.run(f"SET hivedruid.tiered.write={self.random.choice(['auto', 'hot'])}")
         self.run(f"INSERT INTO t VALUES {values}")
+        self.add_to_model(rows)
+
+    def add_to_model(self, rows: Sequence[Row]) -> None:
         self.model.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
 
     @property
@@ -140,6 +167,38 @@ class History:
         table = self.session.catalog.get("default", "t")
         compact_table(self.session._get_spark(), cold_part(table), "major", 1 << 20)
 
+    def change_cold(self) -> None:
+        """Another tool deletes a row of the cold part, updates one, and adds one."""
+        self.finish()
+        found = self.rows_of("cold")
+        if not found:
+            return
+        deleted, updated = (self.random.choice(found) for _ in range(2))
+        ((time, _, number),) = self.new_rows()[:1]
+        self.numbers = number
+        self.steps.append(f"another tool deletes {deleted}, updates {updated} and adds {number}")
+        for change in (
+            f"DELETE FROM {{}} WHERE n = {deleted}", f"UPDATE {{}} SET k = 'c' WHERE n = {updated}",
+            f"INSERT INTO {{}} VALUES (TIMESTAMP_NTZ '{time}', 'd', {number}, NULL)",
+        ):  # fmt: skip
+            self.in_cold(change)
+        self.model.execute(f"DELETE FROM t WHERE n = {deleted}")
+        self.model.execute(f"UPDATE t SET k = 'c' WHERE n = {updated}")
+        self.add_to_model([(time, "d", number)])
+
+    def rows_of(self, part: str) -> list[int]:
+        """The numbers of the rows of a part, `hot` or `cold`."""
+        self.run(f"SET hivedruid.tiered.read={part}")
+        found = [row["n"] for row in self.run("SELECT n FROM t ORDER BY n")]
+        self.run("RESET hivedruid.tiered.read")
+        return found
+
+    def in_cold(self, statement: str) -> None:
+        """A statement of Spark on the cold part {}."""
+        table = cold_part(self.session.catalog.get("default", "t"))
+        with self.session._get_spark().running(NOTHING, target=table) as spark:
+            spark.sql(statement.format(iceberg_name(table))).collect()
+
     def archive_within_query(self) -> None:
         """A query is planned, then another process archives, and then the query runs."""
         statement = self.archive_statement
@@ -163,17 +222,27 @@ class History:
         assert not outcome.error, outcome
 
 
+AnyHistory = TypeVar("AnyHistory", bound=History)
+
+
 @contextmanager
-def history(seed: int, path: Path, conf: Mapping[str, str] = EMBEDDED) -> Iterator[History]:
-    with Session(path, hiveconf=conf, confirm=lambda _: True) as session:
-        made = History(path, session, conf, Random(seed))
+def running(made: AnyHistory) -> Iterator[AnyHistory]:
+    """The history, begun; its table is dropped at the end."""
+    with made.session:
         made.begin()
         try:
             yield made
         finally:
             with suppress(Exception):
-                made.finish()
-                made.run("DROP TABLE t")
+                made.end()
+
+
+def history(seed: int, path: Path, conf: Mapping[str, str] = EMBEDDED) -> AbstractContextManager[History]:
+    return running(History(path, session_of(path, conf), conf, Random(seed)))
+
+
+def session_of(path: Path, conf: Mapping[str, str]) -> Session:
+    return Session(path, hiveconf=conf, confirm=lambda _: True)
 
 
 def _no_batch_left_out(_facts: TierFacts) -> tuple[str, ...]:
@@ -193,34 +262,46 @@ GUARDS: Mapping[str, Callable[[], None]] = {
 """The guards of queries, each as what removes it in this process."""
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--histories", type=int, default=300)
-    parser.add_argument("--steps", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--guard", choices=list(GUARDS))
-    parser.add_argument("--cluster", type=Path, help="the home of a running local cluster")
-    given = parser.parse_args()
-    conf = dict(EMBEDDED)
-    if given.cluster is not None:
-        from hivedruid.local.state import running
+Begin = Callable[[int, Path], AbstractContextManager[History]]
 
-        services = running(given.cluster)
-        assert services is not None, "no cluster is running there"
-        conf = {"druid.url": services.broker}
+
+def run_all(begin: Begin, given: argparse.Namespace) -> int:
+    """Run histories until they are done, the time is over, or one has found a wrong answer; returns the exit code.
+    Without a guard, a wrong answer must be found."""
     if given.guard:
         GUARDS[given.guard]()
+    started = monotonic()
     for number in range(given.seed, given.seed + given.histories):
+        if monotonic() - started > 60 * given.minutes:
+            break
         with tempfile.TemporaryDirectory(prefix="hivedruid-tiers-") as folder:
             try:
-                with history(number, Path(folder), conf) as made:
+                with begin(number, Path(folder)) as made:
                     for _ in range(given.steps):
                         made.step()
             except WrongAnswerError as error:
                 print(f"history {number}: {error}", flush=True)
-                return 1
-        print(f"history {number}: {len(made.steps)} steps", flush=True)
-    return 0
+                return 0 if given.guard else 1
+        print(f"history {number}: {len(made.steps)} steps, {monotonic() - started:.0f} s", flush=True)
+    return 1 if given.guard else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--histories", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=10_000)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--guard", choices=list(GUARDS))
+    parser.add_argument("--cluster", type=Path, nargs="?", const=Path(), help="the home of a running local cluster")
+    given = parser.parse_args()
+    with sharing_spark():
+        if given.cluster is None:
+            return run_all(history, given)
+        from tests.support.tier_clusters import on_cluster
+
+        with on_cluster(given.cluster if given.cluster != Path() else None) as cluster:
+            return run_all(cluster.history, given)
 
 
 if __name__ == "__main__":
