@@ -30,6 +30,7 @@ import duckdb
 
 from hivedruid.actions.tiering import decisions, reading
 from hivedruid.catalog.tiers import cold_part
+from hivedruid.operations.loads import LoadJob
 from hivedruid.operations.operation import Operation
 from hivedruid.operations.store import Operations
 from hivedruid.plan.tiers import TierFacts
@@ -56,6 +57,10 @@ QUERIES = (
 )
 
 Row = tuple[datetime, str | None, int]
+
+
+def _values(rows: Sequence[Row]) -> str:
+    return "VALUES " + ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
 
 
 class WrongAnswerError(AssertionError):
@@ -97,6 +102,7 @@ class History:
         return [
             (4, self.insert), (2, self.archive), (4, self.archive_killed), (2, self.finish), (1, self.compact_hot),
             (1, self.compact_cold), (2, self.change_cold), (2, self.archive_within_query), (1, self.query_meanwhile),
+            (2, self.insert_killed), (1, self.unarchive), (2, self.unarchive_killed), (1, self.overwrite),
         ]  # fmt: skip
 
     def step(self) -> None:
@@ -125,11 +131,57 @@ class History:
 
     def insert(self) -> None:
         rows = self.new_rows()
-        values = ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
         self.steps.append(f"insert {len(rows)}")
         self.run(f"SET hivedruid.tiered.write={self.random.choice(['auto', 'hot'])}")
-        self.run(f"INSERT INTO t VALUES {values}")
+        self.run(f"INSERT INTO t {_values(rows)}")
+        self.run("RESET hivedruid.tiered.write")
         self.add_to_model(rows)
+
+    def insert_killed(self) -> None:
+        """The statement is killed, and run again."""
+        rows = self.new_rows()
+        statement, moment = (
+            f"INSERT INTO t {_values(rows)}",
+            self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED]),
+        )
+        outcome = killed.run(self.path, self.conf, statement, moment)
+        assert not outcome.error, outcome
+        self.steps.append(f"insert {len(rows)} killed at {moment}: {outcome.effects[-1:]}")
+        if outcome.killed and not self.has_completed():
+            self.run(statement)
+        self.add_to_model(rows)
+
+    def has_completed(self) -> bool:
+        """Whether the last job had written its rows, so that the statement would write them again."""
+        last = Operations(self.session.catalog).all()[0]
+        return last.statement == "INSERT INTO" and last.state == "cleaned"
+
+    def overwrite(self) -> None:
+        """The rows of the days of new rows are replaced."""
+        self.finish()
+        rows = self.new_rows()
+        self.steps.append(f"overwrite {sorted({at.date().isoformat() for at, _, _ in rows})}")
+        self.run("SET hivedruid.overwrite.mode=dynamic")
+        self.run(f"INSERT OVERWRITE TABLE t {_values(rows)}")
+        self.run("RESET hivedruid.overwrite.mode")
+        for at, _, _ in rows:
+            self.model.execute('DELETE FROM t WHERE "__time"::DATE = ?', [at.date()])
+        self.add_to_model(rows)
+
+    @property
+    def unarchive_statement(self) -> str:
+        return f"UNARCHIVE TABLE t FROM '{(FIRST + timedelta(days=self.random.randrange(DAYS))).date()}'"
+
+    def unarchive(self) -> None:
+        statement = self.unarchive_statement
+        self.steps.append(statement)
+        self.run(statement)
+
+    def unarchive_killed(self) -> None:
+        statement, moment = self.unarchive_statement, self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED])
+        outcome = killed.run(self.path, self.conf, statement, moment)
+        assert not outcome.error, outcome
+        self.steps.append(f"{statement} killed at {moment}: {outcome.effects[-1:]}")
 
     def add_to_model(self, rows: Sequence[Row]) -> None:
         self.model.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
@@ -151,7 +203,8 @@ class History:
 
     def finish(self) -> None:
         for job in self.unfinished():
-            verb = self.random.choice(["RESUME", "CANCEL"])
+            only = {"planned": "CANCEL", "verified": "RESUME"} if isinstance(job, LoadJob) else {}
+            verb = only.get(job.state) or self.random.choice(["RESUME", "CANCEL"])
             self.steps.append(f"{verb} {job.state}")
             self.run(f"{verb} JOB '{job.id}'")
 
