@@ -1,4 +1,4 @@
-"""Writes that change both parts of a tiered table are killed at every moment, on the embedded store."""
+"""Writes that change both parts of a tiered table are killed at every other moment, on the embedded store."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ import pytest
 from tests.support.tier_histories import history
 from tests.support.tier_writes import WRITES, begin, killed_at
 
+FEWEST = 6
+"""The moments of a write."""
+
 
 @pytest.mark.parametrize("write", WRITES)
-def test_killed_at_every_moment(write: str, tmp_path: Path) -> None:
+def test_killed_at_any_moment(write: str, tmp_path: Path) -> None:
     with history(0, tmp_path / "home") as made:
         written = begin(made)
-        moment = 1
-        while killed_at(written, write, moment, ("RESUME", "CANCEL")[moment % 2]):
+        moment = 1 + [*WRITES].index(write) % 2
+        while killed_at(written, write, moment, ("RESUME", "CANCEL")[moment // 2 % 2]):
             written.check()
-            moment += 1
-        assert moment > 4
+            moment += 2
+        assert moment > FEWEST
         states = {row["state"] for row in made.run("VERIFY TABLE t")}
         assert states <= {"ok"}
