@@ -221,11 +221,12 @@ ALTER TABLE wiki UNSET TIERED;
 -- rule: archive_table
 ARCHIVE TABLE wiki;
 ARCHIVE TABLE db.wiki UP TO '2026-10-01' AND WAIT;
-ARCHIVE TABLE wiki PARTITION (`__time` = '2026-10-01');
 -- rule: unarchive_table
 UNARCHIVE TABLE wiki;
 UNARCHIVE TABLE db.wiki FROM '2026-09-01' TO '2026-10-01' AND WAIT;
-UNARCHIVE TABLE wiki PARTITION (`__time` = '2026-10-01 12:00:00');
+-- rule: time_partition
+ARCHIVE TABLE wiki PARTITION (`__time` = '2026-10-01');
+UNARCHIVE TABLE wiki PARTITION (`__time` = '2026-10-01 12:00:00') AND WAIT;
 -- rule: show_archives
 SHOW ARCHIVES;
 SHOW ARCHIVES FOR wiki;
