@@ -32,9 +32,12 @@ def complete_plan(
         return built
     known = snapshot
     if snapshot.tiers:
-        from hivedruid.actions.tiering.reading import asked_of_druid
+        from hivedruid.actions.tiering.reading import asked_of_druid, with_segments
 
-        if tiers := asked_of_druid(built, snapshot, druid, catalog):
+        tiers = asked_of_druid(built, snapshot, druid, catalog)
+        if snapshot.lists_segments:
+            tiers = with_segments(built, replace(snapshot, tiers=tiers or snapshot.tiers), druid)
+        if tiers:
             known = snapshot = replace(snapshot, tiers=tiers)
             built = build(statement, snapshot)
     if snapshot.segments is None:

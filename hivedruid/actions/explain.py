@@ -16,8 +16,10 @@ from hivedruid.results import Result, text_result
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.catalog.table import Table
     from hivedruid.parser.statements import Explain, Statement
     from hivedruid.plan.split import QueryPlan
+    from hivedruid.plan.tier_parts import TierPart
 
 
 Build = Callable[["Statement", "Snapshot", Note | None], StatementPlan]
@@ -25,15 +27,16 @@ Build = Callable[["Statement", "Snapshot", Note | None], StatementPlan]
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, build: Build = build) -> Result:
     """The plan of a statement; nothing is executed."""
-    snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo")
+    detailed = statement.mode in ("extended", "formatted")
+    snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo", lists_segments=detailed)
     built = build(statement.statement, snapshot, note)
     settings = snapshot.settings
     if statement.mode == "formatted":
-        return text_result("Explain", json.dumps(document(built, settings), indent=2, ensure_ascii=False))
+        return text_result("Explain", json.dumps(document(built, settings, snapshot), indent=2, ensure_ascii=False))
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
     extended = _extended(built, settings) if statement.mode == "extended" else []
-    return text_result("Explain", "\n".join([*user_level(built, settings), *extended]))
+    return text_result("Explain", "\n".join([*user_level(built, settings), *_tiered(built, snapshot), *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------
@@ -43,6 +46,26 @@ def user_level(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
     """The actions as Hive's user-level EXPLAIN shows a plan; `settings` are the session's."""
     lines = [line for a in built.actions for line in explainer(family_of(a)).lines(a, settings)] or ["nothing to do"]
     return ["Plan optimized by CBO.", "", *lines] if built.plans else lines
+
+
+def _tiered(built: StatementPlan, snapshot: Snapshot) -> Iterator[str]:
+    """What is read of each part of the tiered tables, and why a part is not read."""
+    for table, parts in _tier_parts(built, snapshot):
+        from hivedruid.plan.tier_parts import texts
+
+        yield from ("", f"Tiered table {table.full_name}:")
+        setting = snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
+        yield from (f"  {part}: {text}" for part, text in texts(table, parts, setting))
+
+
+def _tier_parts(built: StatementPlan, snapshot: Snapshot) -> Iterator[tuple[Table, list[TierPart]]]:
+    """The tiered tables that queries read, and their parts; statements that move rows read one part."""
+    if not snapshot.tiers or any(family_of(action) == "tiering" for action in built.actions):
+        return
+    found = [part for plan in built.plans for part in plan.tier_parts]
+    for _, table in sorted(snapshot.tables.items()):
+        if parts := [part for part in found if part.table_id == table.table_id]:
+            yield table, parts
 
 
 # --- EXTENDED and CBO ------------------------------------------------------------------------------------------
@@ -108,8 +131,9 @@ def _after_rules(plan: QueryPlan) -> Iterator[str]:
 # --- FORMATTED -------------------------------------------------------------------------------------------------
 
 
-def document(built: StatementPlan, settings: Mapping[str, str]) -> dict[str, Any]:
-    """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`."""
+def document(built: StatementPlan, settings: Mapping[str, str], snapshot: Snapshot | None = None) -> dict[str, Any]:
+    """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`, and `tiered` for queries of
+    tiered tables."""
     jobs = [a.job for a in built.actions if isinstance(a, OverJob)]
     residual = None
     if jobs:
@@ -117,6 +141,7 @@ def document(built: StatementPlan, settings: Mapping[str, str]) -> dict[str, Any
 
         reasons = [{"operator": x.operator, "reason": x.reason} for plan in built.plans for x in left_outside(plan)]
         residual = {"sql": jobs[0].sql if len(jobs) == 1 else [job.sql for job in jobs], "operators": reasons}
+    tiered = _tiered_document(built, snapshot) if snapshot is not None else {}
     return {
         "druid_queries": [read.query for action in built.actions for read in action.reads],
         "residual": residual,
@@ -124,6 +149,15 @@ def document(built: StatementPlan, settings: Mapping[str, str]) -> dict[str, Any
         "actions": [
             {"action": type(a).__name__, **explainer(family_of(a)).document(a, settings)} for a in built.actions
         ],
+        **({"tiered": tiered} if tiered else {}),
+    }
+
+
+def _tiered_document(built: StatementPlan, snapshot: Snapshot) -> dict[str, Any]:
+    from hivedruid.plan import tier_parts
+
+    return {
+        table.full_name: [tier_parts.document(part) for part in parts] for table, parts in _tier_parts(built, snapshot)
     }
 
 

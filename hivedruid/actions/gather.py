@@ -130,8 +130,12 @@ def _hot_segments(statement: Statement, tables: Mapping[tuple[str, str], Table],
     from hivedruid.engine.kinds import find
 
     lists = find(facts.druid(), SegmentLists)
-    tiered = [table for table in tables.values() if table.is_tiered]
-    return tuple(s for table in tiered for s in lists.segments(table.data_source)) if lists is not None else ()
+    if lists is None:
+        return ()
+    names = [table.data_source for table in tables.values() if table.is_tiered]
+    listed = lists.listed_segments(names) if facts.plan_only else ()
+    rows = {segment.id: segment.rows for segments in listed for segment in segments}
+    return tuple(replace(s, rows=rows.get(s.id, s.rows)) for name in names for s in lists.segments(name))
 
 
 def _tiers(

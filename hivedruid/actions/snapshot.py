@@ -35,8 +35,9 @@ class Snapshot(PlannerFacts):
     Druid tables whose rows the statement reads or adds to, `queried` the names of all tables that its queries read,
     directly or through views, `absent` those whose data sources do not exist;
     `unreachable` is the reason why Druid could not be queried, if the statement can continue without it. `plan_only`:
-    the actions are shown, not run. `ingestions` describes the ingestion into the Kafka ingestion tables that the
-    statement may change, by (database, name); empty if the engine cannot ingest. `fresh_id` is for a table that is
+    the actions are shown, not run; `lists_segments`: with the segments of tiered tables. `ingestions` describes the
+    ingestion into the Kafka ingestion tables that the statement may change, by (database, name); empty if the engine
+    cannot ingest. `fresh_id` is for a table that is
     created and started by the same statement. `source_states` are the states of the tables that a build of a
     materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
     SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
@@ -57,6 +58,7 @@ class Snapshot(PlannerFacts):
     queried: frozenset[tuple[str, str]] = frozenset()
     unreachable: str | None = None
     plan_only: bool = False
+    lists_segments: bool = False
     ingestions: Mapping[tuple[str, str], IngestionFacts] = field(default_factory=dict)
     fresh_id: str = ""
     source_states: Mapping[str, SourceState] = field(default_factory=dict)
@@ -78,3 +80,7 @@ class Snapshot(PlannerFacts):
 
         found = matching(files, condition, {column.id: column.name for column in scan.columns})
         return None if found is None else FileCount(len(found), len(files.data))
+
+    def number_of_files(self, table: Table) -> int | None:
+        files = self.table_files.get((table.database, table.name))
+        return None if files is None else len(files.data)

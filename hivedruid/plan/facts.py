@@ -59,6 +59,11 @@ class PlannerFacts:
         del scan, condition
         return None
 
+    def number_of_files(self, table: Table) -> int | None:
+        """The files of a managed table; None if that is not known."""
+        del table
+        return None
+
     @property
     def zone(self) -> str:
         """The session's time zone (hive.local.time.zone), with LOCAL already resolved."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from hivedruid.druid.interval_sets import IntervalSet
     from hivedruid.plan.facts import PlannerFacts
+    from hivedruid.plan.tier_parts import TierPart
     from hivedruid.plan.tiers import TierPruning
 
 
@@ -40,6 +41,7 @@ class QueryPlan:
     `after_rules` is the plan after each rule of `fired`, if the facts contain `traces_rules`; else it is empty.
     `views` lists the materialized views that are used, and why others are not.
     `tier_spans` are the times that the query reads of the hot part of each tiered table, by (database, name).
+    `tier_parts` are the parts of tiered tables as the query reads them.
     `asks` are the native queries whose results are needed first; until then the plan contains the clock in their place.
     """
 
@@ -53,6 +55,7 @@ class QueryPlan:
     asks: tuple[Ask, ...] = ()
     after_rules: tuple[Node, ...] = ()
     tier_spans: Mapping[tuple[str, str], IntervalSet] = field(default_factory=dict)
+    tier_parts: tuple[TierPart, ...] = ()
 
     @property
     def limits(self) -> DruidLimits:
@@ -93,6 +96,7 @@ def optimized(node: Node, builder: Builder, rules: tuple[Rule, ...] | None = Non
         tuple(passes.asks),
         tuple(trace.plans),
         passes.tiers.spans if passes.tiers is not None else {},
+        tuple(passes.tiers.parts) if passes.tiers is not None else (),
     )
 
 

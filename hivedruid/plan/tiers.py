@@ -15,10 +15,11 @@ from hivedruid.catalog.archives import Batch, Removal
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import BOOLEAN
-from hivedruid.druid.interval_sets import ALL, IntervalSet, complement, intersection, merged, union
+from hivedruid.druid.interval_sets import ALL, Cover, IntervalSet, complement, intersection, merged, union
 from hivedruid.druid.intervals import of_conjuncts
 from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_expressions
 from hivedruid.plan.rex import Call, Literal, Rex, Subquery, conjunction, conjuncts, has, transform
+from hivedruid.plan.tier_parts import TierPart
 from hivedruid.plan.time_ranges import in_times, is_in_times
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class TierFacts:
     `batches` are those that are not done, the newest one, and what else a plan depends on (`Batches.current`); `edge`
     is the end of the times of the archived rows in milliseconds, None if there are none. `asked` are the times for
     which Druid was queried which rows it has, `hot` those with rows; `archived` are those of `batches` with rows of
-    these times that count as archived.
+    these times that count as archived. `segments` are the times of the segments with rows that Druid has listed, None
+    if it was not asked; `has_all`: all of the table.
     """
 
     batches: tuple[Batch, ...] = ()
@@ -41,6 +43,8 @@ class TierFacts:
     hot: IntervalSet = ()
     archived: frozenset[str] = frozenset()
     edge: int | None = None
+    segments: tuple[tuple[int, int], ...] | None = None
+    has_all: bool = False
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -156,12 +160,14 @@ def _not(rex: Rex) -> Rex:
 class TierPruning:
     """Replaces the part of a tiered table that has no rows of a query's conditions by nothing.
 
-    `spans` receives, for each tiered table, the times of the conditions on its hot part.
+    `spans` receives, for each tiered table, the times of the conditions on its hot part, and `parts` what is read of
+    each part.
     """
 
     facts: PlannerFacts
     zone: str
     spans: dict[TableKey, IntervalSet] = field(default_factory=dict)
+    parts: list[TierPart] = field(default_factory=list)
 
     def prune(self, node: Node) -> Node:
         """The plan, whose conditions are at the tables."""
@@ -183,21 +189,30 @@ class TierPruning:
 
     def _scan(self, node: Node, scan: TableScan, terms: list[Rex]) -> Node:
         if scan.table.is_tiered:
-            is_empty = self._is_hot_empty(scan, terms)
+            part = self._hot(scan, terms)
         elif scan.table.column(BATCH_COLUMN) is not None:
             count = self.facts.file_count(scan, node.condition if isinstance(node, Filter) else None)
-            is_empty = count is not None and count.read == 0
+            part = TierPart(scan.table.table_id, "cold", total=self.facts.number_of_files(scan.table))
+            if count is not None:
+                part = replace(part, read=count.read, total=count.total, is_left_out=count.read == 0)
         else:
             return node
-        return Values(node.columns, ()) if is_empty else node
+        self.parts.append(part)
+        return Values(node.columns, ()) if part.is_left_out else node
 
-    def _is_hot_empty(self, scan: TableScan, terms: list[Rex]) -> bool:
+    def _hot(self, scan: TableScan, terms: list[Rex]) -> TierPart:
         time = next((c.id for c in scan.columns if c.name == TIME_COLUMN), None)
         span = of_conjuncts(terms, time, self.zone)[0] if time is not None else ALL
         key = (scan.table.database, scan.table.name)
         self.spans[key] = union([self.spans.get(key, ()), span])
         facts = self.facts.tiers.get(key, NO_FACTS)
-        return not intersection(span, complement(facts.asked)) and not intersection(span, facts.hot)
+        is_empty = not intersection(span, complement(facts.asked)) and not intersection(span, facts.hot)
+        if facts.segments is None:
+            return TierPart(scan.table.table_id, "hot", span, is_left_out=is_empty)
+        cover = Cover(span)
+        read = sum(cover.overlaps(*each) for each in facts.segments)
+        total = len(facts.segments) if facts.has_all else None
+        return TierPart(scan.table.table_id, "hot", span, read, total, is_empty)
 
 
 def _without_nothing(node: Node) -> Node:

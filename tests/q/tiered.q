@@ -10,6 +10,7 @@ INSERT INTO trips VALUES
   ('2026-11-21 11:00:00', NULL, NULL, 4);
 -- nothing is archived yet: Druid answers
 EXPLAIN SELECT city, sum(riders) FROM trips GROUP BY city;
+EXPLAIN ARCHIVE TABLE trips;
 ARCHIVE TABLE trips AND WAIT;
 SELECT * FROM trips ORDER BY riders;
 -- both parts
@@ -22,6 +23,11 @@ SELECT count(*) FROM trips WHERE `__time` >= '2026-11-01';
 -- only the cold part: Druid has no rows of these times any more
 EXPLAIN SELECT city FROM trips WHERE `__time` < '2026-09-02';
 SELECT city FROM trips WHERE `__time` < '2026-09-02';
+-- no part: neither Druid nor a file has rows of these times
+EXPLAIN SELECT city FROM trips WHERE `__time` < '2026-08-01';
+-- EXTENDED and FORMATTED count all segments
+EXPLAIN EXTENDED SELECT city FROM trips WHERE `__time` >= '2026-11-21';
+EXPLAIN FORMATTED SELECT city FROM trips WHERE `__time` >= '2026-11-21';
 -- a late row in Druid is visible at once, and a later ARCHIVE adds just it
 SET hivedruid.tiered.write=hot;
 INSERT INTO trips VALUES ('2026-09-01 23:00:00', 'late', 1.0, 5);
@@ -35,6 +41,7 @@ SET hivedruid.tiered.read=hot;
 SELECT count(*) FROM trips;
 SET hivedruid.tiered.read=cold;
 SELECT count(*) FROM trips;
+EXPLAIN SELECT count(*) FROM trips;
 RESET hivedruid.tiered.read;
 -- DDL concerns both parts
 ALTER TABLE trips ADD COLUMNS (tip DOUBLE);

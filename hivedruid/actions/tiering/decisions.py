@@ -46,8 +46,9 @@ def decided(
                 f"queries of Druid still read segments of {table} that job {batch.id} has archived",
                 hint="rerun the statement; SHOW PROBLEMS shows whether it stays so",
             )
-    hot = merged((s.start, s.end) for s in found if not s.is_tombstone)
-    return replace(known, asked=asked, hot=intersection(hot, asked), archived=frozenset(b.id for b in archived))
+    spans = tuple((s.start, s.end) for s in found if not s.is_tombstone)
+    hot = intersection(merged(spans), asked)
+    return replace(known, asked=asked, hot=hot, archived=frozenset(b.id for b in archived), segments=spans)
 
 
 def is_read(batch: Batch, segments: Sequence[Segment]) -> bool:

@@ -55,6 +55,7 @@ def _archive_fields(action: ArchiveRows) -> Fields:
         ("segments", len(action.segments)),
         ("rows", known if action.segments else None),
         ("bytes", sum(segment.size for segment in action.segments) or None),
+        ("partitions", action.partitions or None),
         ("resumes", [job.id for job in action.unfinished]),
     ]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import WriteTable
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.tiers import granularity
+from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import IntervalSet, merged
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.engine.segments import Segment
@@ -35,6 +37,17 @@ class ArchiveRows(Action):
     @property
     def intervals(self) -> IntervalSet:
         return merged((segment.start, segment.end) for segment in self.segments)
+
+    @property
+    def partitions(self) -> int:
+        """The greatest number of partitions of the cold part that receive rows: each of them at least one file."""
+        unit = granularity(self.table).upper()
+        count, last = 0, None
+        for start, end in self.intervals:
+            first, through = granularities.number(start, unit), granularities.number(end - 1, unit)
+            count += through - first + (first != last)
+            last = through
+        return count
 
     @property
     def batches(self) -> tuple[IntervalSet, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,12 +17,12 @@ from hivedruid.actions.tiering.decisions import decided, is_same, touched
 from hivedruid.catalog.archives import Batch, Batches
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
-from hivedruid.druid.interval_sets import IntervalSet, intersection, merged
+from hivedruid.druid.interval_sets import ALL, IntervalSet, intersection, merged
 from hivedruid.engine.archiving import Holding
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import require
-from hivedruid.errors import ExecutionError, TiersChangedError
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, TiersChangedError
 from hivedruid.operations.archives import ArchiveJob
 from hivedruid.operations.loads import IN_DRUID, LoadJob
 from hivedruid.operations.store import Operations
@@ -75,6 +75,20 @@ def asked_of_druid(
                 if any(action.writes is not None for action in built.actions):
                     _refuse_undecided(facts.tables[key], known)
     return {**facts.tiers, **found} if found else None
+
+
+def with_segments(
+    built: StatementPlan, facts: PlannerFacts, druid: Callable[[], DruidEngine]
+) -> Mapping[tuple[str, str], TierFacts]:
+    """The facts with all segments of the tiered tables that the queries read, for EXPLAIN; without them if Druid cannot
+    be reached."""
+    found = dict(facts.tiers)
+    with suppress(ConnectError, DruidError):
+        for key in {key for plan in built.plans for key in plan.tier_spans}:
+            listed = require(druid(), Archiving).visible(facts.tables[key].data_source, ALL)
+            spans = tuple((each.start, each.end) for each in listed if not each.is_tombstone)
+            found[key] = replace(found[key], segments=spans, has_all=True)
+    return found
 
 
 def _refuse_undecided(table: Table, known: TierFacts) -> None:
