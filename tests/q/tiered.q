@@ -17,6 +17,15 @@ SELECT * FROM trips ORDER BY riders;
 EXPLAIN SELECT city, sum(riders) FROM trips GROUP BY city;
 SELECT city, count(*), sum(riders), avg(fare), min(fare), max(`__time`) FROM trips GROUP BY city ORDER BY 1;
 SELECT count(DISTINCT city) FROM trips;
+-- Druid's share is aggregated, also below DISTINCT, HAVING, ORDER BY and LIMIT
+EXPLAIN SELECT city, count(DISTINCT riders) AS n, count(*) FROM trips GROUP BY city HAVING n > 0 ORDER BY n DESC LIMIT 2;
+SELECT city, count(DISTINCT riders) AS n, count(*) FROM trips GROUP BY city HAVING n > 0 ORDER BY n DESC, city LIMIT 2;
+SELECT count(DISTINCT city, riders), sum(DISTINCT riders), count(DISTINCT CASE WHEN riders > 1 THEN city END) FROM trips;
+SELECT approx_count_distinct(city), sort_array(collect_set(city)), bit_or(riders), bit_xor(riders) FROM trips;
+SELECT min(city), max(city), count(city), min(riders > 2), max(riders > 2), min(`__time`), count(`__time`) FROM trips;
+SELECT riders > 2, min(city), max(`__time`) FROM trips GROUP BY riders > 2 ORDER BY 1;
+-- but not variances: their last digits depend on how they are computed
+SELECT round(stddev(riders), 9), round(var_samp(fare), 9), round(corr(fare, riders), 9) FROM trips;
 -- only Druid: no file can have such rows
 EXPLAIN SELECT count(*) FROM trips WHERE `__time` >= '2026-11-01';
 SELECT count(*) FROM trips WHERE `__time` >= '2026-11-01';

@@ -39,7 +39,7 @@ def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
         return None
-    calls = [_without_condition(c) if c.distinct else c for c in node.calls]
+    calls = [without_condition(c) if c.distinct else c for c in node.calls]
     distinct = list(dict.fromkeys(c.args for c in calls if c.distinct))
     if not distinct or any(c.op not in ("count", "sum", "avg") for c in calls if c.distinct):
         return None
@@ -54,13 +54,13 @@ def _has_distinct_sets(node: Aggregate, distinct: list[Arguments]) -> bool:
     return len(set(sets)) == len(sets) and not any(a in node.keys for args in distinct for a in args)
 
 
-def _without_condition(call: Agg) -> Agg:
+def without_condition(call: Agg) -> Agg:
     """count(DISTINCT d) FILTER (WHERE c) is count(DISTINCT CASE WHEN c THEN d END), since nulls are not counted."""
     if call.condition is None:
         return call
     condition = call.condition
     args = tuple([Call(a.type, "case", (condition, a)) for a in call.args])
-    return Agg(call.type, call.op, args, distinct=True)
+    return replace(call, args=args, condition=None)
 
 
 class _Expansion:

@@ -12,10 +12,16 @@ from hivedruid.plan.nodes import Aggregate, DruidQuery, Join, Node, PlanColumn, 
 from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, refs, substitute, walk
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
+from hivedruid.plan.rules.distinct import without_condition
 from hivedruid.plan.rules.set_op import branches_of, is_union_all
 
-_TOTAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+_TOTAL = {
+    "count": "sum", "sum": "sum", "min": "min", "max": "max", "bit_and": "bit_and", "bit_or": "bit_or",
+    "bit_xor": "bit_xor",
+}  # fmt: skip
 """Aggregates that can be computed from partial results, and the aggregate that combines them."""
+_OF_SETS = ("approx_distinct", "collect_set")
+"""Aggregates with the same result for repeated values, as those with DISTINCT have."""
 
 WORTH = 2
 """The minimum ratio of rows to groups, by estimate, if both are known."""
@@ -25,28 +31,44 @@ def aggregate_union_transpose(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[k, count(*)](a + b) => Aggregate[k, sum(c)](Aggregate[k, c := count(*)](a) + Aggregate[k, …](b))
 
     Applies if at least one branch is a native query that can compute it: one row for each group is transferred instead
-    of all.
+    of all. The arguments of aggregates of sets are keys of the branches:
+
+    Aggregate[k, count(DISTINCT d)](a + b) => Aggregate[k, count(DISTINCT d)](Aggregate[k, d](a) + Project[k, d](b))
     """
     if not isinstance(node, Aggregate) or not is_union_all(node.input) or node.grouping_sets is not None:
         return None
-    parts = _parts(node.calls)
+    node = replace(node, calls=tuple(without_condition(c) if _is_of_set(c) else c for c in node.calls))
+    parts = _parts(tuple(c for c in node.calls if not _is_of_set(c)))
+    values = dict.fromkeys(a for c in node.calls if _is_of_set(c) for a in c.args if refs(a))
     if parts is None or not any(_is_rows(b) for b in node.input.inputs):
         return None
-    branches = [_branch(b, m, node, parts, context) for b, m in branches_of(node.input)]
+    if any(value.type.is_timestamp for value in values):
+        return None  # few rows have the same millisecond
+    keys = tuple(dict.fromkeys((*node.keys, *values)))
+    names = [c.name for c in node.columns[: len(node.keys)]] + ["_d"] * (len(keys) - len(node.keys))
+    branches = [_branch(b, m, keys, names, parts, context) for b, m in branches_of(node.input)]
     if not any(isinstance(b, DruidQuery) for b in branches):
         return None
+    if values and not parts:  # the aggregate above finds repeated values anyway
+        branches = [Project(b.columns, b.input, b.keys) if isinstance(b, Aggregate) else b for b in branches]
     columns = tuple(context.new_column(c.name, c.type) for c in branches[0].columns)
     union = SetOp(columns, "union", True, tuple(branches))
-    width = len(node.keys)
-    keys = tuple(c.ref for c in columns[:width])
-    return _whole(node, union, keys, dict(zip(parts, columns[width:], strict=True)), context)
+    by_key: dict[Rex, Rex] = {k: c.ref for k, c in zip(keys, columns, strict=False)}
+    made = dict(zip(parts, columns[len(keys) :], strict=True))
+    return _whole(node, union, by_key, made, context)
 
 
-def _branch(branch: Node, mapping: dict[str, Rex], node: Aggregate, parts: list[Agg], context: RuleContext) -> Node:
+def _branch(
+    branch: Node,
+    mapping: dict[str, Rex],
+    keys: tuple[Rex, ...],
+    names: list[str],
+    parts: list[Agg],
+    context: RuleContext,
+) -> Node:
     """The aggregates of one branch: in the native query if that is possible, otherwise above the branch."""
-    keys = tuple(substitute(k, mapping) for k in node.keys)
-    names = [c.name for c in node.columns[: len(keys)]]
-    partial = _aggregate(branch, keys, [substituted(p, mapping) for p in parts], names, context)
+    mapped = tuple(substitute(k, mapping) for k in keys)
+    partial = _aggregate(branch, mapped, [substituted(p, mapping) for p in parts], names, context)
     return _pushed(branch, partial, context) or partial
 
 
@@ -93,7 +115,7 @@ def _below_join(node: Aggregate, join: Join, side: Node, context: RuleContext) -
     columns = left.columns if join.kind == "semi" else (*left.columns, *right.columns)
     joined = Join(columns, left, right, join.kind, condition)
     made = dict(zip(parts, below.columns[len(keys) :], strict=True))
-    return _whole(node, joined, tuple(by_key.get(k, k) for k in node.keys), made, context)
+    return _whole(node, joined, by_key, made, context)
 
 
 def _read(condition: Rex, own: set[str]) -> list[Rex]:
@@ -127,9 +149,11 @@ def _pushed(query: Node, aggregate: Aggregate, context: RuleContext) -> DruidQue
 
 
 def _whole(
-    node: Aggregate, input_: Node, keys: tuple[Rex, ...], parts: dict[Agg, PlanColumn], context: RuleContext
+    node: Aggregate, input_: Node, by_key: dict[Rex, Rex], parts: dict[Agg, PlanColumn], context: RuleContext
 ) -> Node:
-    """The aggregate combined from its partial results, which are columns of the input; a count of nothing is 0."""
+    """The aggregate combined from its partial results, which are columns of the input, as the keys `by_key` are; a
+    count of nothing is 0."""
+    keys = tuple(by_key.get(k, k) for k in node.keys)
     width = len(keys)
     key_columns = [context.new_column(c.name, c.type) for c in node.columns[:width]]
     totals: dict[Agg, PlanColumn] = {}
@@ -142,6 +166,9 @@ def _whole(
 
     outputs: list[Rex] = [c.ref for c in key_columns]
     for call in node.calls:
+        if _is_of_set(call):
+            outputs.append(total(replace(call, args=tuple(by_key.get(a, a) for a in call.args))))
+            continue
         values = [total(p) for p in _part(call) or ()]
         if call.op == "avg":
             outputs.append(Call(DOUBLE, "/", (values[0], as_double(values[1]))))
@@ -162,6 +189,10 @@ def _parts(calls: tuple[Agg, ...]) -> list[Agg] | None:
             return None
         parts += [p for p in part if p not in parts]
     return parts
+
+
+def _is_of_set(call: Agg) -> bool:
+    return call.distinct or (call.op in _OF_SETS and len(call.args) == 1)
 
 
 def _part(call: Agg) -> tuple[Agg, ...] | None:

@@ -195,7 +195,41 @@ def test_aggregates_of_other_branches_are_taken_in_each_of_them_first() -> None:
     assert job.sql.count("GROUP BY") == 2
 
 
-@pytest.mark.parametrize("call", ["count(DISTINCT c)", "stddev(c)", "collect_set(c)"])
+OF_SETS = ["count(DISTINCT c)", "sum(DISTINCT c)", "approx_count_distinct(c)", "collect_set(c)", "count(DISTINCT c, k)"]
+
+
+@pytest.mark.parametrize("call", OF_SETS)
+@pytest.mark.parametrize("more", ["", ", count(*), avg(c)", ", bit_xor(c)"])
+def test_aggregates_of_sets_are_taken_of_the_different_values_of_a_branch(call: str, more: str) -> None:
+    union = "SELECT country k, clicks c FROM ev UNION ALL SELECT region, pop FROM dim"
+    for sql in (f"SELECT {call}{more} FROM ({union}) x", f"SELECT k, {call}{more} FROM ({union}) x GROUP BY k"):
+        made = plan(sql)
+        assert "aggregate_union_transpose" in made.fired
+        job = spark_job(made)
+        assert isinstance(job.inputs[0], DruidInput)
+        query = job.inputs[0].read.query
+        assert query["queryType"] == "groupBy"
+        assert not query.keys() & {"limitSpec", "having"}
+        assert "clicks" in {each["dimension"] for each in query["dimensions"]}
+
+
+def test_a_limit_above_the_parts_stays_above_them() -> None:
+    union = "SELECT country k, clicks c FROM ev UNION ALL SELECT region, pop FROM dim"
+    for call in ("sum(c)", "count(DISTINCT c)"):
+        made = plan(f"SELECT k, {call} s FROM ({union}) x GROUP BY k HAVING {call} > 3 ORDER BY s DESC LIMIT 2")
+        job = spark_job(made)
+        assert isinstance(job.inputs[0], DruidInput)
+        assert job.inputs[0].read.query["queryType"] == "groupBy"
+        assert not job.inputs[0].read.query.keys() & {"limitSpec", "having"}
+        assert "LIMIT 2" in job.sql
+
+
+def test_times_are_not_keys_of_a_branch() -> None:
+    union = "SELECT `__time` c FROM ev UNION ALL SELECT CAST(region AS timestamp) FROM dim"
+    assert "aggregate_union_transpose" not in fired(f"SELECT count(DISTINCT c) FROM ({union}) x")
+
+
+@pytest.mark.parametrize("call", ["stddev(c)", "corr(c, c)", "percentile(c, 0.5)", "collect_list(c)"])
 def test_what_has_no_parts_is_taken_of_all_rows(call: str) -> None:
     sql = f"SELECT {call} FROM (SELECT clicks c FROM ev UNION ALL SELECT pop FROM dim) x"
     assert "aggregate_union_transpose" not in fired(sql)
