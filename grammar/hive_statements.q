@@ -232,6 +232,7 @@ SHOW ARCHIVES;
 SHOW ARCHIVES FOR wiki;
 -- rule: verify_table
 VERIFY TABLE db.wiki;
+VERIFY TABLE wiki FROM '2026-09-01' TO '2026-10-01';
 -- rule: compact_table
 ALTER TABLE wiki COMPACT 'major';
 ALTER TABLE db.wiki COMPACT 'MAJOR' AND WAIT;

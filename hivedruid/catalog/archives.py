@@ -50,7 +50,8 @@ class Batch:
     Moved and added rows have the id of the batch. Those that are moved are only in Druid until the batch is `staged`,
     and only in the cold part since it is `switched`; added rows count since then, and removed rows no longer do.
     Whether a staged batch is switched, Druid decides. The rows of a cancelled batch were deleted from the cold part;
-    when a removal is `done`, its rows are deleted. `number` grows with each batch.
+    when a removal is `done`, its rows are deleted. `number` grows with each batch. `sums` are those of integer columns
+    of the rows, by name; None of a column without values.
     """
 
     id: str
@@ -61,13 +62,14 @@ class Batch:
     effect: Effect = "moved"
     removal: Removal | None = None
     number: int = field(default=0, compare=False)
+    sums: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def is_decided(self) -> bool:
         return self.state in ("done", "cancelled")
 
 
-_COLUMNS = "batch_id, table_id, state, row_count, effect, removal, rowid"
+_COLUMNS = "batch_id, table_id, state, row_count, effect, removal, rowid, sums"
 _CURRENT = f"""
     SELECT {_COLUMNS} FROM archived_batches WHERE rowid IN (
         SELECT max(rowid) FROM archived_batches WHERE table_id = :table
@@ -155,11 +157,19 @@ class Batches:
         removal = json.dumps(asdict(batch.removal)) if batch.removal is not None else ""
         with self._catalog.transaction() as connection:
             connection.execute(
-                "INSERT INTO archived_batches (batch_id, table_id, state, row_count, effect, removal)"
-                " VALUES (?, ?, ?, ?, ?, ?)"
+                "INSERT INTO archived_batches (batch_id, table_id, state, row_count, effect, removal, sums)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (batch_id) DO UPDATE SET state = excluded.state, row_count = excluded.row_count,"
-                " removal = excluded.removal",
-                (batch.id, batch.table_id, batch.state, batch.rows, batch.effect, removal),
+                " removal = excluded.removal, sums = excluded.sums",
+                (
+                    batch.id,
+                    batch.table_id,
+                    batch.state,
+                    batch.rows,
+                    batch.effect,
+                    removal,
+                    json.dumps(batch.sums),
+                ),
             )
             connection.execute("DELETE FROM archived_intervals WHERE batch_id = ?", (batch.id,))
             connection.executemany(
@@ -186,9 +196,13 @@ class Batches:
         for id_, *interval in self._rows(of_them, (json.dumps([*intervals]),)) if rows else ():
             intervals[id_].append(Interval(*interval))
         return tuple(
-            Batch(id_, table, state, tuple(intervals[id_]), count, effect, _removal(removal), number)
-            for id_, table, state, count, effect, removal, number in rows
+            Batch(id_, table, state, tuple(intervals[id_]), count, effect, _removal(removal), number, _sums(sums))
+            for id_, table, state, count, effect, removal, number, sums in rows
         )
+
+
+def _sums(text: str) -> tuple[tuple[str, int | None], ...]:
+    return tuple((name, value) for name, value in json.loads(text))
 
 
 def _removal(text: str) -> Removal | None:

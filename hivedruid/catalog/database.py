@@ -237,6 +237,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX archived_intervals_by_length ON archived_intervals (table_id, end_ms - start_ms)",
         "CREATE INDEX archived_batches_not_done ON archived_batches (table_id) WHERE state <> 'done'",
     ),
+    (
+        # the sums of columns of the rows that were archived, as JSON
+        "ALTER TABLE archived_batches ADD COLUMN sums TEXT NOT NULL DEFAULT '[]'",
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

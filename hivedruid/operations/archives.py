@@ -19,7 +19,7 @@ class ArchiveJob(Operation):
         switched ── no query of Druid reads the segments any more ──► done
 
     `spans` are the times that it was told to move, in milliseconds. `holding` are the notes of the segments that it
-    moves (engine.archiving.Holding), which have `rows` rows.
+    moves (engine.archiving.Holding), which have `rows` rows; `sums` are those of integer columns.
     """
 
     kind: ClassVar[str] = "archive"
@@ -35,3 +35,4 @@ class ArchiveJob(Operation):
     spans: tuple[tuple[int, int], ...] = ()
     holding: Mapping[str, Any] = field(default_factory=dict)
     rows: int = 0
+    sums: Mapping[str, int | None] = field(default_factory=dict)

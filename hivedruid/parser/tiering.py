@@ -25,10 +25,15 @@ def parse_unarchive(source: SourceStatement, cursor: Cursor) -> Statement:
     name = cursor.table_name()
     partition, start, end = _partition(cursor), None, None
     if partition is None:
-        start = _moment(cursor) if cursor.accept("FROM") else None
-        end = _moment(cursor) if cursor.accept("TO") else None
+        start, end = _times(cursor)
     _end(cursor, "" if end or partition else "TO or " if start else "FROM, TO, PARTITION or ")
     return UnarchiveTable(source, name, start, end, partition)
+
+
+def _times(cursor: Cursor) -> tuple[Moment | None, Moment | None]:
+    """[FROM 'time'] [TO 'time']"""
+    start = _moment(cursor) if cursor.accept("FROM") else None
+    return start, _moment(cursor) if cursor.accept("TO") else None
 
 
 def _moment(cursor: Cursor) -> Moment:
@@ -57,11 +62,13 @@ def _end(cursor: Cursor, others: str) -> None:
 
 
 def parse_verify(source: SourceStatement, cursor: Cursor) -> Statement:
-    """The rest of VERIFY: TABLE table."""
+    """The rest of VERIFY: TABLE table [FROM 'time'] [TO 'time']."""
     cursor.expect("TABLE")
     name = cursor.table_name()
-    cursor.end()
-    return VerifyTable(source, name)
+    start, end = _times(cursor)
+    if not cursor.at_end:
+        cursor.fail("the end of the statement" if end else "TO or the end of the statement" if start else "FROM or TO")
+    return VerifyTable(source, name, start, end)
 
 
 def parse_show_archives(source: SourceStatement, cursor: Cursor) -> Statement:

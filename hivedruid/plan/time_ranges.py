@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
-from hivedruid.druid.interval_sets import IntervalSet
+from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet
 from hivedruid.plan.nodes import Filter, Node, PlanColumn
-from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.rex import Call, Literal, Rex, conjunction
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -25,8 +25,10 @@ def is_in_times(time: PlanColumn, intervals: IntervalSet) -> Rex:
         at = _EPOCH + timedelta(milliseconds=millis)
         return Literal(time.type, at if time.type.name.endswith("zone") else at.replace(tzinfo=None))
 
-    ranges: list[Rex] = [
-        Call(BOOLEAN, "and", (Call(BOOLEAN, ">=", (time.ref, moment(a))), Call(BOOLEAN, "<", (time.ref, moment(b)))))
-        for a, b in intervals
-    ]
+    def inside(start: int, end: int) -> Rex:
+        after = [] if start == MIN else [Call(BOOLEAN, ">=", (time.ref, moment(start)))]
+        before = [] if end == MAX else [Call(BOOLEAN, "<", (time.ref, moment(end)))]
+        return conjunction([*after, *before]) or Literal(BOOLEAN, True)
+
+    ranges = [inside(*each) for each in intervals]
     return ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)

@@ -40,8 +40,8 @@ def in_spark(session: Session, statement: str) -> None:
         spark.sql(statement.format(t=f"hivedruid.tables.`{table.table_id}`")).collect()
 
 
-def verified(session: Session) -> list[tuple[Any, ...]]:
-    return [(r["part"], r["recorded"], r["rows"], r["state"]) for r in run(session, "VERIFY TABLE t")]
+def verified(session: Session, times: str = "") -> list[tuple[Any, ...]]:
+    return [(r["part"], r["recorded"], r["rows"], r["state"]) for r in run(session, f"VERIFY TABLE t {times}")]
 
 
 def test_verify(session: Session) -> None:
@@ -65,6 +65,37 @@ def test_verify(session: Session) -> None:
     ]  # fmt: skip
     batch = Batches(session.catalog).of(session.catalog.get("default", "t").table_id)[0]
     assert batch.id == first["batch"]
+
+
+def test_verify_values(session: Session) -> None:
+    """Sums of integers are compared, also after columns were added and dropped, and archives of other times."""
+    run(session, "ARCHIVE TABLE t UP TO '2026-01-02'")
+    run(session, "ALTER TABLE t ADD COLUMNS (m INT)")
+    run(session, "ARCHIVE TABLE t UP TO '2026-01-03'")
+    first, second = Batches(session.catalog).of(session.catalog.get("default", "t").table_id)
+    assert (first.sums, second.sums) == ((("n", 3),), (("n", 3), ("m", None)))
+    assert verified(session) == [("cold", 2, 2, "ok"), ("cold", 1, 1, "ok")]
+    in_spark(session, "UPDATE {t} SET n = 3 - n WHERE n < 3")  # the rows differ, and the sum does not
+    assert verified(session) == [("cold", 2, 2, "ok"), ("cold", 1, 1, "ok")]
+    in_spark(session, "UPDATE {t} SET n = 7 WHERE n = 2")
+    assert verified(session) == [("cold", 2, 2, "values differ"), ("cold", 1, 1, "ok")]
+    in_spark(session, "UPDATE {t} SET m = 0 WHERE n = 3")
+    assert verified(session) == [("cold", 2, 2, "values differ"), ("cold", 1, 1, "values differ")]
+
+
+def test_verify_times(session: Session) -> None:
+    assert verified(session, "FROM '2026-01-01'") == []
+    run(session, "ARCHIVE TABLE t UP TO '2026-01-02'")
+    run(session, "ARCHIVE TABLE t UP TO '2026-01-03'")
+    in_spark(session, "INSERT INTO {t} VALUES (TIMESTAMP_NTZ '2026-01-02 00:00:00', 9, NULL)")
+    in_spark(session, "INSERT INTO {t} VALUES (TIMESTAMP_NTZ '2026-01-01 00:00:00', 9, 'x')")
+    early, late, other, unknown = verified(session)
+    assert verified(session, "FROM '2026-01-01 06:00:00' TO '2026-01-01 07:00:00'") == [early]
+    assert verified(session, "TO '2026-01-02'") == [early, unknown]
+    assert verified(session, "FROM '2026-01-02'") == [late, other]
+    assert verified(session, "FROM '2026-01-03'") == []
+    lines = "\n".join(row["Explain"] for row in run(session, "EXPLAIN VERIFY TABLE t FROM '2026-01-02'"))
+    assert "times: 2026-01-02T00:00:00.000Z/" in lines
 
 
 def test_data_sources(session: Session) -> None:

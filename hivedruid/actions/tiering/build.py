@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING, assert_never
 from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, UnarchiveNothing, VerifyArchive
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
-from hivedruid.catalog.table import TIME_COLUMN, Table
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, granularity, hot_period
 from hivedruid.druid import granularities
-from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet, intersection
+from hivedruid.druid.interval_sets import ALL, MAX, MIN, IntervalSet, intersection
 from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import SemanticError
 from hivedruid.operations.archives import ArchiveJob
@@ -32,6 +34,8 @@ from hivedruid.setting_types import seconds
 
 if TYPE_CHECKING:
     from hivedruid.plan.facts import PlannerFacts
+    from hivedruid.plan.nodes import Node
+    from hivedruid.plan.rex import Agg
     from hivedruid.plan.split import QueryPlan
 
 BATCH = "the id of the job"
@@ -50,7 +54,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
         case ShowArchives():
             return StatementPlan((ListArchives(_tiered(statement.name, snapshot) if statement.name else None),))
         case VerifyTable():
-            return _verify(_tiered(statement.name, snapshot), snapshot)
+            return _verify(statement, snapshot)
         case _:
             assert_never(statement)
 
@@ -126,8 +130,8 @@ def _unarchive(statement: UnarchiveTable, snapshot: Snapshot) -> StatementPlan:
     return StatementPlan((replace(action, cold=cold),), (plan,))
 
 
-def _times(statement: UnarchiveTable, table: Table) -> IntervalSet:
-    if statement.partition is not None:
+def _times(statement: UnarchiveTable | VerifyTable, table: Table) -> IntervalSet:
+    if isinstance(statement, UnarchiveTable) and statement.partition is not None:
         return (_span(statement.partition, table),)
     start = MIN if statement.start is None else _millis(statement.start)
     end = MAX if statement.end is None else _millis(statement.end)
@@ -157,8 +161,13 @@ def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> t
     return plan, action
 
 
-def count_of(table: Table, times: IntervalSet, facts: PlannerFacts) -> QueryPlan:
-    """The plan of the number of a table's rows in Druid of these times."""
+def summed(table: Table) -> tuple[Column, ...]:
+    """The columns whose sums are recorded: sums of integers do not depend on the order of the rows."""
+    return tuple(column for column in table.columns if column.type.is_integer)
+
+
+def count_of(table: Table, times: IntervalSet, facts: PlannerFacts, columns: Sequence[Column] = ()) -> QueryPlan:
+    """The plan of the number of a table's rows in Druid of these times, and of the sums of columns."""
     from hivedruid.catalog.types import BIGINT
     from hivedruid.plan.build import Builder
     from hivedruid.plan.nodes import Aggregate
@@ -168,34 +177,57 @@ def count_of(table: Table, times: IntervalSet, facts: PlannerFacts) -> QueryPlan
 
     builder = Builder(SourceStatement(f"ARCHIVE TABLE {table.full_name}"), facts)
     hot = builder.table_scan(table)
-    count = builder.new_column("rows", BIGINT)
-    return optimized(Aggregate((count,), in_times(hot, times), (), (Agg(BIGINT, "count", ()),)), builder)
+    calls = (Agg(BIGINT, "count", ()), *_sums(hot, columns))
+    names = tuple(builder.new_column(name, BIGINT) for name in ("rows", *(column.name for column in columns)))
+    return optimized(Aggregate(names, in_times(hot, times), (), calls), builder)
 
 
-def _verify(table: Table, snapshot: Snapshot) -> StatementPlan:
+def _sums(node: Node, columns: Sequence[Column]) -> tuple[Agg, ...]:
+    from hivedruid.catalog.types import BIGINT
+    from hivedruid.plan.rex import Agg
+
+    by_name = {column.name: column for column in node.columns}
+    return tuple(Agg(BIGINT, "sum", (by_name[column.name].ref,)) for column in columns)
+
+
+def _verify(statement: VerifyTable, snapshot: Snapshot) -> StatementPlan:
     from hivedruid.plan.split import spark_job
 
+    table = _tiered(statement.name, snapshot)
+    times = _times(statement, table)
     batches = snapshot.tiers[table.database, table.name].batches
+    chosen = frozenset(b.id for b in touched(batches, times))
     asks = not session_kind(snapshot.settings).is_in_home
     if not table.is_written and not batches:
-        return StatementPlan((VerifyArchive(table, None, asks),))
-    plan = counts_of_batches(replace(table, is_written=True), snapshot)
-    return StatementPlan((VerifyArchive(table, spark_job(plan, facts=snapshot), asks),), (plan,))
+        return StatementPlan((VerifyArchive(table, None, asks, times, chosen),))
+    plan = counts_of_batches(replace(table, is_written=True), snapshot, times, chosen)
+    job = spark_job(plan, facts=snapshot)
+    return StatementPlan((VerifyArchive(table, job, asks, times, chosen),), (plan,))
 
 
-def counts_of_batches(table: Table, facts: PlannerFacts) -> QueryPlan:
-    """The plan of the number of rows in the cold part of a table, and their first and last time, by batch."""
-    from hivedruid.catalog.types import BIGINT
+def counts_of_batches(table: Table, facts: PlannerFacts, times: IntervalSet, batches: Collection[str]) -> QueryPlan:
+    """The plan of the number of rows in the cold part of a table, their first and last time, and the sums of columns,
+    by batch: the rows of these batches, and those of these times."""
+    from hivedruid.catalog.types import BIGINT, BOOLEAN
     from hivedruid.plan.build import Builder
-    from hivedruid.plan.nodes import Aggregate
-    from hivedruid.plan.rex import Agg
+    from hivedruid.plan.nodes import Aggregate, Filter
+    from hivedruid.plan.rex import Agg, Call, Literal
     from hivedruid.plan.split import optimized
+    from hivedruid.plan.time_ranges import is_in_times
 
     builder = Builder(SourceStatement(f"VERIFY TABLE {table.full_name}"), facts)
     cold = cold_part(table)
     scan = builder.table_scan(cold)
     batch, time = scan.columns[-1], next(c for c in scan.columns if c.name == TIME_COLUMN)
     calls = (Agg(BIGINT, "count", ()), Agg(time.type, "min", (time.ref,)), Agg(time.type, "max", (time.ref,)))
-    names = (BATCH_COLUMN, "rows", "first", "last")
-    columns = tuple(map(builder.new_column, names, (batch.type, BIGINT, time.type, time.type)))
-    return optimized(Aggregate(columns, scan, (batch.ref,), calls), builder)
+    of_sums = summed(table)
+    names = (BATCH_COLUMN, "rows", "first", "last", *(column.name for column in of_sums))
+    types = (batch.type, BIGINT, time.type, time.type, *(BIGINT for _ in of_sums))
+    rows: Node = scan
+    if times != ALL:
+        literals = (Literal(batch.type, id_) for id_ in sorted(batches))
+        inside = is_in_times(time, times)
+        among = Call(BOOLEAN, "in", (batch.ref, *literals))
+        rows = Filter(scan.columns, scan, Call(BOOLEAN, "or", (among, inside)) if batches else inside)
+    columns = tuple(map(builder.new_column, names, types))
+    return optimized(Aggregate(columns, rows, (batch.ref,), (*calls, *_sums(scan, of_sums))), builder)

@@ -17,7 +17,7 @@ from hivedruid.actions.tiering.model import (
     UnarchiveNothing,
     VerifyArchive,
 )
-from hivedruid.druid.interval_sets import iso
+from hivedruid.druid.interval_sets import ALL, iso
 from hivedruid.operations.archives import ArchiveJob
 from hivedruid.plan.physical import SparkJob
 
@@ -66,6 +66,7 @@ def _verify_fields(action: VerifyArchive) -> Fields:
     return [
         ("name", action.table.full_name),
         ("data source", action.table.data_source),
+        ("times", [f"{iso(start)}/{iso(end)}" for start, end in action.times] if action.times != ALL else []),
         ("requests", {f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read"} if action.asks else {}),
     ]
 

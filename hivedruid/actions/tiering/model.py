@@ -9,7 +9,7 @@ from hivedruid.actions.writing.model import WriteTable
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import granularity
 from hivedruid.druid import granularities
-from hivedruid.druid.interval_sets import IntervalSet, merged
+from hivedruid.druid.interval_sets import ALL, IntervalSet, merged
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.engine.segments import Segment
 from hivedruid.operations.archives import ArchiveJob
@@ -95,13 +95,15 @@ class CancelArchive(Action):
 class VerifyArchive(Action):
     """Compare the parts of a tiered table with what the archive jobs have recorded.
 
-    `job` counts the rows of each batch in the cold part; None if it has none. `asks`: segments are requested from a
-    cluster.
+    `job` counts the rows of each batch in the cold part, and has the sums of its columns; None if it has none. `asks`:
+    segments are requested from a cluster. `batches` are those with rows of these `times`.
     """
 
     table: Table
     job: SparkJob | None
     asks: bool = True
+    times: IntervalSet = ALL
+    batches: frozenset[str] = frozenset()
 
     @property
     def capabilities(self) -> tuple[type, ...]:

@@ -6,17 +6,17 @@ afterwards those in Druid do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from uuid import uuid4
 
 from hivedruid import locks
 from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.services import Services
-from hivedruid.actions.tiering.build import archived, count_of
+from hivedruid.actions.tiering.build import archived, count_of, summed
 from hivedruid.actions.tiering.model import (
     ArchiveRows,
     CancelArchive,
@@ -99,6 +99,13 @@ def _archive_batch(table: Table, spans: IntervalSet, services: Services) -> None
         _Run(store.current(job), table, services).move()
 
 
+class Counts(NamedTuple):
+    """The number of rows, and the sums of columns by name; None of a column without values."""
+
+    rows: int
+    sums: Mapping[str, int | None]
+
+
 class _Run:
     """A job that this process owns."""
 
@@ -114,7 +121,8 @@ class _Run:
         with self.services.catalog.transaction():
             self.job = Operations(self.services.catalog).move(self.job, state, **changes)
             intervals = _intervals(Holding.of_notes(self.job.holding)) if self.job.holding else ()
-            batch = Batch(self.job.id, self.job.table_id, state, intervals, self.job.rows)
+            sums = tuple(self.job.sums.items())
+            batch = Batch(self.job.id, self.job.table_id, state, intervals, self.job.rows, sums=sums)
             Batches(self.services.catalog).keep(batch)
 
     def move(self) -> None:
@@ -156,14 +164,14 @@ class _Run:
         facts = self._facts()
         expected = self._count(spans, facts)
         _, write = archived(self.table, spans, self.job.id, facts)
-        written = self.services.spark().write(write.job, self.cold, False) if expected else 0
-        if written != expected or self._count(spans, facts) != expected:
+        written = self.services.spark().write(write.job, self.cold, False) if expected.rows else 0
+        if written != expected.rows or self._count(spans, facts) != expected:
             raise ExecutionError(
-                f"{written} of {expected} rows were added to the cold part of {self.table.full_name}",
+                f"{written} of {expected.rows} rows were added to the cold part of {self.table.full_name}",
                 hint="rerun the statement",
             )
         self.services.catalog.mark_written(self.table, written=True)
-        self.to("staged", rows=written)
+        self.to("staged", rows=written, sums=expected.sums)
 
     def _switch(self, held: Held) -> None:
         path = lock_path(self.services.home, self.table)
@@ -200,14 +208,19 @@ class _Run:
         limits = self.services.druid().limits()
         return Snapshot(self.services.settings, now, self.table.database, tables={key: self.table}, limits=limits)
 
-    def _count(self, spans: IntervalSet, facts: Snapshot) -> int:
-        """The number of rows that queries of Druid read."""
+    def _count(self, spans: IntervalSet, facts: Snapshot) -> Counts:
+        """The rows that queries of Druid read; without sums if Druid does not compute them all."""
         from hivedruid.actions.select.run import one_row
         from hivedruid.plan.split import druid_read
 
-        read = druid_read(count_of(self.table, spans, facts))
+        columns = summed(self.table)
+        read = druid_read(count_of(self.table, spans, facts, columns))
+        if read is None:
+            columns = ()
+            read = druid_read(count_of(self.table, spans, facts, columns))
         assert read is not None
-        return int(one_row(read, "UTC", self.services)[0])
+        rows, *sums = one_row(read, "UTC", self.services)
+        return Counts(int(rows), dict(zip((column.name for column in columns), sums, strict=True)))
 
 
 def _intervals(holding: Holding) -> tuple[Interval, ...]:

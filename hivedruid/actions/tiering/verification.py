@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from hivedruid.actions.tiering.decisions import is_read
 from hivedruid.catalog.archives import Batch
@@ -19,12 +19,13 @@ OF_OTHERS = "rows of no batch"
 @dataclass(frozen=True)
 class Counted:
     """The rows of a batch in the cold part, or those without one; `first` and `last` are their times in milliseconds,
-    None if they have none."""
+    None if they have none. `sums` are those of the integer columns by name."""
 
     batch: str | None
     rows: int
     first: int | None
     last: int | None
+    sums: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,16 @@ def _cold(batch: Batch, counted: Counted | None, is_unchanged: bool) -> Finding:
     recorded = batch.rows if batch.state == "done" else 0
     if rows != recorded:
         state = "rows differ" if batch.state == "done" else "rows of a cancelled batch"
+    elif counted is not None and not _is_inside(batch, counted):
+        state = "times differ"
     else:
-        state = OK if counted is None or _is_inside(batch, counted) else "times differ"
+        state = OK if counted is None or _has_sums(batch, counted) else "values differ"
     return Finding("cold", batch.id, recorded, rows, state)
+
+
+def _has_sums(batch: Batch, counted: Counted) -> bool:
+    """Whether the sums are those that were recorded, of the columns that the table still has."""
+    return all(counted.sums[name] == value for name, value in batch.sums if name in counted.sums)
 
 
 def _is_inside(batch: Batch, counted: Counted) -> bool:

@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from math import floor
 
 from hivedruid.actions.services import Services
+from hivedruid.actions.tiering.build import summed
+from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.tiering.model import VerifyArchive
 from hivedruid.actions.tiering.verification import Counted, findings
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.catalog.types import BIGINT, STRING
-from hivedruid.druid.interval_sets import merged
+from hivedruid.druid.interval_sets import ALL, merged
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.results import Result, ResultColumn
 
@@ -26,9 +28,12 @@ COLUMNS = tuple(
 
 def verify(action: VerifyArchive, services: Services) -> Result:
     table, batches = action.table, Batches(services.catalog)
-    before = batches.of(table.table_id)
+    before = [batch for batch in batches.of(table.table_id) if action.times == ALL or batch.id in action.batches]
     counted = list(_counted(action, services))
     after = batches.of(table.table_id)
+    if action.times != ALL:
+        known, after = {batch.id for batch in after}, tuple(touched(after, action.times))
+        counted = [each for each in counted if each.batch not in known - {batch.id for batch in after}]
     spans = merged((each.start, each.end) for batch in after for each in batch.intervals)
     segments = services.engine(Archiving).visible(table.data_source, spans)
     found = findings(before, counted, after, segments)
@@ -42,8 +47,9 @@ def _counted(action: VerifyArchive, services: Services) -> Iterator[Counted]:
         return
     spark = services.spark()
     if action.table.is_written or spark.iceberg.may_exist(cold_part(action.table)):
-        for batch, rows, first, last in spark.rows(action.job):
-            yield Counted(batch, rows, _millis(first), _millis(last))
+        names = [column.name for column in summed(action.table)]
+        for batch, rows, first, last, *sums in spark.rows(action.job):
+            yield Counted(batch, rows, _millis(first), _millis(last), dict(zip(names, sums, strict=True)))
 
 
 def _millis(time: datetime | None) -> int | None:

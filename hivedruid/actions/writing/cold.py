@@ -113,7 +113,7 @@ def complete(job: LoadJob, services: Services) -> None:
     with services.catalog.transaction():
         for other in batches.of(batch.table_id):
             if counts.get(other.id):
-                batches.keep(replace(other, rows=other.rows - counts[other.id]))
+                batches.keep(replace(other, rows=other.rows - counts[other.id], sums=()))
         batches.keep(replace(batch, state="done", rows=0))
 
 

@@ -51,9 +51,11 @@ class ShowArchives(Statement):
 
 @dataclass(frozen=True)
 class VerifyTable(Statement):
-    """VERIFY TABLE table."""
+    """VERIFY TABLE table [FROM 'time'] [TO 'time']."""
 
     name: TableName
+    start: Moment | None = None
+    end: Moment | None = None
 
 
 TieringStatement = ArchiveTable | UnarchiveTable | ShowArchives | VerifyTable

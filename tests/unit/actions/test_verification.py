@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hivedruid.actions.tiering.verification import Counted, findings
 from hivedruid.catalog.archives import Batch, BatchState, Interval
 from hivedruid.engine.segments import Segment
@@ -29,6 +31,18 @@ def test_batches() -> None:
         ("cold", "a", "ok"), ("cold", "b", "times differ"), ("cold", "c", "rows differ"),
         ("cold", "gone", "rows differ"), ("cold", "empty", "ok"),
     ]  # fmt: skip
+
+
+def test_sums_of_the_columns_that_the_table_still_has() -> None:
+    recorded = replace(batch("a"), sums=(("n", 5), ("empty", None), ("dropped", 1)))
+    for sums, state in (
+        ({"n": 5, "empty": None, "added": 9}, "ok"),
+        ({"n": 6, "empty": None}, "values differ"),
+        ({"n": 5, "empty": 0}, "values differ"),
+        ({}, "ok"),
+    ):
+        assert states([recorded], [Counted("a", 2, 100, 399, sums)]) == [("cold", "a", state)]
+    assert states([recorded], [Counted("a", 3, 100, 399, {"n": 6})]) == [("cold", "a", "rows differ")]
 
 
 def test_rows_without_a_batch_of_the_table() -> None:

@@ -40,7 +40,7 @@ def test_a_batch_comes_back_as_it_was(catalog: Catalog) -> None:
     assert records.of("t") == (first, removal)
     assert records.find("b") == removal
     assert records.find("c") is None
-    changed = Batch("a", "t", "done", (Interval(0, 9, "v3"),), 4)
+    changed = Batch("a", "t", "done", (Interval(0, 9, "v3"),), 4, sums=(("n", 1 << 62), ("m", None)))
     records.keep(changed)
     assert records.of("t") == (changed, removal)
     records.remove("t")
