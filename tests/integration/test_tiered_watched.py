@@ -83,6 +83,17 @@ def test_verify_values(session: Session) -> None:
     assert verified(session) == [("cold", 2, 2, "values differ"), ("cold", 1, 1, "values differ")]
 
 
+def test_verify_sums_that_overflow(session: Session) -> None:
+    run(
+        session,
+        f"INSERT INTO t VALUES ('2026-01-01 00:00:00', {(1 << 63) - 1}), ('2026-01-01 00:00:00', {(1 << 63) - 1})",
+    )
+    run(session, "ARCHIVE TABLE t UP TO '2026-01-02'")
+    (batch,) = Batches(session.catalog).of(session.catalog.get("default", "t").table_id)
+    assert batch.sums == (("n", 1),)
+    assert verified(session) == [("cold", 4, 4, "ok")]
+
+
 def test_verify_times(session: Session) -> None:
     assert verified(session, "FROM '2026-01-01'") == []
     run(session, "ARCHIVE TABLE t UP TO '2026-01-02'")
