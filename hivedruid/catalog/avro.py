@@ -9,9 +9,10 @@ from typing import Any
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, VOID, HiveType
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 
 LITERAL = "avro.schema.literal"
+URL = "avro.schema.url"
 _PRIMITIVES = {
     "null": VOID, "boolean": BOOLEAN, "int": INT, "long": BIGINT, "float": FLOAT, "double": DOUBLE, "bytes": BINARY,
     "string": STRING, "enum": STRING, "fixed": BINARY,
@@ -29,7 +30,8 @@ class Node:
     """A type in a schema: `kind` is its name in Avro, `logical` its logical type with `params` (precision and scale, or
     length); a union with null is not distinguished.
 
-    `children` are the items of an array, the values of a map, the fields of a record (named by `names`).
+    `children` are the items of an array, the values of a map, the fields of a record (named by `names`), the types of a
+    union other than null (named as in the struct that Hive's extract_union returns: tag_0, tag_1, …).
     """
 
     kind: str
@@ -59,10 +61,11 @@ class AvroSchema:
 
 
 def parse_schema(text: str) -> AvroSchema:
-    """Raises SemanticError if the text is not the schema of a record, or has types that Hive or Spark do not read."""
+    """Raises SemanticError if the text is not the schema of a record, UnsupportedError if a type contains itself, which
+    Hive does not read either."""
     try:
         value = json.loads(text)
-        node = _node(value, {}, "")
+        node = _node(value, {}, "", "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SemanticError(
             f"invalid Avro schema: {error}" if isinstance(error, ValueError) else "invalid Avro schema"
@@ -84,7 +87,7 @@ def hive_type(node: Node) -> HiveType:
             return HiveType("array", children=(hive_type(node.children[0]),))
         case "map", _:
             return HiveType("map", children=(STRING, hive_type(node.children[0])))
-        case "record", _:
+        case "record" | "union", _:
             names = tuple(name.lower() for name in node.names)
             return HiveType("struct", children=tuple(map(hive_type, node.children)), fields=names)
         case "int", "date":
@@ -96,6 +99,11 @@ def hive_type(node: Node) -> HiveType:
     return _PRIMITIVES[node.kind]
 
 
+def has_union(node: Node) -> bool:
+    """Whether a value of the type contains a union of several types."""
+    return node.kind == "union" or any(map(has_union, node.children))
+
+
 def natural_type(node: Node) -> HiveType:
     """The type, also for logical types that AvroSerDe ignores."""
     return TIMESTAMP if node.kind == "long" and node.logical in TIMESTAMPS else hive_type(node)
@@ -105,7 +113,7 @@ def holds(column: HiveType, node: Node) -> bool:
     """Whether a column of this type holds every value of the field."""
     if column.name in ("array", "map") and node.kind == column.name:
         return (column.name == "array" or column.children[0] == STRING) and holds(column.children[-1], node.children[0])
-    if column.name == "struct" and node.kind == "record":
+    if column.name == "struct" and node.kind in ("record", "union"):
         pairs = ((child, member(node, name)) for name, child in zip(column.fields, column.children, strict=True))
         return all(found is None or holds(child, found[1]) for child, found in pairs)
     natural = natural_type(node)
@@ -117,33 +125,46 @@ def holds(column: HiveType, node: Node) -> bool:
     return node.kind == "null" or column.name in (natural.name, *_WIDER.get(natural.name, ()))
 
 
-def _node(value: Any, named: dict[str, Node | None], space: str) -> Node:
+def _node(value: Any, named: dict[str, Node | None], space: str, path: str) -> Node:
+    """The type of the field at a path, such as `address.city`."""
     if isinstance(value, list):
-        others = [item for item in value if item != "null"]
-        if len(others) > 1:
-            raise SemanticError(
-                "unions of several types in Avro schemas are not supported",
-                hint="only a union of null and one type can be read",
-            )
-        return _node(others[0], named, space) if others else Node("null")
+        return _union([_node(item, named, space, path) for item in value if item != "null"])
     if isinstance(value, str):
-        if value in _PRIMITIVES:
-            return Node(value)
-        found = named.get(value, named.get(f"{space}.{value}"))
-        if found is None:
-            raise SemanticError(f"invalid Avro schema: type '{value}' is not defined or contains itself")
-        return found
+        return Node(value) if value in _PRIMITIVES else _named(value, named, space, path)
     kind = value["type"]
     if not isinstance(kind, str) or (kind not in _PRIMITIVES and kind not in ("array", "map", "record")):
-        return _node(kind, named, space)
+        return _node(kind, named, space, path)
     full, space = _full_name(value, space)
     named[full] = None
-    children = tuple(_node(item, named, space) for item in _nested(value))
+    children = tuple(_node(item, named, space, f"{path}.{name}".strip(".")) for name, item in _nested(value))
     names = tuple(field["name"] for field in value["fields"]) if kind == "record" else ()
     logical = str(value.get("logicalType", ""))
     made = Node(kind, logical, _params(logical, value), children, names)
     named[full] = made
     return made
+
+
+def _union(others: list[Node]) -> Node:
+    """Spark reads a union of two sizes of numbers as the larger one, and other unions as structs."""
+    if len(others) < 2:
+        return others[0] if others else Node("null")
+    for sizes in ({Node("int"), Node("long")}, {Node("float"), Node("double")}):
+        if len(others) == 2 and set(others) == sizes:
+            return Node("long" if Node("long") in sizes else "double")
+    return Node("union", children=tuple(others), names=tuple(f"tag_{number}" for number in range(len(others))))
+
+
+def _named(name: str, named: Mapping[str, Node | None], space: str, path: str) -> Node:
+    for full in (name, f"{space}.{name}"):
+        if full in named:
+            if (found := named[full]) is not None:
+                return found
+            raise UnsupportedError(
+                f"field '{path}' of the Avro schema has the type '{name}', which contains it: recursive types are not"
+                " supported",
+                hint="a table with the kafka.serde.class 'binary' returns the bytes of the records",
+            )
+    raise SemanticError(f"invalid Avro schema: the type '{name}' of field '{path}' is not defined")
 
 
 def _params(logical: str, value: Mapping[str, Any]) -> tuple[int, ...]:
@@ -162,11 +183,12 @@ def _full_name(value: Mapping[str, Any], space: str) -> tuple[str, str]:
     return (f"{space}.{name}" if space else name), space
 
 
-def _nested(value: Mapping[str, Any]) -> Iterator[Any]:
+def _nested(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The types in a type, with the names of fields."""
     match value["type"]:
         case "array":
-            yield value["items"]
+            yield "", value["items"]
         case "map":
-            yield value["values"]
+            yield "", value["values"]
         case "record":
-            yield from (field["type"] for field in value["fields"])
+            yield from ((field["name"], field["type"]) for field in value["fields"])

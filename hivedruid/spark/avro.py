@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.avro import TIMESTAMPS, AvroSchema, Node, hive_type, holds, member, natural_type
+from hivedruid.catalog.avro import TIMESTAMPS, AvroSchema, Node, has_union, hive_type, holds, member, natural_type
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import UnsupportedError
@@ -61,6 +61,11 @@ def avro_value(table: Table, schema: AvroSchema) -> str:
                 hint="add the field to the schema, or use a table without the column",
             )
         name, node = found
+        if has_union(node):
+            raise UnsupportedError(
+                f"cannot insert into {table.full_name}: field {name} of its Avro schema has a union of several types",
+                hint="insert into a table of the topic whose schema has one of the types",
+            )
         fields.append(f"{literal(name)}, {_encoded(identifier(column.name), node, column.type)}")
     return f"to_avro(named_struct({', '.join(fields)}), {literal(schema.text)})"
 
@@ -101,11 +106,11 @@ def _decoded(x: str, node: Node, hive: HiveType, level: int = 0) -> str:
     if node.kind == "map":
         inner = _decoded(item, node.children[0], hive.children[1], level + 1)
         return f"transform_values({x}, (k{level}, {item}) -> {inner})"
-    if node.kind == "record":
+    if node.kind in ("record", "union"):
         members = []
         for name, child in zip(hive.fields, hive.children, strict=True):
             found = member(node, name)
-            cell = _decoded(f"{x}.{identifier(found[0])}", found[1], child, level) if found else "NULL"
+            cell = _decoded(f"{x}.{_field(node, found[0])}", found[1], child, level) if found else "NULL"
             members.append(f"{literal(name)}, CAST({cell} AS {spark_type(child)})")
         return f"IF({x} IS NULL, NULL, named_struct({', '.join(members)}))"
     if node.logical == "date" and hive.is_integer:
@@ -113,6 +118,11 @@ def _decoded(x: str, node: Node, hive: HiveType, level: int = 0) -> str:
     if node.logical in TIMESTAMPS and hive.is_integer:
         return f"unix_{node.logical.rpartition('-')[2]}(CAST({x} AS TIMESTAMP))"
     return fit(f"CAST({x} AS {spark_type(hive)})", hive)
+
+
+def _field(node: Node, name: str) -> str:
+    """The field of the struct that Spark reads."""
+    return identifier(name.replace("tag_", "member") if node.kind == "union" else name)
 
 
 def _encoded(x: str, node: Node, hive: HiveType, level: int = 0) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from hivedruid.catalog.avro import holds, parse_schema
 from hivedruid.catalog.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 
 
 def record(kind: Any, **more: Any) -> str:
@@ -41,6 +41,12 @@ def record(kind: Any, **more: Any) -> str:
                 {"name": "c", "type": "n.E"}]},
             "struct<a:string,b:string,c:string>",
         ),
+        (["int", "string"], "struct<tag_0:int,tag_1:string>"),
+        (["int", "null", {"type": "array", "items": ["bytes", "float"]}],
+            "struct<tag_0:int,tag_1:array<struct<tag_0:binary,tag_1:float>>>"),
+        (["long", "null", "int"], "bigint"),
+        (["float", "double"], "double"),
+        (["int", "double"], "struct<tag_0:int,tag_1:double>"),
     ],
 )  # fmt: skip
 def test_columns(kind: Any, hive: str) -> None:
@@ -54,15 +60,21 @@ def test_columns(kind: Any, hive: str) -> None:
         ("x", "invalid Avro schema: Expecting value"),
         ('"string"', "invalid Avro schema: it is not a record"),
         ('{"type": "record"}', "invalid Avro schema"),
-        (record("nothing"), "type 'nothing' is not defined or contains itself"),
-        (record(["null", "R"]), "type 'R' is not defined or contains itself"),
-        (record(["int", "string"]), "unions of several types"),
+        (record("nothing"), "the type 'nothing' of field 'X' is not defined"),
         (record({"type": "bytes", "logicalType": "decimal"}), "invalid Avro schema"),
     ],
 )
 def test_refused_schemas(text: str, message: str) -> None:
     with pytest.raises(SemanticError, match=message):
         parse_schema(text)
+
+
+@pytest.mark.parametrize("kind", ["R", ["null", "n.R"], {"type": "array", "items": ["int", "R"]}])
+def test_recursive_types(kind: Any) -> None:
+    """Hive refuses them, too."""
+    inner = {"type": "record", "name": "S", "fields": [{"name": "next", "type": kind}]}
+    with pytest.raises(UnsupportedError, match=r"field 'X\.next' .* has the type '(n\.)?R', which contains it"):
+        parse_schema(record(inner))
 
 
 def test_types_that_hold_every_value() -> None:
