@@ -438,7 +438,7 @@ class Session:
     def _avro_schemas(self, table: Table, ids: Sequence[int]) -> Mapping[int, str]:
         from hivedruid.clients.schema_registry import schemas_of
 
-        return schemas_of(table, ids, self.settings)
+        return schemas_of(table.properties, ids, self.settings)
 
     def _segment_storage(self) -> SegmentStorage:
         from hivedruid.engine.capabilities import SegmentStorage

@@ -74,7 +74,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
-        segment_root=root, described_topics=topics, sample=reader.sample,
+        segment_root=root, described_topics=topics, sample=reader.sample, avro_schemas=reader.avro_schemas,
         table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
         streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),

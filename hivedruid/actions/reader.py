@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.names import with_field_names
-from hivedruid.catalog.properties import consumer_properties, has_ingestion
+from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS
 from hivedruid.errors import ConnectError
@@ -37,6 +37,7 @@ class TableReader:
         self.absent: list[str] = []
         self.unreachable: str | None = None
         self.sample: tuple[bytes, ...] = ()
+        self.avro_schemas: tuple[str, ...] = ()
         self.mentions = 0
         """The number of table references in queries."""
 
@@ -115,8 +116,8 @@ class TableReader:
             statement = statement.table
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
-        if isinstance(statement, CreateTable) and statement.topic_span is not None:
-            self._sample(statement)
+        if isinstance(statement, CreateTable) and "KafkaStorageHandler" in (statement.storage_handler or ""):
+            self._derive_columns(statement)
         if isinstance(statement, AnalyzeTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
@@ -151,17 +152,23 @@ class TableReader:
             if schema:
                 self.discovered[name] = schema
 
-    def _sample(self, statement: CreateTable) -> None:
-        """Read records of the topic that the new table is like."""
-        from hivedruid.clients.topic_sample import sample
+    def _derive_columns(self, statement: CreateTable) -> None:
+        """Read what the columns of a new Kafka table are derived from: records of the topic, or Avro schemas."""
+        from hivedruid.tables.avro_columns import is_avro, needs_schemas
         from hivedruid.tables.topic_columns import topic_properties
 
         properties = topic_properties(statement, self.facts.settings)
         key = ((statement.name.database or self.facts.database).lower(), statement.name.name)
-        if key not in self.tables and "kafka.bootstrap.servers" in properties:
-            self.sample = sample(
-                properties["kafka.bootstrap.servers"], properties["kafka.topic"], consumer_properties(properties)
-            )
+        if key in self.tables or "kafka.bootstrap.servers" not in properties:
+            return
+        if needs_schemas(statement, properties):
+            from hivedruid.actions.ddl.avro_schemas import find_schemas
+
+            self.avro_schemas = find_schemas(statement, self.facts.settings)
+        elif statement.topic_span is not None and not is_avro(properties):
+            from hivedruid.clients.topic_sample import sample_of
+
+            self.sample = sample_of(properties)
 
     def _comments(self) -> None:
         for name in self.facts.catalog.databases():

@@ -42,10 +42,11 @@ class Snapshot(PlannerFacts):
     materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
     SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
     writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
-    tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC.
-    `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
-    snapshots. `hot_segments` are those of the tiered table that the statement archives. `streams` are all streams, and
-    `stream` is the one that the statement creates, changes or shows.
+    tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC,
+    `avro_schemas` the schemas with the columns of a new Kafka table. `table_files` are those of managed tables in the
+    home's own catalog, by (database, name), `histories` their snapshots. `hot_segments` are those of the tiered table
+    that the statement archives. `streams` are all streams, and `stream` is the one that the statement creates, changes
+    or shows.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class Snapshot(PlannerFacts):
     segment_root: SegmentRoot | None = None
     described_topics: Mapping[tuple[str, str], TopicDetails | str] = field(default_factory=dict)
     sample: tuple[bytes, ...] = ()
+    avro_schemas: tuple[str, ...] = ()
     table_files: Mapping[tuple[str, str], TableFiles] = field(default_factory=dict)
     streams: tuple[StreamRecord, ...] = ()
     stream: StreamFacts | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import monotonic
 
+from hivedruid.catalog.properties import consumer_properties
 from hivedruid.clients.kafka import Kafka, kafka_python
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
@@ -13,6 +14,11 @@ MOST = 1000
 """The maximum number of records."""
 PATIENCE = 30.0
 """Seconds to wait for the records."""
+
+
+def sample_of(properties: Mapping[str, str]) -> tuple[bytes, ...]:
+    """The sample for a Kafka table with these properties."""
+    return sample(properties["kafka.bootstrap.servers"], properties["kafka.topic"], consumer_properties(properties))
 
 
 def sample(brokers: str, topic: str, properties: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.avro import LITERAL, AvroSchema, parse_schema
+from hivedruid.avro_files import schema_file
+from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema
 from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import spark_type
-from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
-from hivedruid.filesystems import local_path
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.plain_json import KINDS, PlainJson, column_name
 from hivedruid.spark.avro import avro_rows, avro_value
 from hivedruid.spark.cells import CellFormat, identifier
@@ -82,7 +81,7 @@ def value_rows(
     if keep_raw:
         records = records.selectExpr("*", f"value AS {RAW_VALUE}")
     if _is_avro(table):
-        return _avro_rows(records, table, schemas, kept)
+        return _avro_rows(records, table, settings, schemas, kept)
     if (whole := table.serde["serialization.lib"]) in _WHOLE:
         bad = "IF(is_valid_utf8(CAST(value AS STRING)), NULL, 'not valid UTF-8')" if whole == "text" else "NULL"
         cell = f"CAST(value AS {_WHOLE[whole]}) AS {identifier(table.columns[0].name)}"
@@ -117,7 +116,7 @@ def _json_rows(
     return json_rows(texts, table.columns, form, ("value AS _text", *kept), plain).selectExpr(*kept, *names, bad)
 
 
-def written_value(table: Table) -> str:
+def written_value(table: Table, settings: Mapping[str, str]) -> str:
     """The columns of a row as the value of a record, which is BINARY."""
     if table.serde["serialization.lib"] in _WHOLE:
         return f"CAST({identifier(table.columns[0].name)} AS BINARY)"
@@ -129,7 +128,7 @@ def written_value(table: Table) -> str:
             " not known",
             hint="insert into a table of the topic whose avro.serde.type is none",
         )
-    return avro_value(table, _schema(table))
+    return avro_value(table, _schema(table, settings))
 
 
 # --- Avro --------------------------------------------------------------------------------------------------------
@@ -145,17 +144,21 @@ def _framing(table: Table) -> str:
     return table.properties.get("avro.serde.type", "none").lower()
 
 
-def _avro_rows(records: DataFrame, table: Table, schemas: Schemas | None, kept: Sequence[str]) -> DataFrame:
+def _avro_rows(
+    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas | None, kept: Sequence[str]
+) -> DataFrame:
     framing = _framing(table)
     skipped = {"none": 0, "confluent": _CONFLUENT}.get(framing, int(table.properties.get("avro.serde.skip.bytes", "5")))
     value = f"substr(value, {skipped + 1})" if skipped else "value"
     if schemas is not None and REGISTRY in table.properties:
-        return _registered_rows(records, table, schemas, kept)
+        return _registered_rows(records, table, settings, schemas, kept)
     framed = records.selectExpr(*kept, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed")
-    return _with_framing(avro_rows(framed, table, {0: _schema(table)}))
+    return _with_framing(avro_rows(framed, table, {0: _schema(table, settings)}))
 
 
-def _registered_rows(records: DataFrame, table: Table, schemas: Schemas, kept: Sequence[str]) -> DataFrame:
+def _registered_rows(
+    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas, kept: Sequence[str]
+) -> DataFrame:
     """Each record is decoded by the schema of its id. The table's own schema, if it has one, supplies defaults."""
     misframed = _misframed("confluent", _CONFLUENT)
     number = f"IF({misframed} IS NULL, CAST(conv(hex(substr(value, 2, 4)), 16, 10) AS BIGINT), NULL)"
@@ -167,7 +170,7 @@ def _registered_rows(records: DataFrame, table: Table, schemas: Schemas, kept: S
     known = f"_id IN ({', '.join(map(str, found))})" if found else "FALSE"
     missing = f"CASE WHEN NOT ({known}) THEN concat('schema ', _id, ' is not in the registry') END"
     checked = framed.selectExpr("* EXCEPT (_misframed)", f"coalesce(_misframed, {missing}) AS _misframed")
-    reader = _schema(table) if LITERAL in table.properties or "avro.schema.url" in table.properties else None
+    reader = _schema(table, settings) if LITERAL in table.properties or URL in table.properties else None
     return _with_framing(avro_rows(checked, table, found, reader))
 
 
@@ -182,27 +185,15 @@ def _misframed(framing: str, skipped: int) -> str:
     return f"CASE WHEN length(value) < {skipped} THEN 'shorter than avro.serde.skip.bytes' END"
 
 
-def _schema(table: Table) -> AvroSchema:
-    """The schema of the table's records. Raises SemanticError, ExecutionError."""
-    text, url = table.properties.get(LITERAL), table.properties.get("avro.schema.url")
+def _schema(table: Table, settings: Mapping[str, str]) -> AvroSchema:
+    """The schema of the table's records. Raises SemanticError, UnsupportedError, ExecutionError."""
+    text, url = table.properties.get(LITERAL), table.properties.get(URL)
     if not text and not url:
         raise SemanticError(
             f"{table.full_name} has no Avro schema",
             hint=f"ALTER TABLE {table.full_name} SET TBLPROPERTIES ('{LITERAL}' = '…')",
         )
     try:
-        return parse_schema(text or _read(table, url or ""))
-    except SemanticError as error:
-        raise SemanticError(f"{error.message} ({table.full_name})", hint=error.hint) from None
-
-
-def _read(table: Table, url: str) -> str:
-    path = local_path(url)
-    if path is None:
-        raise UnsupportedError(
-            f"avro.schema.url of {table.full_name} is not a file of this machine", hint=f"use a path, or {LITERAL}"
-        )
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExecutionError(f"cannot read avro.schema.url of {table.full_name}: {error}") from None
+        return parse_schema(text or schema_file(url or "", table.full_name, settings))
+    except (SemanticError, UnsupportedError) as error:
+        raise type(error)(f"{error.message} ({table.full_name})", hint=error.hint) from None

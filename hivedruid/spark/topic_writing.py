@@ -45,7 +45,8 @@ def _records(frame: DataFrame, table: Table, settings: Mapping[str, str]) -> Dat
             f"cannot insert into {table.full_name}: Spark runs on other machines ({elsewhere})",
             hint="records are only written by Spark on this machine",
         )
+    value = written_value(of_value(table), settings)
     return frame.selectExpr(
-        f"{written_value(of_value(table))} AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
+        f"{value} AS value", "__key", "IF(__partition < 0, NULL, __partition) AS __partition",
         "IF(__timestamp < 0, NULL, __timestamp) AS __timestamp",
     )  # fmt: skip

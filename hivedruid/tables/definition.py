@@ -221,7 +221,7 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
     if not table.columns and LITERAL in stored and stored["kafka.serde.class"].endswith(".AvroSerDe"):
         try:
             table = replace(table, columns=parse_schema(stored[LITERAL]).columns)
-        except SemanticError as error:
+        except (SemanticError, UnsupportedError) as error:
             raise error.at(_property_span(statement, LITERAL)) from None
     if not table.columns:
         raise SemanticError(

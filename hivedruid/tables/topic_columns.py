@@ -1,25 +1,32 @@
-"""CREATE TABLE … LIKE TOPIC: columns for the fields of a sample of JSON records, with types that hold their values."""
+"""CREATE TABLE … LIKE TOPIC: columns for the fields of a sample of JSON records, with types that hold their values, or
+those of the records' Avro schemas."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hivedruid.catalog.avro import LITERAL, URL
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, STRING, VOID, HiveType, array_of, decimal
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
+from hivedruid.tables.avro_columns import avro_columns, is_avro
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 _LONGEST = 38
 """Digits of the longest DECIMAL."""
 
 
-def like_topic(statement: CreateTable, sample: Iterable[bytes], settings: Mapping[str, str]) -> CreateTable:
-    """CREATE TABLE … LIKE TOPIC as a statement with columns and brokers. Raises SemanticError, UnsupportedError."""
+def like_topic(
+    statement: CreateTable, sample: Iterable[bytes], schemas: Sequence[str], settings: Mapping[str, str]
+) -> CreateTable:
+    """CREATE TABLE … LIKE TOPIC as a statement with columns and brokers. `schemas` are those of Avro records. Raises
+    SemanticError, UnsupportedError."""
     if statement.storage_handler != KAFKA_STORAGE_HANDLER:
         raise UnsupportedError(
             "LIKE TOPIC is only supported for Kafka tables",
@@ -33,13 +40,28 @@ def like_topic(statement: CreateTable, sample: Iterable[bytes], settings: Mappin
             span=statement.topic_span,
             hint="add it: TBLPROPERTIES('kafka.bootstrap.servers' = '…'), or SET hivedruid.kafka.bootstrap.servers",
         )
-    columns = topic_columns(sample, properties["kafka.topic"], statement.topic_span)
+    if is_avro(properties):
+        columns = _of_schemas(schemas, properties, statement.topic_span)
+    else:
+        found = topic_columns(sample, properties["kafka.topic"], statement.topic_span)
+        columns = tuple(ColumnDef(column.name, column.type) for column in found)
     missing = properties.keys() - {item.key for item in statement.properties}
     return replace(
         statement,
-        columns=tuple(ColumnDef(column.name, column.type) for column in columns),
+        columns=columns,
         properties=(*statement.properties, *(Property(key, properties[key]) for key in sorted(missing))),
     )
+
+
+def _of_schemas(schemas: Sequence[str], properties: Mapping[str, str], span: Span | None) -> tuple[ColumnDef, ...]:
+    """The columns of Avro records; none if they are those of the property with the schema."""
+    if not schemas and LITERAL not in properties:
+        raise SemanticError(
+            f"columns cannot be derived from topic '{properties['kafka.topic']}': no Avro schema is specified",
+            span=span,
+            hint=f"add {REGISTRY}, {URL} or {LITERAL} to TBLPROPERTIES",
+        )
+    return avro_columns(schemas, span)
 
 
 def topic_properties(statement: CreateTable, settings: Mapping[str, str]) -> dict[str, str]:

@@ -11,13 +11,18 @@ from threading import Thread
 
 
 @contextmanager
-def registry(schemas: Mapping[int, str], credentials: str | None = None) -> Iterator[str]:
-    """Serves the schemas by id, and yields its URL; requests without `credentials` (user:password) are refused."""
+def registry(
+    schemas: Mapping[int, str], credentials: str | None = None, latest: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Serves the schemas by id, and the `latest` of each subject, and yields its URL; requests without `credentials`
+    (user:password) are refused."""
+    served = {f"/schemas/ids/{number}": schema for number, schema in schemas.items()}
+    served |= {f"/subjects/{subject}/versions/latest": schema for subject, schema in (latest or {}).items()}
     wanted = f"Basic {b64encode(credentials.encode()).decode()}" if credentials else None
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            schema = schemas.get(int(self.path.removeprefix("/schemas/ids/")))
+            schema = served.get(self.path)
             if wanted is not None and self.headers["Authorization"] != wanted:
                 self._answer(401, {"error_code": 40101, "message": "Unauthorized"})
             elif schema is None:

@@ -33,7 +33,11 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
         if statement.topic_span is not None:
             from hivedruid.tables.topic_columns import like_topic
 
-            statement = like_topic(statement, snapshot.sample, snapshot.settings)
+            statement = like_topic(statement, snapshot.sample, snapshot.avro_schemas, snapshot.settings)
+        elif snapshot.avro_schemas:
+            from hivedruid.tables.avro_columns import avro_columns
+
+            statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
             table = replace(table, owns_data_source=False)  # it is unknown whether it exists already

@@ -1,0 +1,56 @@
+"""The columns of a Kafka table that CREATE TABLE derives from Avro schemas outside the statement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from hivedruid.catalog.avro import LITERAL, URL, Node, hive_type, holds, parse_schema
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.properties import PROPERTIES, REGISTRY
+from hivedruid.catalog.types import HiveType
+from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.parser.statements.ddl import ColumnDef, CreateTable
+
+_SERDE = "kafka.serde.class"
+
+
+def is_avro(properties: Mapping[str, str]) -> bool:
+    return properties.get(_SERDE, PROPERTIES[_SERDE].default or "").endswith(".AvroSerDe")
+
+
+def needs_schemas(statement: CreateTable, properties: Mapping[str, str]) -> bool:
+    """Whether the columns of the new table are those of a schema outside the statement."""
+    if statement.storage_handler != KAFKA_STORAGE_HANDLER or statement.columns or statement.query is not None:
+        return False
+    return is_avro(properties) and LITERAL not in properties and (URL in properties or REGISTRY in properties)
+
+
+def avro_columns(schemas: Iterable[str], span: Span | None = None) -> tuple[ColumnDef, ...]:
+    """The columns of AvroSerDe for records of several schemas, the newest first: those of its fields, then the fields
+    that only older schemas have. Raises SemanticError, UnsupportedError."""
+    nodes: defaultdict[str, list[Node]] = defaultdict(list)
+    comments: dict[str, str] = {}
+    for text in schemas:
+        try:
+            schema = parse_schema(text)
+        except (SemanticError, UnsupportedError) as error:
+            raise error.at(span) from None
+        for column, node in zip(schema.columns, schema.record.children, strict=True):
+            nodes[column.name].append(node)
+            comments.setdefault(column.name, column.comment)
+    return tuple(ColumnDef(name, _type(name, found, span), comments[name]) for name, found in nodes.items())
+
+
+def _type(name: str, nodes: Sequence[Node], span: Span | None) -> HiveType:
+    """The type of the first schema that holds every value of the field."""
+    types = list(map(hive_type, nodes))
+    for each in types:
+        if all(holds(each, node) for node in nodes):
+            return each
+    different = ", ".join(dict.fromkeys(map(str, types)))
+    raise SemanticError(
+        f"the schemas of the records have different types for field '{name}': {different}",
+        span=span,
+        hint="specify the columns, without this field",
+    )

@@ -1,0 +1,161 @@
+"""Columns of Kafka tables from the schemas of Avro records: of a file, of a schema registry, of the newest records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
+from hivedruid.session import Session
+from tests.integration.test_goldens import settings
+from tests.support import avro
+from tests.support.kafka_tables import SERDES, KafkaTables
+from tests.support.schema_registry import registry
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+pytestmark = pytest.mark.spark
+AVRO = "avro.AvroSerDe"
+
+
+@pytest.fixture
+def tables(cluster: Cluster, topics: Topics, tmp_path: Path) -> Iterator[KafkaTables]:
+    with Session(tmp_path / "home", hiveconf=settings(cluster), note=lambda _: None) as session:
+        yield KafkaTables(session, topics)
+
+
+def schema(*fields: tuple[str, Any]) -> str:
+    return json.dumps({"type": "record", "name": "R", "fields": [{"name": n, "type": t} for n, t in fields]})
+
+
+def columns(tables: KafkaTables, name: str) -> list[tuple[str, str]]:
+    """The columns of a table, without those of every record."""
+    rows = [tuple(str(cell).strip() for cell in row[:2]) for row in tables.values(f"DESCRIBE {name}")]
+    return rows[: rows.index(("__key", "binary"))]  # type: ignore[return-value]
+
+
+def like(tables: KafkaTables, topic: str, name: str, **properties: str) -> str:
+    """CREATE EXTERNAL TABLE … LIKE TOPIC."""
+    given = {"kafka.bootstrap.servers": tables.topics.bootstrap, "kafka.serde.class": SERDES + AVRO}
+    given |= {key.replace("_", "."): value for key, value in properties.items()}
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+    return f"CREATE EXTERNAL TABLE {name} LIKE TOPIC '{topic}' TBLPROPERTIES ({pairs})"
+
+
+OLD = schema(("n", "int"), ("Gone", "string"))
+NEW = schema(("n", "long"), ("s", ["null", "string"]))
+OF_OLD = avro.confluent(4, avro.number(1) + avro.text("x"))
+OF_NEW = avro.confluent(70_000, avro.number(2**40) + avro.some(avro.text("y")))
+
+
+def test_schema_in_a_file(tables: KafkaTables, tmp_path: Path) -> None:
+    """As in Hive, avro.schema.url is enough; each statement reads the file."""
+    url = tmp_path / "orders.avsc"
+    url.write_text(OLD, encoding="utf-8")
+    topic = tables.topics.new([OF_OLD[5:]])
+    name = tables.create(topic, "", AVRO, avro_schema_url=str(url))
+    assert columns(tables, name) == [("n", "int"), ("gone", "string")]
+    tables.run(like(tables, topic, "same", avro_schema_url=url.as_uri()))
+    assert tables.values("SELECT n, gone FROM same") == [(1, "x")]
+    tables.run(like(tables, topic, "literal", avro_schema_literal=OLD))
+    assert tables.values("SELECT n, gone FROM literal") == [(1, "x")]
+    with pytest.raises(ExecutionError, match=r"cannot read avro\.schema\.url of nowhere: .*missing\.avsc"):
+        tables.run(like(tables, topic, "nowhere", avro_schema_url=str(tmp_path / "missing.avsc")))
+    url.write_text(schema(("a", ["null", "R"])), encoding="utf-8")
+    with pytest.raises(UnsupportedError, match="field 'a' of the Avro schema has the type 'R', which contains it"):
+        tables.run(like(tables, topic, "tree", avro_schema_url=str(url)))
+
+
+def test_schema_of_a_registry(tables: KafkaTables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The latest schema of the subject `topic-value`."""
+    topic = tables.topics.new([OF_NEW])
+    monkeypatch.setenv("REGISTRY_LOGIN", "me:pass")
+    with registry({70_000: NEW}, "me:pass", {f"{topic}-value": NEW}) as url:
+        with pytest.raises(ExecutionError, match=r"refuses the schema of subject '.*-value': HTTP status 401"):
+            tables.create(topic, "", AVRO, avro_schema_registry_url=url)
+        login = {"avro_schema_registry_url": url, "avro_schema_registry_credentials": "env:REGISTRY_LOGIN"}
+        name = tables.create(topic, "", AVRO, **login)
+        assert columns(tables, name) == [("n", "bigint"), ("s", "string")]
+        assert tables.values(f"SELECT n, s FROM {name}") == [(2**40, "y")]
+        other = tables.topics.new()
+        with pytest.raises(ExecutionError, match=f"has no subject '{other}-value'"):
+            tables.create(other, "", AVRO, **login)
+
+
+def test_schemas_of_the_records(tables: KafkaTables) -> None:
+    """LIKE TOPIC: the fields of the schemas of all sampled records, with types that hold their values."""
+    topic = tables.topics.new([OF_OLD, OF_NEW, OF_OLD], partitions=2)
+    with registry({4: OLD, 70_000: NEW}) as url:
+        create = like(tables, topic, "t", avro_schema_registry_url=url)
+        explained = "\n".join(str(row["Explain"]) for row in tables.run(f"EXPLAIN {create}"))
+        assert "columns: n bigint, s string, gone string, __key binary," in explained
+        assert url in explained
+        tables.run(create)
+        found = tables.values("SELECT n, s, gone FROM t ORDER BY n, `__partition`")
+        assert found == [(1, None, "x"), (1, None, "x"), (2**40, "y", None)]
+    with (
+        registry({4: schema(("n", "string")), 70_000: NEW}) as url,
+        pytest.raises(SemanticError, match="have different types for field 'n': bigint, string"),
+    ):
+        tables.run(like(tables, topic, "u", avro_schema_registry_url=url))
+    with (
+        registry({}) as url,
+        pytest.raises(SemanticError, match="or the registry does not have their schemas"),
+    ):
+        tables.run(like(tables, topic, "u", avro_schema_registry_url=url))
+    with pytest.raises(SemanticError, match="no Avro schema is specified"):
+        tables.run(like(tables, topic, "u"))
+
+
+def test_empty_topic(tables: KafkaTables) -> None:
+    """LIKE TOPIC without records: the latest schema of the subject."""
+    topic = tables.topics.new()
+    with registry({}, latest={f"{topic}-value": NEW}) as url:
+        tables.run(like(tables, topic, "t", avro_schema_registry_url=url))
+    assert columns(tables, "t") == [("n", "bigint"), ("s", "string")]
+
+
+UNIONS = schema(
+    ("u", ["int", "null", "string", {"type": "record", "name": "S", "fields": [{"name": "Q", "type": "int"}]}]),
+    ("a", {"type": "array", "items": ["long", "int", "null"]}),
+    ("m", {"type": "map", "values": ["boolean", "double"]}),
+)
+RECORDS = [
+    avro.number(0) + avro.number(7) + avro.array([avro.number(1) + avro.number(5), avro.number(0) + avro.number(2**40)])
+    + avro.mapping({"k": avro.some(avro.double(0.5))}),
+    avro.number(2) + avro.text("x") + avro.array([avro.number(2)]) + avro.mapping({"k": avro.number(0) + b"\x01"}),
+    avro.number(3) + avro.number(9) + avro.array([]) + avro.mapping({}),
+    avro.number(1) + avro.array([]) + avro.mapping({}),
+]  # fmt: skip
+
+
+def test_unions(tables: KafkaTables) -> None:
+    """A union of several types is the struct that Hive's extract_union returns; of two sizes of integers, the larger."""
+    name = tables.create(tables.topics.new(RECORDS), "", AVRO, avro_schema_literal=UNIONS)
+    assert columns(tables, name) == [
+        ("u", "struct<tag_0:int,tag_1:string,tag_2:struct<q:int>>"), ("a", "array<bigint>"),
+        ("m", "map<string,struct<tag_0:boolean,tag_1:double>>"),
+    ]  # fmt: skip
+    assert tables.values(f"SELECT u, a, m FROM {name} ORDER BY `__offset`") == [
+        ({"tag_0": 7, "tag_1": None, "tag_2": None}, [5, 2**40], {"k": {"tag_0": None, "tag_1": 0.5}}),
+        ({"tag_0": None, "tag_1": "x", "tag_2": None}, [None], {"k": {"tag_0": True, "tag_1": None}}),
+        ({"tag_0": None, "tag_1": None, "tag_2": {"q": 9}}, [], {}),
+        (None, [], {}),
+    ]
+    assert tables.values(f"SELECT u.tag_2.q FROM {name} WHERE u.tag_0 IS NULL AND u.tag_1 IS NULL") == [(9,), (None,)]
+    with pytest.raises(UnsupportedError, match="field u of its Avro schema has a union of several types"):
+        tables.run(f"INSERT INTO {name} (u) SELECT u FROM {name}")
+
+
+def test_unions_in_a_registry(tables: KafkaTables) -> None:
+    topic = tables.topics.new([avro.confluent(1, record) for record in RECORDS])
+    with registry({1: UNIONS}) as url:
+        tables.run(like(tables, topic, "t", avro_schema_registry_url=url))
+        assert tables.values("SELECT u.tag_0, u.tag_1 FROM t WHERE `__offset` < 2 ORDER BY `__offset`") == [
+            (7, None), (None, "x")]  # fmt: skip
