@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
@@ -18,15 +19,27 @@ if TYPE_CHECKING:
 
     from kafka.admin import KafkaAdminClient
 
+_T = TypeVar("_T")
 CONNECT_TIMEOUT = 10.0
 REQUEST_TIMEOUT = 30.0
 """Seconds."""
+LEADER_CHANGE = 20.0
+"""Seconds to wait for other leaders if a broker does not respond: Kafka notices that after 9 s by default
+(broker.session.timeout.ms)."""
 TRIES = 4
 """The maximum number of connections that a broker may close before it identifies itself."""
 
 
 class NoTopicError(KafkaError):
     """The topic does not exist, or no topic matches the pattern."""
+
+
+class NoLeaderError(KafkaError):
+    """No broker that runs has the records of a partition."""
+
+    @property
+    def kind(self) -> str:
+        return KafkaError.__name__
 
 
 class Kafka:
@@ -41,6 +54,7 @@ class Kafka:
         self.bootstrap = bootstrap
         self._properties = dict(properties)
         self._open: KafkaAdminClient | None = None
+        self._has_several_brokers = False
 
     def __enter__(self) -> Kafka:
         return self
@@ -60,14 +74,12 @@ class Kafka:
             matches = re.compile(pattern or ".*").fullmatch
         except re.error as error:
             raise KafkaError(f"'{pattern}' is not a valid regular expression: {error}") from None
-        with self._asking() as admin:
-            return tuple(sorted(name for name in admin.list_topics() if matches(name)))
+        return self._repeated(lambda admin: tuple(sorted(name for name in admin.list_topics() if matches(name))))
 
     def topic_id(self, topic: str) -> str:
         """The id of a topic, which differs when it was deleted and created again. Raises KafkaError if it does not
         exist."""
-        with self._asking() as admin:
-            (found,) = admin.describe_topics([topic])
+        (found,) = self._repeated(lambda admin: admin.describe_topics([topic]))
         if (problem := self._problem(topic, found)) is not None:
             raise problem
         return str(found["topic_id"])
@@ -75,10 +87,13 @@ class Kafka:
     def details(self, topic: str) -> TopicDetails:
         """The offsets, sizes and configuration of a topic. Raises KafkaError if it does not exist."""
         offsets = self.offsets_of(topic)
-        with self._asking() as admin:
+
+        def details(admin: KafkaAdminClient) -> TopicDetails:
             (found,) = admin.describe_topics([topic])
             replicas = max(len(each["replica_nodes"]) for each in found["partitions"])
             return TopicDetails(offsets, replicas, self._sizes(admin, topic), self._configuration(admin, topic))
+
+        return self._repeated(details)
 
     def _sizes(self, admin: KafkaAdminClient, topic: str) -> dict[int, int]:
         """The bytes of each partition; empty if the user may not describe the cluster."""
@@ -107,31 +122,33 @@ class Kafka:
         Makes three requests for any number of topics: partitions, earliest and latest offsets.
         """
         names = sorted(set(topics))
-        if not names:
-            return {}
-        with self._asking() as admin:
-            found: dict[str, TopicOffsets | KafkaError] = {}
-            partitions: dict[str, list[int]] = {}
-            ids: dict[str, str] = {}
-            for topic in admin.describe_topics(names):
-                name = topic["name"]
-                problem = self._problem(name, topic)
-                if problem is None:
-                    ids[name] = str(topic["topic_id"])
-                    partitions[name] = sorted(p["partition_index"] for p in topic["partitions"])
-                else:
-                    found[name] = problem
+        return self._repeated(lambda admin: self._offsets(admin, names)) if names else {}
+
+    def _offsets(self, admin: KafkaAdminClient, names: list[str]) -> dict[str, TopicOffsets | KafkaError]:
+        found: dict[str, TopicOffsets | KafkaError] = {}
+        partitions: dict[str, list[int]] = {}
+        ids: dict[str, str] = {}
+        for topic in admin.describe_topics(names):
+            name = topic["name"]
+            problem = self._problem(name, topic)
+            if problem is None:
+                ids[name] = str(topic["topic_id"])
+                partitions[name] = sorted(p["partition_index"] for p in topic["partitions"])
+            elif isinstance(problem, NoLeaderError) and len(names) == 1:
+                raise problem
+            else:
+                found[name] = problem
+        try:
+            return found | self._bounds(admin, partitions, ids)
+        except kafka_python().errors.BrokerResponseError:
+            if len(partitions) == 1:
+                raise
+        for name, numbers in partitions.items():  # one topic fails the request for all
             try:
-                return found | self._bounds(admin, partitions, ids)
-            except kafka_python().errors.BrokerResponseError:
-                if len(partitions) == 1:
-                    raise
-            for name, numbers in partitions.items():  # one topic fails the request for all
-                try:
-                    found |= self._bounds(admin, {name: numbers}, ids)
-                except kafka_python().errors.BrokerResponseError as error:
-                    found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {error_text(error)}")
-            return found
+                found |= self._bounds(admin, {name: numbers}, ids)
+            except kafka_python().errors.BrokerResponseError as error:
+                found[name] = KafkaError(f"the offsets of topic '{name}' cannot be read: {error_text(error)}")
+        return found
 
     def offsets_of(self, topic: str) -> TopicOffsets:
         """The offsets of all partitions of one topic. Raises NoTopicError if it does not exist, KafkaError if it may
@@ -151,8 +168,8 @@ class Kafka:
 
     def offsets_within(self, bounds: TopicOffsets, millis: int) -> Offsets:
         """The same, with the end offsets that are already known, in one request."""
-        with self._asking() as admin:
-            found = self._listed(admin, {bounds.topic: list(bounds.latest)}, millis)[bounds.topic]
+        asked = {bounds.topic: list(bounds.latest)}
+        found = self._repeated(lambda admin: self._listed(admin, asked, millis))[bounds.topic]
         return {number: bounds.latest[number] if offset < 0 else offset for number, offset in found.items()}
 
     def _bounds(
@@ -190,10 +207,31 @@ class Kafka:
         lost = sorted(p["partition_index"] for p in topic["partitions"] if p["leader_id"] < 0)
         if lost:
             numbers = ", ".join(map(str, lost))
-            return KafkaError(
+            return NoLeaderError(
                 f"topic '{name}' has no leader for partition {numbers}", hint="check that all Kafka brokers are running"
             )
         return None
+
+    def _repeated(self, ask: Callable[[KafkaAdminClient], _T]) -> _T:
+        """The result of requests. If one of several brokers does not respond, they are repeated until others lead its
+        partitions."""
+        end = monotonic() + LEADER_CHANGE
+        while True:
+            try:
+                with self._asking() as admin:
+                    return ask(admin)
+            except (ConnectError, KafkaError) as error:
+                if monotonic() > end or not self._may_pass(error):
+                    raise
+            sleep(0.2)
+
+    def _may_pass(self, error: ConnectError | KafkaError) -> bool:
+        """Whether the reason of an error ends when Kafka has chosen other leaders."""
+        if self._open is None:
+            return False
+        self._has_several_brokers |= len(self._open._manager.cluster.brokers()) > 1
+        is_temporary = isinstance(error, NoLeaderError) or getattr(error.__cause__, "retriable", False)
+        return self._has_several_brokers and is_temporary
 
     @contextmanager
     def _asking(self) -> Iterator[KafkaAdminClient]:
@@ -214,7 +252,17 @@ class Kafka:
 
     def _connected(self) -> KafkaAdminClient:
         config = client_config(self._properties)
-        broker = self._first_answering(config.get("ssl_context"))
+        servers = [server for part in self.bootstrap.split(",") if (server := part.strip())]
+        while True:
+            broker = self._first_answering(servers, config.get("ssl_context"))
+            servers = servers[servers.index(broker) + 1 :]
+            try:
+                return self._connected_to(broker, config)
+            except ConnectError:  # such as a broker that has just ended
+                if not servers:
+                    raise
+
+    def _connected_to(self, broker: str, config: Mapping[str, Any]) -> KafkaAdminClient:
         kafka = kafka_python()
         made: list[Any] = []
 
@@ -244,16 +292,15 @@ class Kafka:
                 raise _no_kafka(broker, error) from error
             raise KafkaError(f"Kafka at {broker} refused the request: {error_text(error)}") from error
 
-    def _first_answering(self, context: ssl.SSLContext | None) -> str:
+    def _first_answering(self, servers: Iterable[str], context: ssl.SSLContext | None) -> str:
         """The first broker that accepts a connection: kafka-python retries them at random and does not report why they
         fail."""
         import socket
         import ssl
-        from time import monotonic
 
         end = monotonic() + CONNECT_TIMEOUT
         reasons = []
-        for server in filter(None, (part.strip() for part in self.bootstrap.split(","))):
+        for server in servers:
             host, _, port = server.rpartition(":")
             if not host or not port.isdecimal() or int(port) > 65_535:
                 raise KafkaError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,12 +12,11 @@ from hivedruid.local.cluster import LocalCluster
 from hivedruid.session import Session
 from tests.support.job_homes import run
 from tests.support.kafka import Topics, kafka_python, topics_of
+from tests.support.kafka_faults import Fault, create, total
 
 pytestmark = pytest.mark.spark
 
 MANY = 20_000
-SLOWLY = {"kafka.consumer.max.partition.fetch.bytes": "2000", "kafka.consumer.fetch.max.bytes": "2000"}
-"""Some hundred records in a request: the read takes seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -38,37 +36,6 @@ def topics(broker: LocalCluster) -> Iterator[Topics]:
         yield made
 
 
-class Fault:
-    """Happens once, when Spark reports that a job has run for a while."""
-
-    def __init__(self, happen: Callable[[], object]) -> None:
-        self._happen = happen
-        self._thread = threading.Thread(target=self._run)
-        self._error: BaseException | None = None
-        self.has_begun = False
-
-    def _run(self) -> None:
-        try:
-            self._happen()
-        except BaseException as error:  # noqa: BLE001 - raised by `end`
-            self._error = error
-
-    def begin(self) -> None:
-        if not self.has_begun:
-            self.has_begun = True
-            self._thread.start()
-
-    def on_progress(self, text: str) -> None:
-        if text.startswith("Spark: stage"):
-            self.begin()
-
-    def end(self) -> None:
-        assert self.has_begun, "the statement was too fast"
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-
 MakeSession = Callable[[Fault], Session]
 
 
@@ -85,21 +52,9 @@ def make_session(tmp_path: Path) -> Iterator[MakeSession]:
         session.close()
 
 
-def create(session: Session, topics: Topics, topic: str, **more: str) -> str:
-    properties = {"kafka.topic": topic, "kafka.bootstrap.servers": topics.bootstrap, **SLOWLY, **more}
-    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-    run(session, f"CREATE EXTERNAL TABLE {topic} (n bigint) STORED BY 'kafka' TBLPROPERTIES ({pairs})")
-    return topic
-
-
 def restarted(broker: LocalCluster) -> None:
     broker.down()
     broker.up(druid=False)
-
-
-def total(session: Session, name: str) -> tuple[object, ...]:
-    (row,) = run(session, f"SELECT count(*), count(DISTINCT n), sum(n) FROM {name}")
-    return tuple(row.values())
 
 
 ALL = (MANY, MANY, MANY * (MANY - 1) // 2)
@@ -110,7 +65,7 @@ def test_a_broker_that_is_restarted_during_a_read(
 ) -> None:
     fault = Fault(lambda: restarted(broker))
     session = make_session(fault)
-    name = create(session, topics, topics.new([{"n": n} for n in range(MANY)], partitions=2))
+    name = create(session, topics.bootstrap, topics.new([{"n": n} for n in range(MANY)], partitions=2))
     assert total(session, name) == ALL
     fault.end()
 
@@ -121,8 +76,8 @@ def test_a_broker_that_is_restarted_during_a_write(
 ) -> None:
     fault = Fault(lambda: restarted(broker))
     session = make_session(fault)
-    source = create(session, topics, topics.new([{"n": n} for n in range(MANY)]))
-    target = create(session, topics, topics.new(partitions=2), **{"kafka.write.semantic": semantic})
+    source = create(session, topics.bootstrap, topics.new([{"n": n} for n in range(MANY)]))
+    target = create(session, topics.bootstrap, topics.new(partitions=2), **{"kafka.write.semantic": semantic})
     try:
         run(session, f"INSERT INTO {target} (n) SELECT n FROM {source}")
     finally:
@@ -143,7 +98,7 @@ def test_a_partition_that_is_added_is_not_read(topics: Topics, make_session: Mak
 
     fault = Fault(add)
     session = make_session(fault)
-    name = create(session, topics, topic)
+    name = create(session, topics.bootstrap, topic)
     assert total(session, name) == ALL
     fault.end()
     assert total(session, name)[0] == MANY + 1
@@ -164,7 +119,7 @@ def test_a_topic_that_is_created_again(topics: Topics, make_session: MakeSession
                 each.get(timeout=30)
 
     session = make_session(Fault(lambda: None))
-    name = create(session, topics, topic)
+    name = create(session, topics.bootstrap, topic)
     session.on_plan = lambda _: again()
     with pytest.raises(HiveDruidError, match=rf"topic '{topic}' was deleted and created again") as error:
         total(session, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -35,12 +35,17 @@ class Topics:
         partitions: int = 1,
         name: str = "t",
         configs: Mapping[str, str] | None = None,
+        replicas: Sequence[int] = (),
     ) -> str:
-        """A new topic with these records, which are sent to its partitions in turn."""
+        """A new topic with these records, which are sent to its partitions in turn. `replicas` are the ids of brokers,
+        the leader first."""
         topic = f"{name}_{uuid4().hex[:12]}"
-        self.admin.create_topics(
-            {topic: {"num_partitions": partitions, "configs": configs or {}}}, wait_for_metadata=True
-        )
+        options: dict[str, Any] = {"configs": configs or {}}
+        if replicas:
+            options["assignments"] = {partition: list(replicas) for partition in range(partitions)}
+        else:
+            options["num_partitions"] = partitions
+        self.admin.create_topics({topic: options}, wait_for_metadata=True)
         self.made.append(topic)
         for number, record in enumerate(records):
             self.send(topic, record, partition=number % partitions)
