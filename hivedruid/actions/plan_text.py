@@ -61,12 +61,12 @@ def spark_lines(job: SparkJob) -> list[str]:
 
 
 def _records(scan: TopicScan) -> list[str]:
-    """The records that are read of a topic; the number includes offsets without a record."""
+    """The records that are read of a topic: at most one for each offset."""
     state = scan.state
     if state is None or state.problem:
         return [f"kafka.offsets: unknown: {state.problem if state is not None else 'Kafka was not asked'}"]
     ranges = ", ".join(f"{each.partition}: {each.start}..{each.end - 1}" for each in scan.ranges)
-    read = f"{scan.records:,} of {sum(state.latest[p] - state.earliest[p] for p in state.latest):,} records"
+    read = f"at most {scan.records:,} of {sum(state.latest[p] - state.earliest[p] for p in state.latest):,} records"
     partitions = f"{len(scan.ranges)} of {len(state.latest)} partitions"
     return [f"kafka.offsets: {read} in {partitions}{f' ({ranges})' if ranges else ''}"]
 

@@ -44,5 +44,11 @@ class KafkaTables:
         self.run(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
 
 
+def offsets(session: Session, query: str) -> str:
+    """What EXPLAIN says of the offsets that a query reads."""
+    lines = [str(row["Explain"]).strip() for row in run(session, f"EXPLAIN {query}")]
+    return next(line.removeprefix("kafka.offsets: ") for line in lines if line.startswith("kafka.offsets: "))
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
