@@ -29,6 +29,8 @@ _SECRET_KEY = re.compile(
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
 )
+_NOT_SECRET = ("sasl.oauthbearer.token.endpoint.url",)
+"""The ends of keys that are not secret, although they contain the name of one."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[A-Za-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
@@ -41,6 +43,8 @@ def is_secret(key: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_secret(key: str) -> bool:
+    if key.endswith(_NOT_SECRET):
+        return False
     parted = _CAMEL.sub(".", key)
     return _SECRET_KEY.search(parted) is not None or any(map(_is_misspelt, _WORD.findall(parted.lower())))
 

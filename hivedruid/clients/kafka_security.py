@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.errors import KafkaError, SemanticError
 from hivedruid.jaas import login_module
 from hivedruid.kafka_secrets import OnlyDruidError, resolved
+from hivedruid.oauth import ENDPOINT, HANDLER, HANDLERS, MECHANISM, token_source
 
 if TYPE_CHECKING:
     import ssl
 
-_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", MECHANISM)
 _NOT_HERE = re.compile(
     r"sasl\..*callback\.handler\.class|ssl\.engine\.factory\.class|security\.providers|config\.providers.*"
 )
@@ -25,8 +26,8 @@ def client_config(properties: Mapping[str, str]) -> dict[str, Any]:
 
     Raises OnlyDruidError for properties that cannot be used on this machine, KafkaError for invalid ones.
     """
-    for name in properties:
-        if _NOT_HERE.fullmatch(name):
+    for name, value in properties.items():
+        if _NOT_HERE.fullmatch(name) and not (name == HANDLER and value in HANDLERS):
             raise OnlyDruidError(f"'{name}' names a Java class, which hivedruid itself cannot use")
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     config: dict[str, Any] = {"security_protocol": protocol}
@@ -49,9 +50,16 @@ def _sasl(properties: Mapping[str, str]) -> dict[str, Any]:
     if text is None:
         raise KafkaError(f"sasl.mechanism {mechanism} needs sasl.jaas.config")
     try:
-        options = login_module(text).options
+        login = login_module(text)
     except SemanticError as error:
         raise KafkaError(error.message, hint=error.hint) from None
+    if mechanism == MECHANISM:
+        from hivedruid.clients.kafka_tokens import token_provider
+
+        given = {**properties, ENDPOINT: _resolved(properties, ENDPOINT) or ""}
+        provider = token_provider(token_source(given, login))
+        return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": provider}
+    options = login.options
     if not {"username", "password"} <= options.keys():
         raise KafkaError("sasl.jaas.config is missing a username or password")
     return {

@@ -13,6 +13,7 @@ from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Table
 from hivedruid.errors import MalformedRecordError, PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
+from hivedruid.oauth import login_handler
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.setting_types import other_machines
@@ -73,7 +74,7 @@ def options(table: Table, scan: TopicScan, consumer: Mapping[str, str]) -> dict[
         return json.dumps({topic: {str(partition): offset for partition, offset in of.items()}})
 
     return {
-        **{f"kafka.{key}": value for key, value in {**consumer, **RESOLVES}.items()},
+        **{f"kafka.{key}": value for key, value in {**consumer, **login_handler(consumer), **RESOLVES}.items()},
         "kafka.bootstrap.servers": table.properties["kafka.bootstrap.servers"],
         "kafka.isolation.level": consumer.get("isolation.level", "read_committed"),
         "assign": json.dumps({topic: [each.partition for each in scan.ranges]}),

@@ -23,6 +23,7 @@ from hivedruid.secrets import MASK, is_secret, masked, referenced, secret_in
         ("auth-token", True),
         ("primary_key", False),
         ("mapkey.delim", False),
+        ("kafka.consumer.sasl.oauthbearer.token.endpoint.url", False),
         ("key.serializer", False),
         ("druid.datasource", False),
         ("hive.groupby.position.alias", False),

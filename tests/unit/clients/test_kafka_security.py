@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import ssl
+from base64 import urlsafe_b64decode
 from pathlib import Path
 from typing import Any, cast
 
@@ -66,7 +68,8 @@ def test_sasl_without_a_configuration() -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism OAUTHBEARER is not supported by hivedruid"),
+        ({"sasl.mechanism": "OAUTHBEARER2"}, "sasl.mechanism OAUTHBEARER2 is not supported by hivedruid"),
+        ({"sasl.login.callback.handler.class": "x.Y"}, "names a Java class"),
         ({"sasl.client.callback.handler.class": "x.Y"}, "names a Java class"),
         ({"security.protocol": "SSL", "ssl.truststore.location": "/x.jks"}, "a Java key store"),
         (
@@ -83,6 +86,47 @@ def test_sasl_without_a_configuration() -> None:
 def test_what_only_druid_can_use(changed: dict[str, str], problem: str) -> None:
     with pytest.raises(OnlyDruidError, match=problem):
         client_config({**SASL, **changed})
+
+
+OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+CLIENT = 'clientId="me" clientSecret="hunter2"'
+
+
+def tokens(options: str, **more: str) -> dict[str, str]:
+    given = {**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": f"{OAUTH} required {options};"}
+    return given | {key.replace("_", "."): value for key, value in more.items()}
+
+
+def test_a_token_without_signature() -> None:
+    claims = 'unsecuredLoginStringClaim_sub="me" unsecuredLoginNumberClaim_n="1" unsecuredLoginListClaim_scope=",a,b"'
+    extension = ' unsecuredLoginExtension_team="x"'
+    config = client_config(tokens(claims + extension))
+    provider = config["sasl_oauth_token_provider"]
+    header, body, signature = provider.token().split(".")
+    found = json.loads(urlsafe_b64decode(body + "=="))
+    assert (json.loads(urlsafe_b64decode(header + "==")), signature) == ({"alg": "none"}, "")
+    assert (found["sub"], found["n"], found["scope"], found["exp"] - found["iat"]) == ("me", 1, ["a", "b"], 3600)
+    assert (provider.extensions(), provider.token()) == ({"team": "x"}, f"{header}.{body}.")
+
+
+@pytest.mark.parametrize(
+    ("properties", "problem"),
+    [
+        (tokens(CLIENT), f"sasl.mechanism OAUTHBEARER requires {ENDPOINT}"),
+        (tokens('clientId="me"', **{ENDPOINT: "https://h/t"}), "missing a clientId or clientSecret"),
+        (tokens(CLIENT, **{ENDPOINT: "http://h/t"}), "would be sent to h over plain http"),
+        (tokens(CLIENT, **{ENDPOINT: "ftp://h/t"}), "is not a URL of http, https or a file"),
+        (tokens(f'{CLIENT} ssl.protocol="TLS"', **{ENDPOINT: "https://h/t"}), "has the option 'ssl.protocol'"),
+        (tokens("", **{ENDPOINT: "file:///not/there"}), "cannot be read: No such file"),
+        (tokens('unsecuredLoginNumberClaim_n="x"'), "an invalid value of an option unsecuredLogin"),
+        (tokens("", sasl_jaas_config=JAAS), "requires the login module .*OAuthBearerLoginModule"),
+    ],
+)
+def test_invalid_properties_of_tokens(properties: dict[str, str], problem: str) -> None:
+    with pytest.raises(KafkaError, match=problem) as error:
+        client_config(properties)
+    assert "hunter2" not in f"{error.value} {error.value.hint}"
 
 
 def test_kerberos_is_what_java_takes_for_granted() -> None:
