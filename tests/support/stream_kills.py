@@ -1,9 +1,10 @@
-"""kill -9 of everything that a stream needs, at random moments: each record is in the table once.
+"""kill -9 of everything that a stream needs, at random moments: each record is in the table once, or in the rejects table
+if it is malformed.
 
     python -m tests.support.stream_kills [--minutes 60] [--kills 1000000] [--records 5000] [--seed 1]
 
-kills the manager, Spark's server and Kafka's broker for an hour, with 5,000 new records before each kill, while another
-session runs batches of the same stream, too. It prints what it did every tenth time, and at the end.
+kills the manager, Spark's server and Kafka's broker for an hour, with 5,000 new records and 50 malformed ones before each
+kill, while another session runs batches of the same stream, too. It prints what it did every tenth time, and at the end.
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ def kill_at_random(
     """Run a stream and kill what it needs, until there were as many kills, or the time is over; then check its rows.
     What was killed, and how often."""
     done: Counter[str] = Counter()
-    home.create(max_records_per_batch=str(max(500, records // 3)))
+    home.create(max_records_per_batch=str(max(500, records // 3)), rejects="bad")
     home.manage()
     until(lambda: background.is_running(home.path), "the manager")
     home.run("START STREAM s")
     end = monotonic() + seconds
     while done.total() < kills and (monotonic() < end or done.total() < LEAST):
-        home.send(records)
+        home.send(records // 2)
+        home.send_malformed(max(1, records // 100))
+        home.send(records - records // 2)
         before = home.stream_record().status.rows
         until(lambda before=before: home.stream_record().status.rows > before, "a batch")  # type: ignore[misc]
         sleep(random.uniform(0, 1.0))  # the moment of the kill
@@ -67,6 +70,8 @@ def kill_at_random(
         else:
             break
     assert home.counts() == home.expected
+    rejected = home.run("SELECT count(*), count(DISTINCT `partition`, `offset`), count(DISTINCT value) FROM bad")
+    assert [*rejected[0].values(), home.stream_record().status.rejects] == [home.sent_malformed] * 4
     home.run("STOP STREAM s")
     numbers = [row["batch"] for row in home.run("SHOW BATCHES s")]
     assert numbers == sorted(set(numbers), reverse=True)
@@ -121,7 +126,10 @@ def main() -> int:
                     restart_kafka=restart_kafka, report=lambda text: print(text, flush=True),
                 )  # fmt: skip
                 status = home.stream_record().status
-                print(f"{home.sent:,} records, each once; {dict(done)}; {status.conflicts} conflicts")
+                print(
+                    f"{home.sent:,} records and {home.sent_malformed:,} malformed ones, each once; {dict(done)};"
+                    f" {status.conflicts} conflicts"
+                )
                 topics.made.clear()
         finally:
             local.down(clean=True)

@@ -33,7 +33,7 @@ class Home:
     def __init__(self, path: Path, topics: Topics, session: Session) -> None:
         self.path, self.topics, self.session = path, topics, session
         self.topic = topics.new(partitions=2)
-        self.sent = 0
+        self.sent = self.sent_malformed = 0
         self.managers: list[subprocess.Popen[bytes]] = []
         self.run(
             "CREATE EXTERNAL TABLE r (id bigint, n int) STORED BY 'kafka' TBLPROPERTIES"
@@ -58,6 +58,14 @@ class Home:
             self.topics.send(self.topic, {"id": number, "n": number % 10}, partition=number % 2, millis=millis)
         self.topics.producer.flush()
         self.sent += many
+
+    def send_malformed(self, many: int) -> None:
+        """Produce malformed records, each with another value, to the partitions in turn."""
+        for number in range(self.sent_malformed, self.sent_malformed + many):
+            value = b'{"id": "x%d"}' % number if number % 4 < 2 else b'{"id": %d' % number
+            self.topics.send(self.topic, value, partition=number % 2)
+        self.topics.producer.flush()
+        self.sent_malformed += many
 
     def counts(self) -> tuple[int, int, int]:
         """The rows of t, their distinct places in the topic, and the sum of their ids."""
