@@ -159,7 +159,7 @@ class TableReader:
 
         properties = topic_properties(statement, self.facts.settings)
         key = ((statement.name.database or self.facts.database).lower(), statement.name.name)
-        if key in self.tables or "kafka.bootstrap.servers" not in properties:
+        if key in self.tables or not {"kafka.topic", "kafka.bootstrap.servers"} <= properties.keys():
             return
         if needs_schemas(statement, properties):
             from hivedruid.actions.ddl.avro_schemas import find_schemas

@@ -79,10 +79,14 @@ class Kafka:
     def topic_id(self, topic: str) -> str:
         """The id of a topic, which differs when it was deleted and created again. Raises KafkaError if it does not
         exist."""
-        (found,) = self._repeated(lambda admin: admin.describe_topics([topic]))
-        if (problem := self._problem(topic, found)) is not None:
-            raise problem
-        return str(found["topic_id"])
+
+        def topic_id(admin: KafkaAdminClient) -> str:
+            (found,) = admin.describe_topics([topic])
+            if (problem := self._problem(topic, found)) is not None:
+                raise problem
+            return str(found["topic_id"])
+
+        return self._repeated(topic_id)
 
     def details(self, topic: str) -> TopicDetails:
         """The offsets, sizes and configuration of a topic. Raises KafkaError if it does not exist."""
@@ -122,9 +126,15 @@ class Kafka:
         Makes three requests for any number of topics: partitions, earliest and latest offsets.
         """
         names = sorted(set(topics))
-        return self._repeated(lambda admin: self._offsets(admin, names)) if names else {}
+        if not names:
+            return {}
+        try:
+            return self._repeated(lambda admin: self._offsets(admin, names))
+        except NoLeaderError as error:
+            return {names[0]: error}
 
     def _offsets(self, admin: KafkaAdminClient, names: list[str]) -> dict[str, TopicOffsets | KafkaError]:
+        """The same; raises NoLeaderError for a single topic, so that it is repeated."""
         found: dict[str, TopicOffsets | KafkaError] = {}
         partitions: dict[str, list[int]] = {}
         ids: dict[str, str] = {}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 pytestmark = pytest.mark.spark
+REGISTRY = "avro.schema.registry.url"
 AVRO = "avro.AvroSerDe"
 
 
@@ -83,6 +84,9 @@ def test_schema_of_a_registry(tables: KafkaTables, monkeypatch: pytest.MonkeyPat
         name = tables.create(topic, "", AVRO, **login)
         assert columns(tables, name) == [("n", "bigint"), ("s", "string")]
         assert tables.values(f"SELECT n, s FROM {name}") == [(2**40, "y")]
+        pairs = f"'kafka.bootstrap.servers' = 'h:1', 'kafka.serde.class' = '{SERDES}{AVRO}', '{REGISTRY}' = '{url}'"
+        with pytest.raises(SemanticError, match=r"Set Table property kafka\.topic"):
+            tables.run(f"CREATE EXTERNAL TABLE x STORED BY 'kafka' TBLPROPERTIES ({pairs})")
         other = tables.topics.new()
         with pytest.raises(ExecutionError, match=f"has no subject '{other}-value'"):
             tables.create(other, "", AVRO, **login)
