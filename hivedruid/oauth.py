@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hivedruid.errors import KafkaError
 from hivedruid.jaas import LoginModule
+from hivedruid.kafka_secrets import OnlyDruidError
 from hivedruid.references import is_here
 
 MECHANISM = "OAUTHBEARER"
@@ -48,7 +49,7 @@ def token_source(properties: Mapping[str, str], login: LoginModule) -> TokenSour
     if not endpoint:
         return TokenSource(claims=_claims(given), extensions=tuple(extensions.items()))
     if unknown := sorted(given.keys() - {*_ENDPOINT_OPTIONS}):
-        raise KafkaError(
+        raise OnlyDruidError(
             f"sasl.jaas.config has the option '{unknown[0]}', which is not supported with {ENDPOINT}",
             hint=f"supported: {', '.join(_ENDPOINT_OPTIONS)}, extension_…",
         )
@@ -85,6 +86,6 @@ def _check_endpoint(endpoint: str, options: Mapping[str, str]) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise KafkaError(f"{ENDPOINT} is not a URL of http, https or a file")
     if parts.scheme == "http" and not is_here(parts.hostname):
-        raise KafkaError(
+        raise OnlyDruidError(
             f"the secret of {ENDPOINT} would be sent to {parts.hostname} over plain http", hint="use https"
         )

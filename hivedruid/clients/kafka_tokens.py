@@ -16,6 +16,7 @@ from requests.auth import HTTPBasicAuth
 
 from hivedruid.clients.kafka import kafka_python
 from hivedruid.errors import ConnectError, HiveDruidError, KafkaError
+from hivedruid.kafka_secrets import OnlyDruidError
 from hivedruid.oauth import ENDPOINT, TokenSource
 from hivedruid.secret_text import remember
 
@@ -91,7 +92,7 @@ def _of_file(url: str) -> str:
         return Path(unquote(urlsplit(url).path)).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not ASCII text"
-        raise KafkaError(f"the file of {ENDPOINT} cannot be read: {reason}") from None
+        raise OnlyDruidError(f"the file of {ENDPOINT} cannot be read on this machine: {reason}") from None
 
 
 def _of_endpoint(source: TokenSource) -> tuple[str, float]:

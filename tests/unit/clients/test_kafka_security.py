@@ -20,6 +20,15 @@ MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 JAAS = f'{MODULE} required username="me" password="hunter2";'
 SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": JAAS}
 
+OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
+CLIENT = 'clientId="me" clientSecret="hunter2"'
+
+
+def tokens(options: str, **more: str) -> dict[str, str]:
+    given = {**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": f"{OAUTH} required {options};"}
+    return given | {key.replace("_", "."): value for key, value in more.items()}
+
 
 def test_plain_text_is_the_default() -> None:
     properties = {"group.id": "me", "fetch.min.bytes": "5", "sasl.jaas.config": "env:NOT_LOOKED_AT"}
@@ -70,6 +79,9 @@ def test_sasl_without_a_configuration() -> None:
     [
         ({"sasl.mechanism": "OAUTHBEARER2"}, "sasl.mechanism OAUTHBEARER2 is not supported by hivedruid"),
         ({"sasl.login.callback.handler.class": "x.Y"}, "names a Java class"),
+        (tokens(CLIENT, **{ENDPOINT: "http://h/t"}), "would be sent to h over plain http"),
+        (tokens(f'{CLIENT} ssl.protocol="TLS"', **{ENDPOINT: "https://h/t"}), "has the option 'ssl.protocol'"),
+        (tokens("", **{ENDPOINT: "file:///not/there"}), "cannot be read on this machine: No such file"),
         ({"sasl.client.callback.handler.class": "x.Y"}, "names a Java class"),
         ({"security.protocol": "SSL", "ssl.truststore.location": "/x.jks"}, "a Java key store"),
         (
@@ -86,16 +98,6 @@ def test_sasl_without_a_configuration() -> None:
 def test_what_only_druid_can_use(changed: dict[str, str], problem: str) -> None:
     with pytest.raises(OnlyDruidError, match=problem):
         client_config({**SASL, **changed})
-
-
-OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
-CLIENT = 'clientId="me" clientSecret="hunter2"'
-
-
-def tokens(options: str, **more: str) -> dict[str, str]:
-    given = {**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": f"{OAUTH} required {options};"}
-    return given | {key.replace("_", "."): value for key, value in more.items()}
 
 
 def test_a_token_without_signature() -> None:
@@ -115,10 +117,7 @@ def test_a_token_without_signature() -> None:
     [
         (tokens(CLIENT), f"sasl.mechanism OAUTHBEARER requires {ENDPOINT}"),
         (tokens('clientId="me"', **{ENDPOINT: "https://h/t"}), "missing a clientId or clientSecret"),
-        (tokens(CLIENT, **{ENDPOINT: "http://h/t"}), "would be sent to h over plain http"),
         (tokens(CLIENT, **{ENDPOINT: "ftp://h/t"}), "is not a URL of http, https or a file"),
-        (tokens(f'{CLIENT} ssl.protocol="TLS"', **{ENDPOINT: "https://h/t"}), "has the option 'ssl.protocol'"),
-        (tokens("", **{ENDPOINT: "file:///not/there"}), "cannot be read: No such file"),
         (tokens('unsecuredLoginNumberClaim_n="x"'), "an invalid value of an option unsecuredLogin"),
         (tokens("", sasl_jaas_config=JAAS), "requires the login module .*OAuthBearerLoginModule"),
     ],
