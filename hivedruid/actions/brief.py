@@ -8,7 +8,7 @@ from typing import Any
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.select.model import AnswerRows, RunDruidQuery, RunSparkJob
-from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, WriteTable
 from hivedruid.plan.physical import DruidInput, SparkJob
 
 
@@ -33,6 +33,10 @@ def _action(action: Action) -> Iterator[str]:
     elif isinstance(action, WriteTable):
         yield from _spark(action.job)
         yield f"Spark {'replaces' if action.overwrite else 'appends to'} {action.table.full_name}"
+    elif isinstance(action, ChangeTableRows) and not action.changes_nothing:
+        what = "the cold part of " if action.tiered is not None else ""
+        verb = "updates" if action.assignments else "deletes"
+        yield f"Spark {verb} rows of {what}{(action.tiered or action.table).full_name}"
 
 
 def _spark(job: SparkJob) -> Iterator[str]:

@@ -17,6 +17,7 @@ Store = Literal["data source", "topic", "folder", "snapshots"]
 Use = Literal[
     "alter",
     "analyze",
+    "change rows",
     "compact",
     "drop",
     "execute",
@@ -28,8 +29,8 @@ Use = Literal[
     "overwrite",
     "truncate",
 ]
-"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `materialize` is the query of a
-materialized view."""
+"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `change rows` are UPDATE and DELETE,
+`materialize` is the query of a materialized view."""
 
 
 class Refusal(NamedTuple):
@@ -63,6 +64,11 @@ _NO_SNAPSHOTS = Refusal(
 _RETAINED = "Kafka retains records according to the configuration of the topic"
 _EXTERNAL = "hivedruid does not rewrite the files of an external table"
 _UNDERLYING = "name the underlying table"
+_OVERWRITE = "use INSERT OVERWRITE TABLE … SELECT to replace its rows"
+
+
+def _no_changes(hint: str) -> Refusal:
+    return Refusal(UnsupportedError, "{table} is {noun}: UPDATE and DELETE are for managed tables", hint)
 
 
 def _no_segments(hint: str) -> Refusal:
@@ -73,7 +79,11 @@ KINDS: Mapping[TableKind, Kind] = {
     "druid": Kind(
         "a Druid table",
         frozenset({"data source"}),
-        {"execute": _NO_SNAPSHOTS, "list offsets": _NO_OFFSETS},
+        {
+            "change rows": _no_changes(_OVERWRITE),
+            "execute": _NO_SNAPSHOTS,
+            "list offsets": _NO_OFFSETS,
+        },
         DRUID_STORAGE_HANDLER,
     ),
     "kafka": Kind(
@@ -85,6 +95,7 @@ KINDS: Mapping[TableKind, Kind] = {
                 "{table} is a Kafka topic: it has no fixed set of rows",
                 "ANALYZE the table that ingests it",
             ),
+            "change rows": _no_changes("INSERT INTO a managed table, and change the rows there"),
             "compact": _no_segments(_RETAINED),
             "execute": _NO_SNAPSHOTS,
             "list segments": _no_segments(_RETAINED),
@@ -105,6 +116,7 @@ KINDS: Mapping[TableKind, Kind] = {
         "an external table of files",
         frozenset({"folder"}),
         {
+            "change rows": _no_changes(_OVERWRITE),
             "compact": _no_segments(_EXTERNAL),
             "execute": _NO_SNAPSHOTS,
             "list offsets": _NO_OFFSETS,
@@ -129,6 +141,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "analyze": Refusal(
                 SemanticError, "{table} is a view and has no rows of its own", "ANALYZE the tables that it reads"
             ),
+            "change rows": _no_changes(_UNDERLYING),
             "compact": _no_segments(_UNDERLYING),
             "drop": Refusal(SemanticError, "Cannot drop a view with DROP TABLE", "use DROP VIEW"),
             "execute": _NO_SNAPSHOTS,

@@ -23,6 +23,8 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "TRUNCATE": ("alter", "parse_truncate"),
     "USE": ("alter", "parse_use"),
     "INSERT": ("insert", "parse_insert"),
+    "DELETE": ("row_changes", "parse_delete"),
+    "UPDATE": ("row_changes", "parse_update"),
     "DESCRIBE": ("utility", "parse_describe"),
     "DESC": ("utility", "parse_describe"),
     "SHOW": ("utility", "parse_show"),

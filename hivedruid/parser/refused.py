@@ -10,12 +10,7 @@ from hivedruid.script import SourceStatement
 
 # The first words of a statement -> (message, hint). The first match is used.
 _REFUSED: tuple[tuple[str, str, str], ...] = (
-    ("UPDATE", "UPDATE is not supported: Druid cannot update individual rows",
-     "use INSERT OVERWRITE TABLE … SELECT to write the updated rows"),
-    ("DELETE", "DELETE is not supported: Druid cannot delete individual rows",
-     "use INSERT OVERWRITE TABLE … SELECT … WHERE to keep the other rows"),
-    ("MERGE", "MERGE is not supported: Druid cannot update individual rows",
-     "use INSERT OVERWRITE TABLE … SELECT to write the merged rows"),
+    ("MERGE", "MERGE is not supported", "use INSERT OVERWRITE TABLE … SELECT to write the merged rows"),
     ("LOAD DATA", "LOAD DATA is not supported: files are not moved into tables",
      "use CREATE EXTERNAL TABLE with the LOCATION of the files, then INSERT INTO … SELECT"),
     ("LOAD", "LOAD is not supported: files are not moved into tables",

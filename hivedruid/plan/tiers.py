@@ -148,6 +148,14 @@ def removed_rows(columns: Sequence[PlanColumn], batch: Batch, batches: Iterable[
     return conjunction(terms) or Literal(BOOLEAN, True)
 
 
+def of_known_batches(batch: PlanColumn, facts: TierFacts) -> Rex:
+    """The condition of the rows whose batch counts, or which have none: the rows of a later batch are not known."""
+    left_out = {*facts.left_out}
+    known = [b.id for b in facts.batches if b.effect != "removed" and b.id not in left_out]
+    unknown = Call(BOOLEAN, "is_null", (batch.ref,))
+    return Call(BOOLEAN, "or", (unknown, _is_one_of(batch, known))) if known else unknown
+
+
 def _is_one_of(column: PlanColumn, values: Iterable[str]) -> Rex:
     return Call(BOOLEAN, "in", (column.ref, *(Literal(column.type, value) for value in values)))
 

@@ -1,23 +1,25 @@
-"""Iceberg's procedures on managed tables. Each of them is one commit, or none."""
+"""Iceberg's procedures on managed tables, and statements that change rows. Each of them is one commit, or none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg import home_catalog
 from hivedruid.spark.calls import SparkCall
-from hivedruid.spark.cells import identifier, literal
+from hivedruid.spark.cells import fit, identifier, literal
 from hivedruid.spark.failures import full_text
+from hivedruid.spark.inputs import iceberg_name
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 ATTEMPTS = 10
-"""How often a procedure is tried if other statements delete or overwrite rows of the same files meanwhile."""
+"""How often a commit is tried if other statements delete or overwrite rows of the same files meanwhile."""
 _CONFLICTS = ("ValidationException", "CommitFailedException")
 """Iceberg's exceptions for a commit that conflicts with an earlier one. The next attempt reads the table again."""
 
@@ -38,6 +40,15 @@ def call(spark: SparkSession, table: Table, procedure: str, arguments: Mapping[s
     def work() -> None:
         rows.extend(spark.sql(f"CALL {home_catalog.CATALOG}.system.{procedure}({given})").collect())
 
+    repeated(spark, table, procedure, work)
+    return [row.asDict() for row in rows]
+
+
+def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], None]) -> None:
+    """Do work that makes one commit of a table, and repeat it after a conflict.
+
+    Raises ConflictError if there is one at every attempt; `what` names the work.
+    """
     for _ in range(ATTEMPTS):
         try:
             SparkCall(spark, work).wait()
@@ -46,11 +57,36 @@ def call(spark: SparkSession, table: Table, procedure: str, arguments: Mapping[s
                 raise
             conflict = error
         else:
-            return [row.asDict() for row in rows]
+            return
     raise ConflictError(
-        f"{procedure} of {table.full_name}: other statements changed the same files during each of {ATTEMPTS} attempts",
+        f"{what} of {table.full_name}: other statements changed the same files during each of {ATTEMPTS} attempts",
         hint="rerun it when no other statement deletes or overwrites rows of this table; no row has changed",
     ) from conflict
+
+
+def change_rows(
+    spark: SparkSession,
+    table: Table,
+    condition: str | None,
+    assignments: Sequence[tuple[str, str]],
+    *,
+    by_rows: bool,
+) -> None:
+    """Delete the rows for which a condition is true, or set columns of them; both are SQL over the table's columns.
+
+    `by_rows`: Iceberg does not decide by the metadata of files that all rows of one are deleted.
+    """
+    if by_rows:  # a term that is true for every row, and that Spark cannot pass to Iceberg
+        condition = f"{condition} AND ({identifier(table.columns[0].name)} IS NULL) IN (TRUE, FALSE)"
+    types = {column.name: column.type for column in table.columns}
+    values = (
+        f"{identifier(name)} = {fit(f'CAST({value} AS {spark_type(types[name])})', types[name])}"
+        for name, value in assignments
+    )
+    name = iceberg_name(table)
+    statement = f"UPDATE {name} SET {', '.join(values)}" if assignments else f"DELETE FROM {name}"
+    statement += f" WHERE {condition}" if condition is not None else ""
+    repeated(spark, table, statement.partition(" ")[0], lambda: spark.sql(statement))
 
 
 def options(given: Mapping[str, object]) -> str:

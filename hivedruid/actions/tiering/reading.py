@@ -250,10 +250,11 @@ def _locked(statement: Statement, snapshot: Snapshot) -> set[tuple[str, str]]:
 
 
 def _moved(statement: Statement, database: str) -> set[tuple[str, str]]:
-    """The tables between whose parts a statement moves rows itself."""
+    """The tables between whose parts a statement moves rows itself, or whose archived rows it changes."""
     from hivedruid.parser.statements.tiering import UnarchiveTable
-    from hivedruid.parser.statements.writing import Insert
+    from hivedruid.parser.statements.writing import ChangeRows, Insert
 
     names = [target.table for target in statement.targets if target.overwrite] if isinstance(statement, Insert) else []
     names += [statement.name] if isinstance(statement, UnarchiveTable) else []
+    names += [statement.table] if isinstance(statement, ChangeRows) else []
     return {((name.database or database).lower(), name.name.lower()) for name in names}

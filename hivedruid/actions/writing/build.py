@@ -8,7 +8,15 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing import show
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.writing import CancelJob, DescribeJob, Insert, ResumeJob, ShowJobs, WritingStatement
+from hivedruid.parser.statements.writing import (
+    CancelJob,
+    ChangeRows,
+    DescribeJob,
+    Insert,
+    ResumeJob,
+    ShowJobs,
+    WritingStatement,
+)
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -19,6 +27,10 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
             from hivedruid.actions.writing.insert import insert
 
             return insert(statement, snapshot, note)
+        case ChangeRows():
+            from hivedruid.actions.writing.row_changes import change_rows
+
+            return change_rows(statement, snapshot, note)
         case ShowJobs():
             return StatementPlan((show.show_jobs(statement, snapshot),))
         case DescribeJob():

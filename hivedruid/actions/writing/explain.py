@@ -10,6 +10,7 @@ from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, job_document, json_lines, spark_lines
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
+    ChangeTableRows,
     IngestDruid,
     ResumeLoad,
     ResumeTopicWrite,
@@ -39,6 +40,8 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
             head += ["    transaction: one for all staged records"] if action.once is not None else []
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
+        case ChangeTableRows():
+            return lines_of(*_changes(action))
         case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return lines_of(*_job(action))
         case _:
@@ -58,10 +61,25 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             table = {"table": action.table.full_name, "overwrite": action.overwrite}
             table |= {"once": True} if action.once is not None else {}
             return {**table, **job_document(action.job)}
+        case ChangeTableRows():
+            return document_of(*_changes(action))
         case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return document_of(*_job(action))
         case _:
             assert_never(action)
+
+
+def _changes(action: ChangeTableRows) -> tuple[str, Fields]:
+    operator = "Update Rows Operator" if action.assignments else "Delete Rows Operator"
+    named, files = action.tiered or action.table, action.files
+    return operator, [
+        ("table", named.full_name),
+        ("part", "cold" if action.tiered is not None else None),
+        ("rows", 0 if action.changes_nothing else None),
+        ("set", {f"{column} =": value for column, value in action.assignments}),
+        ("where", action.condition),
+        ("iceberg.files", f"at most {files.read:,} of {files.total:,}" if files is not None else None),
+    ]
 
 
 def _ingest_lines(action: IngestDruid) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.operations.loads import LoadJob
     from hivedruid.operations.topics import TopicJob
+    from hivedruid.plan.file_counts import FileCount
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,29 @@ class WriteTable(OverJob, Action):
 
 
 @dataclass(frozen=True)
+class ChangeTableRows(Action):
+    """Delete the rows of a managed table for which a condition is true, or set columns of them, in one commit.
+
+    `condition` is Spark's SQL over the columns, None for all rows; `assignments` are those of UPDATE, by column. The
+    table is the cold part of `tiered`, if the statement names that one. `changes_nothing`: the condition is true for no
+    row, or the table has none. `files` are those that may have rows of the condition, if that is known. `by_rows`: the
+    rows must be read, since Iceberg would decide otherwise by the metadata of files.
+    """
+
+    table: Table
+    condition: str | None
+    assignments: tuple[tuple[str, str], ...] = ()
+    tiered: Table | None = None
+    changes_nothing: bool = False
+    files: FileCount | None = None
+    by_rows: bool = False
+
+    @property
+    def verb(self) -> str:
+        return "UPDATE" if self.assignments else "DELETE"
+
+
+@dataclass(frozen=True)
 class ResumeLoad(Action):
     """Resume a job and complete it. `is_rerun`: because its own statement was rerun."""
 
@@ -141,4 +165,13 @@ class CancelTopicWrite(Action):
     job: TopicJob
 
 
-WritingAction = IngestDruid | WriteTable | ResumeLoad | RollBackLoad | SkipTarget | ResumeTopicWrite | CancelTopicWrite
+WritingAction = (
+    IngestDruid
+    | WriteTable
+    | ChangeTableRows
+    | ResumeLoad
+    | RollBackLoad
+    | SkipTarget
+    | ResumeTopicWrite
+    | CancelTopicWrite
+)

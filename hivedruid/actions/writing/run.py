@@ -17,9 +17,10 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import cold, staging, topics
+from hivedruid.actions.writing import cold, run_row_changes, staging, topics
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
+    ChangeTableRows,
     IngestDruid,
     ResumeLoad,
     ResumeTopicWrite,
@@ -62,6 +63,8 @@ def run(action: Action, services: Services) -> None:
             complete_job(action, services)
         case WriteTable():
             _write_table(action, services)
+        case ChangeTableRows():
+            run_row_changes.run(action, services)
         case ResumeLoad():
             resume_load(action, services)
         case RollBackLoad():

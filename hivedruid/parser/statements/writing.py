@@ -32,6 +32,21 @@ class Insert(Statement):
 
 
 @dataclass(frozen=True)
+class ChangeRows(Statement):
+    """DELETE FROM table [WHERE condition], or UPDATE table SET column = value, … [WHERE condition] if there are
+    `columns`.
+
+    `query` selects the rows of the table for which the condition is true: all columns, or the new values of `columns`.
+    """
+
+    table: TableName
+    query: exp.Expression
+    columns: tuple[str, ...] = ()
+    column_spans: tuple[Span, ...] = ()
+    value_spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
 class ShowJobs(Statement):
     """SHOW JOBS [FOR table] [WHERE STATE = 'state']; `state` is in lower case."""
 
@@ -68,4 +83,4 @@ class ResumeJob(Statement):
     span: Span | None = None
 
 
-WritingStatement = Insert | ShowJobs | DescribeJob | CancelJob | ResumeJob
+WritingStatement = Insert | ChangeRows | ShowJobs | DescribeJob | CancelJob | ResumeJob

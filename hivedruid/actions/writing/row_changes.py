@@ -1,0 +1,221 @@
+"""The action of UPDATE and DELETE: the condition and the new values, from the plan of a query of the rows. Pure.
+
+A tiered table can be changed where no row in Druid can satisfy the condition: then its cold part is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from hivedruid.actions.lookup import find_table, refuse_if_materialized
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.actions.tiering.decisions import touched
+from hivedruid.actions.writing.insert import check_conversion
+from hivedruid.actions.writing.model import ChangeTableRows
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
+from hivedruid.catalog.types import STRING
+from hivedruid.druid.interval_sets import intersection
+from hivedruid.errors import ExecutionError, SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.plan import fold, nodes
+from hivedruid.plan.build import Builder
+from hivedruid.plan.nodes import Node, PlanColumn
+from hivedruid.plan.rex import Call, Literal, Over, Ref, Rex, conjunction, has, substitute
+from hivedruid.plan.spark_rex import SparkRex
+from hivedruid.plan.spark_text import quote_identifier
+from hivedruid.plan.split import optimized
+from hivedruid.plan.tiers import NO_FACTS, of_known_batches
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.writing import ChangeRows
+    from hivedruid.plan.split import QueryPlan
+
+_OVERWRITE = "use INSERT OVERWRITE TABLE … SELECT to write the rows that remain or change"
+
+
+def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    """Raises SemanticError and UnsupportedError, with the position."""
+    table = find_table(statement.table, snapshot)
+    refuse_if_materialized(table, "change rows of", statement.table.span)
+    if not table.is_tiered:
+        table.check("change rows", statement.table.span)
+    columns = _columns(statement, table)
+    settings = {**snapshot.settings, "hivedruid.tiered.read": "exact"}
+    facts = replace(snapshot, settings=settings, materialized_views=())  # the rows themselves are needed
+    builder = Builder(statement.source, facts, note)
+    _refuse_subqueries(statement, builder)
+    node = _with_values(builder.whole(statement.query), columns, statement, builder)
+    plan = optimized(node, builder)
+    if table.is_tiered and not _is_decided(plan, table, snapshot, statement.table.span):
+        return StatementPlan((), (plan,))  # it is built again when Druid was asked
+    return StatementPlan((_action(table, columns, plan, facts),), (plan,))
+
+
+def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
+    """The columns that UPDATE sets."""
+    found = []
+    for name, span in zip(statement.columns, statement.column_spans, strict=True):
+        column = table.column(name)
+        if column is None:
+            hint = did_you_mean(name, [c.name for c in table.columns])
+            raise SemanticError(f"table {table.full_name} has no column '{name}'", span=span, hint=hint)
+        if table.is_tiered and name == TIME_COLUMN:
+            raise UnsupportedError(
+                f"the {TIME_COLUMN} of rows of a tiered table cannot be changed: it decides which part has a row",
+                span=span,
+                hint="UNARCHIVE the rows, and use INSERT OVERWRITE TABLE … SELECT",
+            )
+        found.append(column)
+    return tuple(found)
+
+
+def _refuse_subqueries(statement: ChangeRows, builder: Builder) -> None:
+    where = statement.query.args.get("where")
+    inner = where.find(exp.Query) if where is not None else None
+    if inner is not None:
+        raise UnsupportedError(
+            "subqueries are not supported in the WHERE of UPDATE and DELETE", span=builder.span(inner), hint=_OVERWRITE
+        )
+
+
+def _with_values(node: Node, columns: Sequence[Column], statement: ChangeRows, builder: Builder) -> Node:
+    """The rows that are changed, with the values of UPDATE in the types of their columns."""
+    _refuse_others(node, statement, builder)
+    if not columns:
+        return node
+    exprs: list[Rex] = []
+    for number, (column, given) in enumerate(zip(columns, node.columns, strict=True), 1):
+        span = statement.value_spans[number - 1]
+        check_conversion(given.type, column, number, span)
+        if column.type.is_timestamp and isinstance(node, nodes.Project):
+            written = node.exprs[number - 1]
+            builder.note_cut(written, span) if isinstance(written, Literal) else None
+        exprs.append(fold.cast(given.ref, column.type, builder.zone))
+    made = tuple(builder.new_column(c.name, e.type) for c, e in zip(columns, exprs, strict=True))
+    return nodes.Project(made, node, tuple(exprs))
+
+
+def _refuse_others(node: Node, statement: ChangeRows, builder: Builder) -> None:
+    """Refuse what the value of a row cannot contain, and conditions that are not the same when they are tried again."""
+    span = statement.value_spans[0] if statement.value_spans else statement.table.span
+    below = node
+    while isinstance(below, nodes.Project | nodes.Filter):
+        if any(has(rex, Over) for rex in below.expressions()):
+            raise SemanticError("window functions are not possible in UPDATE and DELETE", span=span, hint=_OVERWRITE)
+        if isinstance(below, nodes.Filter) and not below.condition.is_deterministic:
+            where = statement.query.args.get("where")
+            raise UnsupportedError(
+                "the condition of UPDATE and DELETE must have the same result whenever it is computed",
+                span=builder.span(where) if where is not None else span,
+                hint=_OVERWRITE,
+            )
+        below = below.input
+    if isinstance(below, nodes.Aggregate | nodes.LateralView):
+        raise SemanticError(
+            "aggregate functions and table-generating functions are not possible in SET", span=span, hint=_OVERWRITE
+        )
+
+
+# --- tiered tables -----------------------------------------------------------------------------------------------
+
+
+def _is_decided(plan: QueryPlan, table: Table, snapshot: Snapshot, span: Span | None) -> bool:
+    """Whether only the cold part can have the rows; False if Druid has to be asked first.
+
+    Raises UnsupportedError if rows in Druid may be among them, ExecutionError if a job has not decided which part has
+    them.
+    """
+    key = (table.database, table.name)
+    facts, spans = snapshot.tiers.get(key, NO_FACTS), plan.tier_spans.get(key, ())
+    if any(isinstance(each, nodes.DruidQuery) for each in plan.node.walk()):
+        if not facts.asked and intersection(spans, facts.times):
+            return False
+        raise UnsupportedError(
+            f"rows of {table.full_name} that satisfy the condition may be in Druid, where rows cannot be changed",
+            span=span,
+            hint=f"run ARCHIVE TABLE {table.full_name} first, or add a condition on {TIME_COLUMN} for archived times",
+        )
+    for batch in touched(facts.batches, spans):
+        if not batch.is_decided:
+            raise ExecutionError(
+                f"job {batch.id}, which moves rows of {table.full_name}, has not ended",
+                hint=f"wait for it, or run RESUME JOB '{batch.id}' if it was interrupted, and rerun the statement",
+            )
+    return True
+
+
+# --- the action --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a table, and values of each, as expressions over the columns of the scan."""
+
+    scan: nodes.TableScan
+    terms: tuple[Rex, ...]
+    values: tuple[Rex, ...]
+
+
+def _rows(node: Node) -> _Rows | None:
+    """None if there are no rows."""
+    if isinstance(node, nodes.TableScan):
+        return _Rows(node, (), tuple(c.ref for c in node.columns))
+    if isinstance(node, nodes.Values):
+        return None
+    assert isinstance(node, nodes.Project | nodes.Filter), node
+    below = _rows(node.input)
+    if below is None:
+        return None
+    mapping = dict(zip((c.id for c in node.input.columns), below.values, strict=True))
+    if isinstance(node, nodes.Filter):
+        return replace(below, terms=(*below.terms, substitute(node.condition, mapping)))
+    return replace(below, values=tuple(substitute(rex, mapping) for rex in node.exprs))
+
+
+def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Snapshot) -> ChangeTableRows:
+    tiered = table if table.is_tiered else None
+    changed = cold_part(table) if table.is_tiered else table
+    found = _rows(plan.node)
+    nulls = tuple((column.name, "NULL") for column in columns)
+    nothing = ChangeTableRows(changed, None, nulls, tiered, changes_nothing=True)
+    if found is None or not table.is_written:
+        return nothing
+    terms, read = list(found.terms), {column.name: column for column in found.scan.columns}
+    if tiered is not None:
+        batch = read.setdefault(BATCH_COLUMN, PlanColumn(BATCH_COLUMN, BATCH_COLUMN, STRING))
+        terms.append(of_known_batches(batch, facts.tiers.get((table.database, table.name), NO_FACTS)))
+    condition = conjunction(terms)
+    if isinstance(condition, Literal) and condition.value is not True:
+        return nothing
+    writer = SparkRex(plan.zone, lambda _: "")
+    writer.of_partitions = bool(changed.partition_spec)
+    names = {column.id: quote_identifier(column.name) for column in read.values()}
+    return ChangeTableRows(
+        changed,
+        None if condition is None else writer.sql(condition, names),
+        tuple((c.name, writer.sql(value, names)) for c, value in zip(columns, found.values, strict=False)),
+        tiered,
+        files=facts.file_count(found.scan, condition),
+        by_rows=condition is not None and not _is_decided_by_files(condition),
+    )
+
+
+def _is_decided_by_files(condition: Rex) -> bool:
+    """Whether Iceberg deletes exactly the rows of a condition if it deletes the files all of whose rows satisfy it, by
+    their metadata. There a null is different from every value, and NOT of a null is true, unlike in Hive."""
+    if not isinstance(condition, Call):
+        return False
+    if condition.op in ("and", "or"):
+        return all(map(_is_decided_by_files, condition.args))
+    return condition.op in _BY_FILES and all(
+        (isinstance(a, Ref) or (isinstance(a, Literal) and a.value is not None)) and not a.type.is_approximate
+        for a in condition.args
+    )
+
+
+_BY_FILES = frozenset({"=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
