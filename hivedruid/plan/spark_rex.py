@@ -93,7 +93,10 @@ class SparkRex:
         self.subquery = subquery
         self.names: Mapping[str, str] = {}
         self.of_partitions = False
-        """Whether Iceberg may evaluate the conditions for partition values: its IN fails at a null among strings."""
+        """Whether Iceberg may evaluate the conditions for partition values: at a null among strings its IN fails, and
+        so does NOT of a prefix."""
+        self.hides_prefixes = False
+        """Whether LIKE must not be passed to Iceberg."""
 
     def sql(self, rex: Rex, names: Mapping[str, str] | None = None) -> str:
         if names is not None:
@@ -382,7 +385,18 @@ def _like(s: SparkRex, rex: Call) -> str:
     if not escape and not isinstance(pattern, Literal):
         alone = quote_string(r"(?<!\\)(\\\\)*\\\z")
         text = f"CASE WHEN {text} RLIKE {alone} THEN concat({text}, {quote_string(chr(92))}) ELSE {text} END"
-    return f"({s._sql(rex.args[0])} LIKE {text}{escape})"
+    value = s._sql(rex.args[0])
+    if s.hides_prefixes:
+        value = f"concat({value}, '')"
+    return f"({value} LIKE {text}{escape})"
+
+
+def _not(s: SparkRex, rex: Call) -> str:
+    before, s.hides_prefixes = s.hides_prefixes, s.of_partitions
+    try:
+        return f"(NOT {s._sql(rex.args[0])})"
+    finally:
+        s.hides_prefixes = before
 
 
 def _null_if_any_null(s: SparkRex, rex: Call) -> str:
@@ -437,7 +451,7 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     **COLLECTIONS,
     **HASHES,
     **TIMES,
-    "not": lambda s, rex: f"(NOT {s._sql(rex.args[0])})",
+    "not": _not,
     "is_null": _postfix("IS NULL"),
     "is_not_null": _postfix("IS NOT NULL"),
     "is_true": _postfix("IS TRUE"),

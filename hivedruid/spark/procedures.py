@@ -77,7 +77,7 @@ def change_rows(
     `by_rows`: Iceberg does not decide by the metadata of files that all rows of one are deleted.
     """
     if by_rows:  # a term that is true for every row, and that Spark cannot pass to Iceberg
-        condition = f"{condition} AND ({identifier(table.columns[0].name)} IS NULL) IN (TRUE, FALSE)"
+        condition = f"{condition} AND hash({identifier(table.columns[0].name)} IS NULL) <= {(1 << 31) - 1}"
     types = {column.name: column.type for column in table.columns}
     values = (
         f"{identifier(name)} = {fit(f'CAST({value} AS {spark_type(types[name])})', types[name])}"

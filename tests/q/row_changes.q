@@ -53,6 +53,7 @@ SELECT * FROM p ORDER BY n;
 -- by the metadata of its file, a null would be different from 'Rome'
 DELETE FROM p WHERE city <> 'Rome';
 SELECT * FROM p ORDER BY n;
+SELECT n FROM p WHERE NOT (city LIKE 'R%') OR city = 'Rome';
 DELETE FROM p WHERE NOT (city = 'Rome') OR NOT (city LIKE 'R%') OR city NOT IN ('Rome');
 SELECT * FROM p ORDER BY n;
 -- columns that were added since the last write
