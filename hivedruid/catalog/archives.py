@@ -16,7 +16,7 @@ from hivedruid.catalog.store import Catalog
 BatchState = Literal["planned", "staged", "switched", "done", "cancelled"]
 Effect = Literal["moved", "added", "removed"]
 """Of a batch: its rows are moved from Druid (ARCHIVE TABLE), or added (INSERT); or rows of the cold part are removed,
-since Druid has others instead (UNARCHIVE TABLE, INSERT OVERWRITE)."""
+since Druid has others instead (UNARCHIVE TABLE, INSERT OVERWRITE), or by DELETE: that batch has no intervals."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg import home_catalog
 from hivedruid.spark.calls import SparkCall
-from hivedruid.spark.cells import fit, identifier, literal
+from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.failures import full_text
-from hivedruid.spark.inputs import iceberg_name
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -62,31 +60,6 @@ def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], No
         f"{what} of {table.full_name}: other statements changed the same files during each of {ATTEMPTS} attempts",
         hint="rerun it when no other statement deletes or overwrites rows of this table; no row has changed",
     ) from conflict
-
-
-def change_rows(
-    spark: SparkSession,
-    table: Table,
-    condition: str | None,
-    assignments: Sequence[tuple[str, str]],
-    *,
-    by_rows: bool,
-) -> None:
-    """Delete the rows for which a condition is true, or set columns of them; both are SQL over the table's columns.
-
-    `by_rows`: Iceberg does not decide by the metadata of files that all rows of one are deleted.
-    """
-    if by_rows:  # a term that is true for every row, and that Spark cannot pass to Iceberg
-        condition = f"{condition} AND hash({identifier(table.columns[0].name)} IS NULL) <= {(1 << 31) - 1}"
-    types = {column.name: column.type for column in table.columns}
-    values = (
-        f"{identifier(name)} = {fit(f'CAST({value} AS {spark_type(types[name])})', types[name])}"
-        for name, value in assignments
-    )
-    name = iceberg_name(table)
-    statement = f"UPDATE {name} SET {', '.join(values)}" if assignments else f"DELETE FROM {name}"
-    statement += f" WHERE {condition}" if condition is not None else ""
-    repeated(spark, table, statement.partition(" ")[0], lambda: spark.sql(statement))
 
 
 def options(given: Mapping[str, object]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.services import Services
+from hivedruid.actions.tiering.deletions import settle
 from hivedruid.actions.writing.model import ColdRows, IngestDruid
 from hivedruid.catalog.archives import Batch, Batches, Effect, Interval
 from hivedruid.catalog.store import Catalog
@@ -35,6 +36,8 @@ def begin(action: IngestDruid, services: Services) -> Division | None:
     cold = action.cold
     if cold is None:
         return None
+    if cold.removal is not None:
+        settle(cold.table, services)
     effect: Effect = "added" if cold.removal is None else "removed"
     batch = Batch(action.job_id, cold.table.table_id, "planned", (), 0, effect, cold.removal)
     Batches(services.catalog).keep(batch)

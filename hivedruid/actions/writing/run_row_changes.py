@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.services import Services
 
 if TYPE_CHECKING:
-    from pyspark.sql.connect.session import SparkSession
-
     from hivedruid.actions.writing.model import ChangeTableRows
 
 
 def run(action: ChangeTableRows, services: Services) -> None:
     if action.changes_nothing:
         return
-    from hivedruid.spark.procedures import change_rows
+    from hivedruid.actions.tiering.deletions import delete_archived
+    from hivedruid.spark import row_changes
 
-    spark = services.spark()
-    spark.iceberg.check_rows(None, action.table)
+    def change() -> None:
+        row_changes.change_rows(
+            services.spark(), action.table, action.condition, action.assignments, by_rows=action.by_rows
+        )
 
-    def work(session: SparkSession) -> None:
-        spark.iceberg.follow(session, action.table)
-        change_rows(session, action.table, action.condition, action.assignments, by_rows=action.by_rows)
-
-    spark.maintain(action.table, work, None)
+    if action.tiered is None or action.assignments:
+        change()
+    else:
+        delete_archived(action.table, action.tiered, action.condition, change, services)
