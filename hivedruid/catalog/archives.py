@@ -68,6 +68,12 @@ class Batch:
     def is_decided(self) -> bool:
         return self.state in ("done", "cancelled")
 
+    @property
+    def deleted(self) -> Mapping[str, int]:
+        """The numbers of rows that a DELETE removes, by batch; "" are those of other tools. Empty for all others, which
+        have times when they count the rows."""
+        return dict(self.removal.counts) if self.removal is not None and not self.intervals else {}
+
 
 _COLUMNS = "batch_id, table_id, state, row_count, effect, removal, rowid, sums"
 _CURRENT = f"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import spark_type
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
     from hivedruid.spark.jobs import SparkRunner
+
+MARK = "spark.sql.iceberg.snapshot-property.hivedruid.commit"
+"""Marks the commits of a session as those of hivedruid, unless they only remove whole files."""
 
 
 def change_rows(
@@ -43,7 +47,11 @@ def change_rows(
 
     def work(spark: SparkSession) -> None:
         runner.iceberg.follow(spark, table)
-        repeated(spark, table, "UPDATE" if assignments else "DELETE", lambda: spark.sql(statement))
+        spark.conf.set(MARK, uuid4().hex)
+        try:
+            repeated(spark, table, "UPDATE" if assignments else "DELETE", lambda: spark.sql(statement))
+        finally:
+            spark.conf.unset(MARK)
 
     runner.iceberg.check_rows(None, table)
     runner.maintain(table, work, None)

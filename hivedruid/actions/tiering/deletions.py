@@ -29,51 +29,36 @@ def delete_archived(
     counts = _counted(table, condition, services)
     if not counts:
         return
-    known = {batch.id for batch in Batches(services.catalog).of(table.table_id)}
-    of_batches = tuple((batch, rows) for batch, rows in counts.items() if batch in known)
-    if not of_batches:  # rows of other tools, which are not recorded
-        delete()
-        return
-    deletion = Batch(
-        f"{tiered.name}_{uuid4().hex[:12]}", table.table_id, "planned", (), 0, "removed",
-        Removal(0, counts=of_batches),
-    )  # fmt: skip
+    removal = Removal(0, counts=tuple(counts.items()))
+    id_ = f"{tiered.name}_{uuid4().hex[:12]}"
+    deletion = Batch(id_, table.table_id, "planned", (), effect="removed", removal=removal)
     Batches(services.catalog).keep(deletion)
     delete()
     _record(deletion, services.catalog)
 
 
 def settle(table: Table, services: Services) -> None:
-    """Find out whether the rows of interrupted deletions left the cold part `table`."""
+    """Find out whether the rows of interrupted deletions have left the cold part `table`."""
     batches = Batches(services.catalog)
-    begun = [batch for batch in batches.of(table.table_id) if _is_deletion(batch) and not batch.is_decided]
+    every = batches.of(table.table_id)
+    begun = [batch for batch in every if batch.deleted and not batch.is_decided]
     if not begun:
         return
     found = _counted(table, None, services)
-    recorded = {batch.id: batch.rows for batch in batches.of(table.table_id)}
     for deletion in begun:
-        counts = _counts(deletion)
-        if all(found.get(batch, 0) == recorded.get(batch, 0) - rows for batch, rows in counts.items()):
+        known = [(batch, deletion.deleted.get(batch.id, 0)) for batch in every]
+        if all(found.get(batch.id, 0) == batch.rows - rows for batch, rows in known if rows):
             _record(deletion, services.catalog)
         else:
             batches.keep(replace(deletion, state="cancelled"))
 
 
-def _is_deletion(batch: Batch) -> bool:
-    """Whether a batch is that of a DELETE: those of other statements have times when the rows are counted."""
-    return batch.effect == "removed" and not batch.intervals and bool(_counts(batch))
-
-
-def _counts(batch: Batch) -> Mapping[str, int]:
-    return dict(batch.removal.counts) if batch.removal is not None else {}
-
-
 def _record(deletion: Batch, catalog: Catalog) -> None:
-    batches, counts = Batches(catalog), _counts(deletion)
+    batches = Batches(catalog)
     with catalog.transaction():
         for batch in batches.of(deletion.table_id):
-            if batch.id in counts:
-                batches.keep(replace(batch, rows=batch.rows - counts[batch.id]))
+            if rows := deletion.deleted.get(batch.id, 0):
+                batches.keep(replace(batch, rows=batch.rows - rows))
         batches.keep(replace(deletion, state="done"))
 
 

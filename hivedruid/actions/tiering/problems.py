@@ -102,26 +102,28 @@ def _read_again(one: WatchedTier) -> Iterator[Problem]:
 
 
 def _changed(one: WatchedTier) -> Iterator[Problem]:
-    found = foreign(one.history) if one.history is not None else []
+    found = foreign(one.history, one.batches) if one.history is not None else []
     if found:
         cause = "another tool has changed its cold part"
         evidence = f"{len(found)} commit(s), the last one: {found[-1].operation} at {iso(found[-1].at)}"
         yield Problem(one.table.full_name, "cold part changed", cause, evidence, f"VERIFY TABLE {_name(one)}")
 
 
-def foreign(history: TableHistory) -> list[Snapshot]:
+def foreign(history: TableHistory, batches: Sequence[Batch] = ()) -> list[Snapshot]:
     """The commits that hivedruid did not make, oldest first.
 
     Compaction changes no row. Spark cannot mark every deletion: one of as many rows as an earlier commit of hivedruid
-    added is taken for that of a batch that was cancelled or repeated. If it is another one, VERIFY TABLE shows it.
+    added is taken for that of a batch that was cancelled or repeated, and one of as many rows as a DELETE has recorded
+    for that of the statement. If it is another one, VERIFY TABLE shows it.
     """
-    added: list[int] = []
+    added = [sum(batch.deleted.values()) for batch in batches if batch.deleted and batch.state != "cancelled"]
     found: list[Snapshot] = []
     for each in reversed(list(history.ancestors())):
         more = int(each.summary.get("added-records", 0))
         fewer = int(each.summary.get("deleted-records", 0)) - more
         if "hivedruid.commit" in each.summary:
-            added.append(more)
+            if each.operation == "append":
+                added.append(more)
         elif each.operation != "replace":
             if fewer in added:
                 added.remove(fewer)

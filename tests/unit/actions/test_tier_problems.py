@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hivedruid.actions.tiering.problems import WatchedTier, foreign, problems
-from hivedruid.catalog.archives import Batch, Interval
+from hivedruid.catalog.archives import Batch, Interval, Removal
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import TIMESTAMP
 from hivedruid.druid.retention import Rule
@@ -84,4 +84,9 @@ def test_commits_of_others() -> None:
     other = {"operation": "append", "added-records": "3"}
     assert foreign(commits(own, compacted, undone, own)) == []
     assert [each.id for each in foreign(commits(own, other, undone, undone))] == [2, 4]
+    updated = {**own, "operation": "overwrite", "added-records": "3", "deleted-records": "3"}
+    assert [each.id for each in foreign(commits(updated, undone))] == [2]
+    deletion = Batch("d", "id", "done", (), effect="removed", removal=Removal(0, counts=(("b", 2), ("", 1))))
+    assert foreign(commits(updated, undone), [deletion]) == []
+    assert [each.id for each in foreign(commits(undone), [replace(deletion, state="cancelled")])] == [1]
     assert names(replace(ONE, history=commits(own, other))) == [("cold part changed", "VERIFY TABLE default.t")]
