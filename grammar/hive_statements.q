@@ -115,6 +115,14 @@ INSERT INTO TABLE db.t (a, b) SELECT 1, 2;
 FROM t INSERT INTO u SELECT a WHERE a > 1 INSERT OVERWRITE TABLE v SELECT b, count(*) GROUP BY b;
 WITH q AS (SELECT * FROM t) FROM q INSERT INTO u SELECT a;
 
+-- rule: delete_rows
+DELETE FROM t;
+DELETE FROM db.t WHERE a > 1 OR b IS NULL;
+-- rule: update_rows
+UPDATE t SET a = a + 1, `b` = concat('x', c) WHERE a IN (1, 2);
+-- rule: assignment
+EXPLAIN UPDATE db.t SET a = NULL;
+
 -- rule: describe_table
 DESCRIBE FORMATTED db.t;
 DESC t added;

@@ -144,8 +144,10 @@ def _tiers(
     if not any(table.is_tiered for table in tables.values()):
         return {}
     from hivedruid.actions.tiering.reading import gather_tiers
+    from hivedruid.parser.statements.writing import ChangeRows
 
-    return gather_tiers(tables, facts.catalog, every_batch=family_of(statement) == "tiering")
+    every = family_of(statement) == "tiering" or isinstance(statement, ChangeRows)
+    return gather_tiers(tables, facts.catalog, every_batch=every)
 
 
 def _histories(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 10
 """How often a commit is tried if other statements delete or overwrite rows of the same files meanwhile."""
-_CONFLICTS = ("ValidationException", "CommitFailedException")
-"""Iceberg's exceptions for a commit that conflicts with an earlier one. The next attempt reads the table again."""
+_CONFLICTS = ("ValidationException", "CommitFailedException", "some, but not all, rows match")
+"""Signs of a commit that conflicts with an earlier one in Iceberg's errors. The next attempt reads the table again."""
 
 
 class ConflictError(ExecutionError):

@@ -1,6 +1,4 @@
 -- What is not supported says why, and what to do instead.
-UPDATE t SET a = 1;
-DELETE FROM t WHERE a = 1;
 MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN DELETE;
 LOAD DATA INPATH '/x' INTO TABLE t;
 !ls;

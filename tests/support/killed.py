@@ -38,8 +38,8 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
+from hivedruid.spark import row_changes, tiers
 from hivedruid.spark import streams as commits
-from hivedruid.spark import tiers
 from hivedruid.spark.jobs import SparkRunner
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
@@ -242,6 +242,7 @@ def _watch(moments: Moments) -> None:
         (SparkRunner, ("stage", "write", "stage_records")),
         (Manifest, ("remove",)),
         (tiers, ("delete_batch", "delete_rows")),
+        (row_changes, ("change_rows",)),
         (Batches, ("keep",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),

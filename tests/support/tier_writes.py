@@ -79,11 +79,27 @@ def overwrite_all(written: Written) -> tuple[str, dict[str, Numbers]]:
     return f"INSERT OVERWRITE TABLE t {values}", numbers
 
 
+def delete(written: Written) -> tuple[str, dict[str, Numbers]]:
+    """The rows of the first day, of which there is one more."""
+    values, numbers = written.rows(OLD_DAY)
+    written.history.run(f"INSERT INTO t {values}")
+    written.history.run("ARCHIVE TABLE t UP TO '2026-01-05'")
+    written.days[OLD_DAY] = written.days.get(OLD_DAY, set()) | numbers[OLD_DAY]
+    return f"DELETE FROM t WHERE `__time` < '{OTHER_DAY}'", {**written.days, OLD_DAY: set()}
+
+
+def update(written: Written) -> tuple[str, dict[str, Numbers]]:
+    after = {**written.days, OLD_DAY: {-number for number in written.days[OLD_DAY]}}
+    return f"UPDATE t SET n = -n WHERE `__time` < '{OTHER_DAY}'", after
+
+
 WRITES: Mapping[str, Callable[[Written], tuple[str, dict[str, Numbers]]]] = {
     "insert": insert,
     "unarchive": unarchive,
     "overwrite a day": overwrite_day,
     "overwrite": overwrite_all,
+    "delete": delete,
+    "update": update,
 }
 
 

@@ -29,10 +29,11 @@ def delete_archived(
     counts = _counted(table, condition, services)
     if not counts:
         return
-    removal = Removal(0, counts=tuple(counts.items()))
-    id_ = f"{tiered.name}_{uuid4().hex[:12]}"
+    batches = Batches(services.catalog)
+    last = max((batch.number for batch in batches.of(table.table_id)), default=0)
+    id_, removal = f"{tiered.name}_{uuid4().hex[:12]}", Removal(last, counts=tuple(counts.items()))
     deletion = Batch(id_, table.table_id, "planned", (), effect="removed", removal=removal)
-    Batches(services.catalog).keep(deletion)
+    batches.keep(deletion)
     delete()
     _record(deletion, services.catalog)
 

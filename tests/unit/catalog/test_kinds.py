@@ -23,6 +23,7 @@ CREATE: dict[TableKind, str] = {
 USE: dict[Use, str] = {
     "alter": "ALTER TABLE {} SET TBLPROPERTIES ('purpose' = 'test')",
     "analyze": "ANALYZE TABLE {} COMPUTE STATISTICS NOSCAN",
+    "change rows": "DELETE FROM {} WHERE a = 'x'",
     "compact": "ALTER TABLE {} COMPACT 'major'",
     "drop": "DROP TABLE {}",
     "execute": "ALTER TABLE {} EXECUTE EXPIRE_SNAPSHOTS",
