@@ -1,6 +1,7 @@
-"""DELETE of archived rows of a tiered table: the numbers of rows that the catalog has recorded of their batches.
+"""UPDATE and DELETE of archived rows of a tiered table: the numbers of rows that the catalog has recorded of their
+batches, and the sums, which are not known any more.
 
-The rows leave the cold part in one commit of Iceberg. What it will do is recorded before it, as a batch without times,
+Deleted rows leave the cold part in one commit of Iceberg. What it will do is recorded before it, as a batch without times,
 so that a process that is killed in between leaves no wrong numbers:
 
     planned ── the rows are deleted, and the numbers are less ──► done
@@ -38,6 +39,14 @@ def delete_archived(
     _record(deletion, services.catalog)
 
 
+def forget_sums(table: Table, condition: str | None, services: Services) -> None:
+    """Before an UPDATE: VERIFY TABLE does not compare the sums of the batches that have such rows."""
+    counts, batches = _counted(table, condition, services), Batches(services.catalog)
+    for batch in batches.of(table.table_id):
+        if batch.id in counts and batch.sums:
+            batches.keep(replace(batch, sums=()))
+
+
 def settle(table: Table, services: Services) -> None:
     """Find out whether the rows of interrupted deletions have left the cold part `table`."""
     batches = Batches(services.catalog)
@@ -59,7 +68,7 @@ def _record(deletion: Batch, catalog: Catalog) -> None:
     with catalog.transaction():
         for batch in batches.of(deletion.table_id):
             if rows := deletion.deleted.get(batch.id, 0):
-                batches.keep(replace(batch, rows=batch.rows - rows))
+                batches.keep(replace(batch, rows=batch.rows - rows, sums=()))
         batches.keep(replace(deletion, state="done"))
 
 

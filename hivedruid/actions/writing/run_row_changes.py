@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def run(action: ChangeTableRows, services: Services) -> None:
     if action.changes_nothing:
         return
-    from hivedruid.actions.tiering.deletions import delete_archived
+    from hivedruid.actions.tiering.deletions import delete_archived, forget_sums
     from hivedruid.spark import row_changes
 
     def change() -> None:
@@ -21,7 +21,10 @@ def run(action: ChangeTableRows, services: Services) -> None:
             services.spark(), action.table, action.condition, action.assignments, by_rows=action.by_rows
         )
 
-    if action.tiered is None or action.assignments:
+    if action.tiered is None:
+        change()
+    elif action.assignments:
+        forget_sums(action.table, action.condition, services)
         change()
     else:
         delete_archived(action.table, action.tiered, action.condition, change, services)
