@@ -29,7 +29,7 @@ from tests.support import killed
 from tests.support.ingestion import AT_ONCE, until
 from tests.support.job_homes import conf_of
 from tests.support.kafka import Topics, topics_of
-from tests.support.tier_histories import DAYS, FIRST, History, WrongAnswerError, running, session_of
+from tests.support.tier_histories import DAYS, FIRST, SMALL, History, WrongAnswerError, running, session_of
 
 if TYPE_CHECKING:
     from hivedruid.clients.druid import DruidClient
@@ -53,7 +53,7 @@ class ClusterHistory(History):
 
     def create(self, properties: Mapping[str, str] = MappingProxyType({})) -> None:
         self.topic = self.topics.new()
-        ingestion = {"useEarliestOffset": "true", "taskDuration": "PT10S", **AT_ONCE}
+        ingestion = {"useEarliestOffset": "true", "taskDuration": "PT1M", **AT_ONCE}
         given = {
             "kafka.topic": self.topic, "kafka.bootstrap.servers": self.services.kafka, "druid.timestamp.column": "time",
             **{f"druid.kafka.ingestion.{key}": value for key, value in ingestion.items()},
@@ -95,6 +95,15 @@ class ClusterHistory(History):
         self.topics.producer.flush()
         self.add_to_model(rows)
         self.settle()
+        if self.random.random() < 0.5:
+            self.publish()
+
+    def publish(self) -> None:
+        """The tasks of Kafka publish their segments and end."""
+        self.steps.append("publish")
+        self.run("SUSPEND INGESTION t")
+        self.check()
+        self.run("RESUME INGESTION t")
 
     def rewrite(self) -> None:
         """Druid compacts or reindexes all segments, of days or of a month. The task may fail, as a Kafka task has the
@@ -200,7 +209,7 @@ class OnCluster:
     local: LocalCluster | None = None
 
     def history(self, seed: int, path: Path) -> AbstractContextManager[ClusterHistory]:
-        conf = {**conf_of(self.services), "hivedruid.kafka.check": "off"}
+        conf = {**conf_of(self.services), **SMALL, "hivedruid.kafka.check": "off"}
         return running(
             ClusterHistory(
                 path, session_of(path, conf), conf, Random(seed), topics=self.topics, services=self.services,

@@ -46,7 +46,12 @@ FIRST = datetime(2026, 1, 1)
 DAYS = 6
 MOST_MOMENTS = {True: 10, False: 16}
 """An archive job has about as many effects, in the embedded store and on a cluster."""
-EMBEDDED = {"druid.url": "embedded:"}
+SMALL = {
+    "spark.sql.shuffle.partitions": "1", "spark.sql.leafNodeDefaultParallelism": "1", "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}  # fmt: skip
+"""Settings of Spark for a few rows."""
+EMBEDDED = {"druid.url": "embedded:", **SMALL}
 QUERIES = (
     "SELECT count(*) AS a, sum(n) AS b, min(n) AS c, max(`__time`) AS d FROM t",
     "SELECT k AS a, count(*) AS b, sum(n) AS c, avg(n) AS d FROM t GROUP BY k ORDER BY 1",
