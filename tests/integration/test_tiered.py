@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hivedruid.session import Session
 from tests.support import killed
 from tests.support.job_homes import conf_of
-from tests.support.tier_histories import History, history
+from tests.support.tier_clusters import ClusterHistory, OnCluster
+from tests.support.tier_histories import DAYS, FIRST, History, history
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
 
 pytestmark = pytest.mark.spark
 
@@ -25,6 +28,12 @@ FEWEST = 8
 @pytest.fixture
 def made(cluster: Cluster, tmp_path: Path) -> Iterator[History]:
     with history(1, tmp_path / "home", conf_of(cluster.services)) as made:
+        yield made
+
+
+@pytest.fixture
+def ingesting(cluster: Cluster, topics: Topics, tmp_path: Path) -> Iterator[ClusterHistory]:
+    with OnCluster(cluster.services, topics).history(2, tmp_path / "home") as made:
         yield made
 
 
@@ -56,3 +65,40 @@ def test_a_history(made: History) -> None:
     made.check()
     with Session(made.path, hiveconf=made.conf) as other:  # nothing depends on the session that archived
         assert other.catalog.get("default", "t").is_written
+
+
+def test_kafka_and_rewrites_by_druid(ingesting: ClusterHistory) -> None:
+    """Events of all days, those of archived days included; segments that Druid compacts or reindexes, and drops."""
+    made = ingesting
+    for step in (made.send, made.publish, made.archive_all, made.send, made.archive_all, made.publish, made.rewrite):
+        step()
+        made.check()
+    made.send()
+    made.publish()
+    made.drop_day()
+    made.check()
+    made.archive_all()
+    made.check()
+
+
+def test_data_sources_and_retention(ingesting: ClusterHistory) -> None:
+    """The retention rules of a cluster, and the problem that they make."""
+    made = ingesting
+    made.run("INSERT INTO t VALUES ('2026-01-06 00:00:00', 'a', 100)")
+    made.archive_all()
+
+    def shown() -> tuple[Any, ...]:
+        (row,) = made.run(f"SHOW DATA SOURCES LIKE '{made.data_source}'")
+        return row["tables"], row["retention"], row["archived"]
+
+    archived = f"up to {(FIRST + timedelta(days=DAYS)).isoformat()}.000Z"
+    assert shown() == ("default.t", "loadForever", archived)
+    problem = "rows dropped before they are archived"
+    assert problem not in {row["problem"] for row in made.run("SHOW PROBLEMS")}
+    made.set_rules({"type": "loadByPeriod", "period": "P10D"}, {"type": "dropForever"})
+    assert shown() == ("default.t", "loadByPeriod P10D, dropForever, loadForever, loadForever", archived)
+    (row,) = [row for row in made.run("SHOW PROBLEMS") if row["problem"] == problem]
+    assert row["subject"] == "default.t"
+    assert "dropForever" in row["evidence"]
+    made.set_rules()
+    assert problem not in {row["problem"] for row in made.run("SHOW PROBLEMS")}

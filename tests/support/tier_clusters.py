@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,13 +17,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from hivedruid.actions.tiering import reading
 from hivedruid.clients import wire
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.overlord import Overlord
-from hivedruid.errors import HiveDruidError
+from hivedruid.clients.segments import Segments
+from hivedruid.engine.archiving import Holding
+from hivedruid.errors import HiveDruidError, TiersChangedError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import LocalServices
+from hivedruid.operations.archives import ArchiveJob
+from hivedruid.operations.store import Operations
 from hivedruid.settings import Settings
 from tests.support import killed
 from tests.support.ingestion import AT_ONCE, until
@@ -67,7 +72,9 @@ class ClusterHistory(History):
         self.run("DROP TABLE t PURGE")
 
     def steps_to_choose(self) -> list[tuple[int, Callable[[], None]]]:
-        steps = [*super().steps_to_choose(), (4, self.send), (2, self.rewrite), (1, self.drop_day)]
+        steps = [
+            *super().steps_to_choose(), (4, self.send), (2, self.rewrite), (1, self.drop_day), (1, self.use_again)
+        ]  # fmt: skip
         return [*steps, (2, self.kill), (2, self.kill_while_archiving)] if self.local is not None else steps
 
     def settle(self) -> None:
@@ -121,6 +128,11 @@ class ClusterHistory(History):
 
             until(has_ended, f"the end of {task['id']}")
 
+    def archive_all(self) -> None:
+        """Segments to which Kafka tasks add rows are left out."""
+        self.steps.append("archive all")
+        self.run(f"ARCHIVE TABLE t UP TO '{(FIRST + timedelta(days=DAYS)).date()}'")
+
     def drop_day(self) -> None:
         """Retention rules drop what Druid has of a day; archived rows of that day are kept."""
         self.finish()
@@ -128,11 +140,45 @@ class ClusterHistory(History):
         dropped = self._hot(day)
         self.steps.append(f"drop {day.date()}: {dropped}")
         interval = f"{day.isoformat()}Z/{(day + timedelta(days=1)).isoformat()}Z"
-        self._set_rules({"type": "dropByInterval", "interval": interval})
+        self.set_rules({"type": "dropByInterval", "interval": interval})
         until(lambda: not self._hot(day), f"rows of {day.date()} are dropped")
-        self._set_rules()
+        self.set_rules()
         if dropped:
             self.model.execute(f"DELETE FROM t WHERE n IN ({', '.join(map(str, dropped))})")
+
+    def use_again(self) -> None:
+        """Archived segments are marked as used in place of their tombstones: no query may return their rows, too."""
+        self.finish()
+        table_id = self.session.catalog.get("default", "t").table_id
+        jobs = [job for job in Operations(self.session.catalog).all() if isinstance(job, ArchiveJob)]
+        jobs = [job for job in jobs if job.table_id == table_id and job.state == "done"]
+        if not jobs:
+            return
+        holding = Holding.of_notes(self.random.choice(jobs).holding)
+        with self.druid() as druid:
+            segments = Segments(druid, self.data_source)
+            known = {segment.id for span in holding.spans for segment in segments.unused(span)}
+            old = [segment for segment in holding.segments if segment.id in known]
+            above = segments.used(holding.spans)
+            if not old or not all(segment.is_tombstone for segment in above):
+                return
+            self.steps.append(f"use {len(old)} archived segment(s) again")
+
+            def are_read() -> bool:
+                return any(segment in old for segment in segments.visible(holding.spans))
+
+            segments.mark_unused(above)
+            segments._mark_used(old)
+            until(are_read, "archived segments that are read")
+            patience, reading.PATIENCE = reading.PATIENCE, 0.5
+            try:
+                with suppress(TiersChangedError):
+                    self.check()
+            finally:
+                reading.PATIENCE = patience
+                segments._mark_used(above)
+                segments.mark_unused(old)
+                until(lambda: not are_read(), "archived segments that are not read")
 
     def _hot(self, day: datetime) -> list[int]:
         hot = {*self.rows_of("hot")}
@@ -141,7 +187,7 @@ class ClusterHistory(History):
         )
         return sorted(hot & {n for (n,) in rows.fetchall()})
 
-    def _set_rules(self, *rules: Mapping[str, Any]) -> None:
+    def set_rules(self, *rules: Mapping[str, Any]) -> None:
         path = f"/druid/coordinator/v1/rules/{self.data_source}"
         with self.druid() as druid:
             druid.post("coordinator", path, wire.Acknowledgement, [*rules, {"type": "loadForever"}])

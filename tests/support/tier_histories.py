@@ -290,9 +290,11 @@ def running(made: AnyHistory) -> Iterator[AnyHistory]:
         made.begin()
         try:
             yield made
-        finally:
-            with suppress(Exception):
+        except BaseException:
+            with suppress(Exception):  # the first error tells more
                 made.end()
+            raise
+        made.end()
 
 
 def history(seed: int, path: Path, conf: Mapping[str, str] = EMBEDDED) -> AbstractContextManager[History]:
