@@ -1,8 +1,8 @@
 """UPDATE and DELETE of archived rows of a tiered table: the numbers of rows that the catalog has recorded of their
 batches, and the sums, which are not known any more.
 
-Deleted rows leave the cold part in one commit of Iceberg. What it will do is recorded before it, as a batch without times,
-so that a process that is killed in between leaves no wrong numbers:
+Deleted rows leave the cold part in one commit of Iceberg. What it will do is recorded before it, as a batch without
+times, so that a process that is killed in between leaves no wrong numbers:
 
     planned ── the rows are deleted, and the numbers are less ──► done
        └────── the rows are still there ──► cancelled
