@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 Build = Callable[["Statement", "Snapshot", Note | None], StatementPlan]
+_TierParts = tuple["Table", list["TierPart"]]
+"""A tiered table, and its parts in a query."""
 
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, build: Build = build) -> Result:
@@ -31,12 +33,14 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
     snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo", lists_segments=detailed)
     built = build(statement.statement, snapshot, note)
     settings = snapshot.settings
+    tiers = list(_tier_parts(statement.statement, built, snapshot))
     if statement.mode == "formatted":
-        return text_result("Explain", json.dumps(document(built, settings, snapshot), indent=2, ensure_ascii=False))
+        return text_result("Explain", json.dumps(document(built, settings, tiers), indent=2, ensure_ascii=False))
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
     extended = _extended(built, settings) if statement.mode == "extended" else []
-    return text_result("Explain", "\n".join([*user_level(built, settings), *_tiered(built, snapshot), *extended]))
+    tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
+    return text_result("Explain", "\n".join([*user_level(built, settings), *tiered, *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------
@@ -48,19 +52,18 @@ def user_level(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
     return ["Plan optimized by CBO.", "", *lines] if built.plans else lines
 
 
-def _tiered(built: StatementPlan, snapshot: Snapshot) -> Iterator[str]:
+def _tiered(parts: Sequence[_TierParts], setting: str) -> Iterator[str]:
     """What is read of each part of the tiered tables, and why a part is not read."""
-    for table, parts in _tier_parts(built, snapshot):
+    for table, found in parts:
         from hivedruid.plan.tier_parts import texts
 
         yield from ("", f"Tiered table {table.full_name}:")
-        setting = snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
-        yield from (f"  {part}: {text}" for part, text in texts(table, parts, setting))
+        yield from (f"  {part}: {text}" for part, text in texts(table, found, setting))
 
 
-def _tier_parts(built: StatementPlan, snapshot: Snapshot) -> Iterator[tuple[Table, list[TierPart]]]:
+def _tier_parts(statement: Statement, built: StatementPlan, snapshot: Snapshot) -> Iterator[_TierParts]:
     """The tiered tables that queries read, and their parts; statements that move rows read one part."""
-    if not snapshot.tiers or any(family_of(action) == "tiering" for action in built.actions):
+    if not snapshot.tiers or family_of(statement) == "tiering":
         return
     found = [part for plan in built.plans for part in plan.tier_parts]
     for _, table in sorted(snapshot.tables.items()):
@@ -131,7 +134,7 @@ def _after_rules(plan: QueryPlan) -> Iterator[str]:
 # --- FORMATTED -------------------------------------------------------------------------------------------------
 
 
-def document(built: StatementPlan, settings: Mapping[str, str], snapshot: Snapshot | None = None) -> dict[str, Any]:
+def document(built: StatementPlan, settings: Mapping[str, str], tiers: Sequence[_TierParts] = ()) -> dict[str, Any]:
     """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`, and `tiered` for queries of
     tiered tables."""
     jobs = [a.job for a in built.actions if isinstance(a, OverJob)]
@@ -141,7 +144,6 @@ def document(built: StatementPlan, settings: Mapping[str, str], snapshot: Snapsh
 
         reasons = [{"operator": x.operator, "reason": x.reason} for plan in built.plans for x in left_outside(plan)]
         residual = {"sql": jobs[0].sql if len(jobs) == 1 else [job.sql for job in jobs], "operators": reasons}
-    tiered = _tiered_document(built, snapshot) if snapshot is not None else {}
     return {
         "druid_queries": [read.query for action in built.actions for read in action.reads],
         "residual": residual,
@@ -149,16 +151,15 @@ def document(built: StatementPlan, settings: Mapping[str, str], snapshot: Snapsh
         "actions": [
             {"action": type(a).__name__, **explainer(family_of(a)).document(a, settings)} for a in built.actions
         ],
-        **({"tiered": tiered} if tiered else {}),
+        **_tiered_document(tiers),
     }
 
 
-def _tiered_document(built: StatementPlan, snapshot: Snapshot) -> dict[str, Any]:
-    from hivedruid.plan import tier_parts
+def _tiered_document(tiers: Sequence[_TierParts]) -> dict[str, Any]:
+    from hivedruid.plan.tier_parts import document as part_document
 
-    return {
-        table.full_name: [tier_parts.document(part) for part in parts] for table, parts in _tier_parts(built, snapshot)
-    }
+    found = {table.full_name: [part_document(part) for part in parts] for table, parts in tiers}
+    return {"tiered": found} if found else {}
 
 
 __all__ = ["document", "explain", "user_level"]
