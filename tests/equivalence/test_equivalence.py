@@ -12,6 +12,9 @@ from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import Sample
 from tests.equivalence.sweep import Sweep
 
+pytestmark = pytest.mark.timeout(3000)
+"""Thousands of queries are one fixture."""
+
 
 def test_every_operator_answers_the_same_over_every_type(swept: Sweep) -> None:
     assert swept.compared > 5000
