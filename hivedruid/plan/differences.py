@@ -100,6 +100,13 @@ LIMITS: tuple[Difference, ...] = (
         "tables are not bucketed, and the hash depends on how Hive stored the table",
     ),
     Difference(
+        "subqueries and `rand()` in the condition of `UPDATE` and `DELETE`; both statements on tables in Druid, except"
+        " for archived rows of tiered tables",
+        "evaluates them; changes rows of transactional tables",
+        "is not supported",
+        "Iceberg computes a condition several times; Druid cannot change single rows",
+    ),
+    Difference(
         "`rand(seed)`",
         "the numbers of `java.util.Random`",
         "different numbers, the same in each run",

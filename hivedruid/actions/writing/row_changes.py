@@ -179,12 +179,12 @@ def _rows(node: Node) -> _Rows | None:
 
 def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Snapshot) -> ChangeTableRows:
     tiered = table if table.is_tiered else None
-    changed = cold_part(table) if table.is_tiered else table
-    found = _rows(plan.node)
     nulls = tuple((column.name, "NULL") for column in columns)
-    nothing = ChangeTableRows(changed, None, nulls, tiered, changes_nothing=True)
-    if found is None or not table.is_written:
+    nothing = ChangeTableRows(table if tiered is None else cold_part(table), None, nulls, tiered, changes_nothing=True)
+    found = _rows(plan.node)
+    if found is None or not found.scan.table.is_written:
         return nothing
+    changed = found.scan.table
     terms, read = list(found.terms), {column.name: column for column in found.scan.columns}
     if tiered is not None:
         batch = read.setdefault(BATCH_COLUMN, PlanColumn(BATCH_COLUMN, BATCH_COLUMN, STRING))
