@@ -76,7 +76,7 @@ def _changes(action: ChangeTableRows) -> tuple[str, Fields]:
         ("table", named.full_name),
         ("part", "cold" if action.tiered is not None else None),
         ("rows", 0 if action.changes_nothing else None),
-        ("set", {f"{column} =": value for column, value in action.assignments}),
+        ("set", {f"{column} =": value for column, value in action.assignments if not action.changes_nothing}),
         ("where", action.condition),
         ("iceberg.files", f"at most {files.read:,} of {files.total:,}" if files is not None else None),
     ]
