@@ -234,7 +234,7 @@ class Session:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
         only."""
         if snapshot.tiers and not self._dry_run:
-            from hivedruid.actions.tiering.reading import unmoved
+            from hivedruid.actions.tiering.exclusion import unmoved
 
             with unmoved(self.home, snapshot, parsed) as is_locked:
                 return self._run_built(parsed, self._gathered(parsed) if is_locked else snapshot, query_id)

@@ -7,7 +7,7 @@ times, so that a process that is killed in between leaves no wrong numbers:
     planned ── the rows are deleted, and the numbers are less ──► done
        └────── the rows are still there ──► cancelled
 
-All of this is done under the exclusive lock of the table (`reading.unmoved`).
+All of this is done under the exclusive lock of the table (`exclusion.unmoved`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,6 @@ from tempfile import TemporaryFile
 from time import monotonic, sleep
 from typing import IO, TYPE_CHECKING, Any
 
-from hivedruid.actions.families import family_of
 from hivedruid.actions.tiering.decisions import decided, is_same, touched
 from hivedruid.catalog.archives import Batch, Batches
 from hivedruid.catalog.store import Catalog
@@ -32,9 +31,7 @@ from hivedruid.results import Result, through
 if TYPE_CHECKING:
     from hivedruid.actions.select.model import TieredTable
     from hivedruid.actions.services import Services
-    from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import StatementPlan
-    from hivedruid.parser.statements import Statement
     from hivedruid.plan.facts import PlannerFacts
 
 LOCK_PATIENCE = 600.0
@@ -211,50 +208,3 @@ class _Spool:
 def lock_path(home: Path, table: Table) -> Path:
     """The file that statements lock while they write rows of a tiered table elsewhere, and those that move its rows."""
     return home / "locks" / f"tiers-{table.table_id}"
-
-
-@contextmanager
-def unmoved(home: Path, snapshot: Snapshot, statement: Statement) -> Iterator[bool]:
-    """Inside the context no other statement moves rows of the tiered tables that a statement writes elsewhere or
-    changes, and none that writes rows of them elsewhere runs while it moves rows itself.
-
-    Whether there are locks for that: what is known of these tables may have changed until they were taken.
-    """
-    from hivedruid import locks
-
-    with ExitStack() as stack:
-        moved = _moved(statement, snapshot.database) & {*snapshot.tiers}
-        keys = moved | _locked(statement, snapshot)
-        for key in sorted(keys):
-            path = lock_path(home, snapshot.tables[key])
-            if key not in moved:
-                stack.enter_context(locks.shared(path))
-            elif not stack.enter_context(locks.exclusive(path, patience=LOCK_PATIENCE)):
-                raise ExecutionError(
-                    f"timed out after {LOCK_PATIENCE:g} s waiting for statements that read or move rows of"
-                    f" {snapshot.tables[key].full_name}",
-                    hint="rerun the statement when they have ended",
-                )
-        yield bool(keys)
-
-
-def _locked(statement: Statement, snapshot: Snapshot) -> set[tuple[str, str]]:
-    """The tiered tables whose rows a statement writes elsewhere, or which it changes."""
-    match family_of(statement):
-        case "writing":
-            return {*snapshot.tiers} & snapshot.queried
-        case "ddl" | "materialized":
-            return {*snapshot.tiers}
-        case _:
-            return set()
-
-
-def _moved(statement: Statement, database: str) -> set[tuple[str, str]]:
-    """The tables between whose parts a statement moves rows itself, or whose archived rows it changes."""
-    from hivedruid.parser.statements.tiering import UnarchiveTable
-    from hivedruid.parser.statements.writing import ChangeRows, Insert
-
-    names = [target.table for target in statement.targets if target.overwrite] if isinstance(statement, Insert) else []
-    names += [statement.name] if isinstance(statement, UnarchiveTable) else []
-    names += [statement.table] if isinstance(statement, ChangeRows) else []
-    return {((name.database or database).lower(), name.name.lower()) for name in names}
