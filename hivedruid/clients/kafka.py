@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hivedruid.clients.kafka_library import kafka_python
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
@@ -386,18 +386,4 @@ def error_text(error: Exception) -> str:
     return f"{name}: {message}" if message and message != own else name
 
 
-def kafka_python() -> Any:
-    """Import kafka-python without its deprecation warnings (below Python 3.13) and its duplicate logging of errors."""
-    import logging
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        import kafka
-        import kafka.admin
-        import kafka.errors
-    if not logging.getLogger("kafka").handlers:
-        logging.getLogger("kafka").addHandler(logging.NullHandler())
-    return kafka
-
-
-__all__ = ["Kafka", "NoTopicError", "OnlyDruidError"]
+__all__ = ["Kafka", "NoTopicError", "OnlyDruidError", "kafka_python"]

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 from requests.auth import HTTPBasicAuth
 
-from hivedruid.clients.kafka import kafka_python
+from hivedruid.clients.kafka_library import kafka_python
 from hivedruid.errors import ConnectError, HiveDruidError, KafkaError
 from hivedruid.kafka_secrets import OnlyDruidError
 from hivedruid.oauth import ENDPOINT, TokenSource
