@@ -17,7 +17,8 @@ help:
 	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; kill a stream at random"
-	@echo "                     moments for an hour; MINUTES=5 is shorter"
+	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
+	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
 	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
 	@echo "make lock            update the pinned dependencies"
 
@@ -92,6 +93,8 @@ conformance: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
 	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)
+	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60)
+	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60) --cluster
 
 bench: $(VENV)/.installed-dev
 	@for benchmark in benchmarks/*.py; do PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
