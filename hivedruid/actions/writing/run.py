@@ -7,7 +7,7 @@ The jobs of a statement have one owner; see `operations.owner`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, assert_never
@@ -170,7 +170,7 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
             division=division,
         )  # fmt: skip
         batch = cold.staged_batch(action, staged, division, services)
-        with services.catalog.transaction():
+        with services.catalog.transaction() if batch is not None else nullcontext():
             store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
             if batch is not None:
                 Batches(services.catalog).keep(batch)
