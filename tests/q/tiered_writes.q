@@ -26,7 +26,6 @@ SET hivedruid.tiered.read=hot;
 SELECT riders FROM trips ORDER BY riders;
 RESET hivedruid.tiered.read;
 SELECT city, riders FROM trips ORDER BY riders;
-EXPLAIN ARCHIVE TABLE trips PARTITION (`__time` = '2026-09-02 12:00:00');
 ARCHIVE TABLE trips PARTITION (`__time` = '2026-09-02 12:00:00');
 SET hivedruid.tiered.read=hot;
 SELECT riders FROM trips ORDER BY riders;
