@@ -16,10 +16,15 @@ RESOURCE_LIMIT = "Resource limit exceeded"
 """QueryException.RESOURCE_LIMIT_EXCEEDED_ERROR_CODE: merge buffers, dictionaries, rows of a subquery, rows queued for
 ordering. Plain scans ask for none of these, so another engine over them gets the answer."""
 
-TOO_MUCH = ("Exceeded memory usage when aggregating", "java.lang.Integer cannot be cast to class java.lang.Long")
-"""Refusals that have no code of their own: a text too long for an aggregator, and times of early 1970 in the rows of an
-ordered inner scan."""
-
+TOO_MUCH = (
+    "Exceeded memory usage when aggregating",
+    "java.lang.Integer cannot be cast to class java.lang.Long",
+    "null (NoSuchElementException)",
+    "Unexpected end-of-input: expected close marker for Array",
+)
+"""Refusals that have no code of their own: a text too long for an aggregator; times of early 1970 in the rows of an
+ordered inner scan; a null in a numeric column that is joined with `notdistinctfrom` to rows without nulls, on the broker
+and on a historical (IndexedTableJoinMatcher.matchSingleRow)."""
 
 TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"

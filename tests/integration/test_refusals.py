@@ -112,3 +112,26 @@ def test_the_brokers_limits_reach_the_plan(session: Session) -> None:
     limits = facts.druid().limits()
     assert limits.merge_buffers == 2
     assert limits.subquery_rows == 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT k, n FROM nulls INTERSECT SELECT k, n FROM whole", [("a", 1)]),
+        ("SELECT x.k FROM nulls x LEFT JOIN (SELECT DISTINCT n FROM whole) y ON x.n <=> y.n", [("a",), ("b",)]),
+    ],
+)
+def test_a_null_that_is_joined_with_numbers_without_nulls(
+    session: Session, text: str, expected: list[tuple[Any, ...]]
+) -> None:
+    """Druid 33's broker, or its historical, fails (IndexedTableJoinMatcher.matchSingleRow)."""
+    properties = "STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'false')"
+    for name in ("nulls", "whole"):
+        run(session, f"CREATE TABLE IF NOT EXISTS {name} (`__time` timestamp, k string, n bigint) {properties}")
+    run(
+        session,
+        "INSERT OVERWRITE TABLE nulls VALUES ('2026-01-01 00:00:00', 'a', 1), ('2026-01-02 00:00:00', 'b', NULL)",
+    )
+    run(session, "INSERT OVERWRITE TABLE whole VALUES ('2026-01-01 00:00:00', 'a', 1)")
+    assert sorted(refused(session, {}, text)) == expected
+    run(session, "DROP TABLE nulls; DROP TABLE whole")

@@ -51,6 +51,7 @@ CODES = {
     errors.DruidError: FAILED,
     errors.ResourceError: FAILED,
     errors.SegmentReadError: FAILED,
+    errors.SparkOptimizerError: FAILED,
     errors.TiersChangedError: FAILED,
     errors.SparkError: FAILED,
     errors.KafkaError: FAILED,
