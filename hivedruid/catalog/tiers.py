@@ -16,6 +16,8 @@ from hivedruid.catalog.types import STRING
 
 BATCH_COLUMN = "__batch"
 Transform = Literal["hour", "day", "month", "year"]
+LOST_BY_ORC = (-999, 0)
+"""The times in milliseconds that ORC cannot store."""
 
 
 def cold_part(table: Table) -> Table:
@@ -26,6 +28,12 @@ def cold_part(table: Table) -> Table:
         is_written=table.is_written, partition_spec=(PartitionField(TIME_COLUMN, granularity(table)),),
         sort_order=(SortField(TIME_COLUMN, nulls_first=True),),
     )  # fmt: skip
+
+
+def fits_orc(start: int, end: int) -> bool:
+    """Whether ORC stores all times of an interval (milliseconds, half open): it adds a second to those of the last
+    second before 1970, since it stores seconds rounded towards zero (TimestampTreeWriter)."""
+    return end <= LOST_BY_ORC[0] or start >= LOST_BY_ORC[1]
 
 
 def granularity(table: Table) -> Transform:

@@ -23,8 +23,8 @@ TOO_MUCH = (
     "Unexpected end-of-input: expected close marker for Array",
 )
 """Refusals that have no code of their own: a text too long for an aggregator; times of early 1970 in the rows of an
-ordered inner scan; a null in a numeric column that is joined with `notdistinctfrom` to rows without nulls, on the broker
-and on a historical (IndexedTableJoinMatcher.matchSingleRow)."""
+ordered inner scan; a null in a numeric column that is joined with `notdistinctfrom` to rows without nulls, on the
+broker and on a historical (IndexedTableJoinMatcher.matchSingleRow)."""
 
 TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
-from hivedruid.catalog.tiers import BATCH_COLUMN
+from hivedruid.catalog.tiers import BATCH_COLUMN, LOST_BY_ORC
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import SparkError
 from hivedruid.spark import paths, writing
@@ -57,7 +57,9 @@ class Division:
         SparkCall(spark, lambda: frame.toDF(*fields).write.parquet(place)).wait()
         rows = spark.read.schema(frame.toDF(*fields).schema).parquet(paths.escaped(folder / "rows"))
         time = identifier(next(f for f, c in zip(fields, self.table.columns, strict=False) if c.name == TIME_COLUMN))
-        earlier = rows.where(f"{time} < {self.edge}")
+        first_lost, end_lost = LOST_BY_ORC
+        is_earlier = f"{time} < {self.edge} AND NOT ({time} >= {first_lost} AND {time} < {end_lost})"
+        earlier = rows.where(is_earlier)
         count, first, last = earlier.selectExpr("count(*)", f"min({time})", f"max({time})").collect()[0]
         if not count:
             return rows
@@ -68,7 +70,7 @@ class Division:
                 f"{written} of {count} rows were added to {self.table.full_name}", hint="rerun the statement"
             )
         self.added = Added(count, first, last)
-        return rows.where(f"{time} IS NULL OR {time} >= {self.edge}")
+        return rows.where(f"{time} IS NULL OR NOT ({is_earlier})")
 
     def _values(self, fields: list[str]) -> list[str]:
         """The columns of the cold part from the fields for Druid, in which `__time` is in milliseconds."""

@@ -41,6 +41,15 @@ SELECT city, riders FROM trips ORDER BY riders;
 RESET hivedruid.overwrite.mode;
 INSERT OVERWRITE TABLE trips SELECT `__time`, city, fare, paid, riders FROM trips WHERE riders > 10;
 SELECT city, riders FROM trips ORDER BY riders;
+-- ORC cannot store times of the last second before 1970: such rows stay in Druid
+ARCHIVE TABLE trips UP TO '2026-11-22';
+INSERT INTO trips VALUES ('1969-12-31 23:59:59.999', 'edge', 1.0, true, 40), ('1969-12-31 23:59:59', 'cold', 1.0, true, 41);
+SET hivedruid.tiered.write=hot;
+INSERT INTO trips VALUES ('1969-12-31 12:00:00', 'noon', 1.0, true, 42);
+RESET hivedruid.tiered.write;
+ARCHIVE TABLE trips UP TO '1970-01-01';
+SELECT `__time`, city FROM trips WHERE riders >= 40 ORDER BY riders;
+INSERT OVERWRITE TABLE trips SELECT `__time`, city, fare, paid, riders FROM trips WHERE riders BETWEEN 11 AND 39;
 -- all rows are in Druid now
 ALTER TABLE trips UNSET TIERED;
 SELECT city, riders FROM trips ORDER BY riders;

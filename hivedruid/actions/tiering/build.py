@@ -14,7 +14,7 @@ from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, UnarchiveNothing, VerifyArchive
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
-from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, granularity, hot_period
+from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, fits_orc, granularity, hot_period
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import ALL, MAX, MIN, IntervalSet, intersection
 from hivedruid.engine.kinds import session_kind
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from hivedruid.plan.rex import Agg
     from hivedruid.plan.split import QueryPlan
 
+NOT_IN_ORC = "segments with the last second before 1970 stay in Druid, since ORC cannot store these times"
 BATCH = "the id of the job"
 """The batch of the rows in EXPLAIN."""
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError for a table that is not tiered, and for an invalid time."""
-    del note  # nothing is converted
     assert isinstance(statement, TieringStatement)
     match statement:
         case ArchiveTable():
-            return _archive(statement, snapshot)
+            return _archive(statement, snapshot, note)
         case UnarchiveTable():
             return _unarchive(statement, snapshot)
         case ShowArchives():
@@ -67,10 +67,13 @@ def _tiered(name: TableName, snapshot: Snapshot) -> Table:
     return table
 
 
-def _archive(statement: ArchiveTable, snapshot: Snapshot) -> StatementPlan:
+def _archive(statement: ArchiveTable, snapshot: Snapshot, note: Note | None) -> StatementPlan:
     table = _tiered(statement.name, snapshot)
     start, edge = _span(statement.partition, table) if statement.partition else (MIN, _edge(statement, table, snapshot))
-    segments = tuple(s for s in snapshot.hot_segments if start <= s.start and s.end <= edge and not s.is_tombstone)
+    found = [s for s in snapshot.hot_segments if start <= s.start and s.end <= edge and not s.is_tombstone]
+    segments = tuple(segment for segment in found if fits_orc(segment.start, segment.end))
+    if note is not None and len(segments) < len(found):
+        note(f"{table.full_name}: {NOT_IN_ORC}", None)
     unfinished = tuple(
         known.operation
         for known in snapshot.jobs

@@ -13,7 +13,7 @@ from datetime import datetime
 from hivedruid.actions.tiering.decisions import is_read
 from hivedruid.catalog.archives import Batch
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.tiers import granularity, hot_period
+from hivedruid.catalog.tiers import fits_orc, granularity, hot_period
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import iso
 from hivedruid.druid.retention import Rule, dropping, text
@@ -52,7 +52,8 @@ class WatchedTier:
         return self._before(self.unit(2)[1])
 
     def _before(self, edge: int) -> list[Segment]:
-        return [s for s in self.segments or () if s.end <= edge and not s.is_tombstone]
+        old = [s for s in self.segments or () if s.end <= edge and not s.is_tombstone]
+        return [segment for segment in old if fits_orc(segment.start, segment.end)]
 
     def unit(self, units_ago: int) -> tuple[int, int]:
         """The span of archiving that many units before the youngest one that is due."""

@@ -46,7 +46,8 @@ def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) ->
         table.check("change rows", statement.table.span)
     columns = _columns(statement, table)
     settings = {**snapshot.settings, "hivedruid.tiered.read": "exact"}
-    facts = replace(snapshot, settings=settings, materialized_views=())  # the rows themselves are needed
+    # the rows themselves are needed, and the part that has them
+    facts = replace(snapshot, settings=settings, materialized_views=(), scans_only=False)
     builder = Builder(statement.source, facts, note)
     _refuse_subqueries(statement, builder)
     node = _with_values(builder.whole(statement.query), columns, statement, builder)
