@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.files import TableFiles
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
+from hivedruid.spark.procedures import ConflictError
 from hivedruid.spark.session import job
 
 pytestmark = pytest.mark.spark
@@ -191,13 +193,13 @@ with Session(Path(sys.argv[1])) as session:
 def delete(session: Session, condition: str) -> None:
     """A DELETE of another program, which begins again if the file of its rows was replaced before it committed.
 
-    Iceberg refuses such a commit: it has planned to drop a file that by now holds other rows, too.
+    Iceberg refuses such a commit: the file is missing, or holds other rows, too.
     """
     while True:
         try:
             spark(session, f"DELETE FROM {{t}} WHERE {condition}")
         except Exception as error:
-            if "some, but not all, rows match" not in str(error):
+            if not any(reason in str(error) for reason in ("some, but not all, rows match", "missing data files")):
                 raise
         else:
             return
@@ -208,6 +210,7 @@ def test_beside_other_writers(session: Opened) -> None:
     three_files(session)
     with subprocess.Popen([sys.executable, "-c", WRITER, str(session.home)]) as writer:
         while writer.poll() is None:
-            run(session, "ALTER TABLE t COMPACT 'major'")
+            with suppress(ConflictError):  # on a busy machine the other process may be faster at every attempt
+                run(session, "ALTER TABLE t COMPACT 'major'")
     assert writer.returncode == 0
     assert sorted(run(session, "SELECT a FROM t")) == [(0,), (1,), (2,), (12,), (104,)]
