@@ -42,7 +42,7 @@ def test_killed_at_any_moment(made: History) -> None:
     moment = -1
     while True:
         moment += 2
-        made.insert()
+        made.insert("hot")
         outcome = killed.run(made.path, made.conf, "ARCHIVE TABLE t", moment)
         assert not outcome.error, outcome
         made.steps.append(f"killed at {moment}: {outcome.effects[-1:]}")

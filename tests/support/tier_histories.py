@@ -134,10 +134,11 @@ class History:
             rows.append((at, self.random.choice(["a", "b", None]), self.numbers))
         return rows
 
-    def insert(self) -> None:
+    def insert(self, write: str = "") -> None:
+        """`write` is the value of hivedruid.tiered.write, by default any."""
         rows = self.new_rows()
         self.steps.append(f"insert {len(rows)}")
-        self.run(f"SET hivedruid.tiered.write={self.random.choice(['auto', 'hot'])}")
+        self.run(f"SET hivedruid.tiered.write={write or self.random.choice(['auto', 'hot'])}")
         self.run(f"INSERT INTO t {_values(rows)}")
         self.run("RESET hivedruid.tiered.write")
         self.add_to_model(rows)
