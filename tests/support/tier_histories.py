@@ -68,6 +68,11 @@ def _values(rows: Sequence[Row]) -> str:
     return "VALUES " + ", ".join(f"('{at}', {'NULL' if k is None else repr(k)}, {n})" for at, k, n in rows)
 
 
+def only_verb(job: Operation) -> str | None:
+    """The verb for an interrupted job that cannot be both resumed and cancelled."""
+    return {"planned": "CANCEL", "verified": "RESUME"}.get(job.state) if isinstance(job, LoadJob) else None
+
+
 class WrongAnswerError(AssertionError):
     """A query of the tiered table has another answer than the model."""
 
@@ -146,14 +151,8 @@ class History:
     def insert_killed(self) -> None:
         """The statement is killed, and run again."""
         rows = self.new_rows()
-        statement, moment = (
-            f"INSERT INTO t {_values(rows)}",
-            self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED]),
-        )
-        outcome = killed.run(self.path, self.conf, statement, moment)
-        assert not outcome.error, outcome
-        self.steps.append(f"insert {len(rows)} killed at {moment}: {outcome.effects[-1:]}")
-        if outcome.killed and not self.has_completed():
+        statement = f"INSERT INTO t {_values(rows)}"
+        if self.run_killed(statement, f"insert {len(rows)}").killed and not self.has_completed():
             self.run(statement)
         self.add_to_model(rows)
 
@@ -184,10 +183,7 @@ class History:
         self.run(statement)
 
     def unarchive_killed(self) -> None:
-        statement, moment = self.unarchive_statement, self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED])
-        outcome = killed.run(self.path, self.conf, statement, moment)
-        assert not outcome.error, outcome
-        self.steps.append(f"{statement} killed at {moment}: {outcome.effects[-1:]}")
+        self.run_killed(self.unarchive_statement)
 
     def add_to_model(self, rows: Sequence[Row]) -> None:
         self.model.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
@@ -202,15 +198,19 @@ class History:
         self.run(statement)
 
     def archive_killed(self) -> None:
-        statement, moment = self.archive_statement, self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED])
+        self.run_killed(self.archive_statement)
+
+    def run_killed(self, statement: str, name: str = "") -> killed.Outcome:
+        """Run a statement in another process, which is killed at a random moment; `name` is that of the step."""
+        moment = self.random.randint(1, MOST_MOMENTS[self.conf == EMBEDDED])
         outcome = killed.run(self.path, self.conf, statement, moment)
         assert not outcome.error, outcome
-        self.steps.append(f"{statement} killed at {moment}: {outcome.effects[-1:]}")
+        self.steps.append(f"{name or statement} killed at {moment}: {outcome.effects[-1:]}")
+        return outcome
 
     def finish(self) -> None:
         for job in self.unfinished():
-            only = {"planned": "CANCEL", "verified": "RESUME"} if isinstance(job, LoadJob) else {}
-            verb = only.get(job.state) or self.random.choice(["RESUME", "CANCEL"])
+            verb = only_verb(job) or self.random.choice(["RESUME", "CANCEL"])
             self.steps.append(f"{verb} {job.state}")
             self.run(f"{verb} JOB '{job.id}'")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.support import killed
-from tests.support.tier_histories import History
+from tests.support.tier_histories import History, only_verb
 
 Numbers = set[int]
 OLD_DAY, OTHER_DAY, NEW_DAY = "2026-01-01", "2026-01-02", "2026-01-09"
@@ -116,10 +116,8 @@ def killed_at(written: Written, write: str, moment: int | str, verb: str) -> boo
         assert written.numbers() == written.expected(after)
         written.days = after
         return False
-    jobs = history.unfinished()
-    for job in jobs:
-        only = {"planned": "CANCEL", "verified": "RESUME"}  # what is possible there
-        history.run(f"{only.get(job.state, verb)} JOB '{job.id}'")
+    for job in history.unfinished():
+        history.run(f"{only_verb(job) or verb} JOB '{job.id}'")
     assert not history.unfinished()
     found = written.numbers()
     assert found in allowed, (moment, outcome.effects, found)
