@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from hivedruid.catalog.store import Catalog
@@ -182,6 +182,16 @@ class Batches:
                 "INSERT INTO archived_intervals (table_id, batch_id, start_ms, end_ms, version) VALUES (?, ?, ?, ?, ?)",
                 [(batch.table_id, batch.id, each.start, each.end, each.version) for each in batch.intervals],
             )
+
+    def end_removal(self, batch: Batch) -> None:
+        """Record that the rows which a batch removes are deleted: the batches that had them have so many rows less, and
+        their sums are not known any more."""
+        counts = dict(batch.removal.counts) if batch.removal is not None else {}
+        with self._catalog.transaction():
+            for other in self.of(batch.table_id):
+                if counts.get(other.id):
+                    self.keep(replace(other, rows=other.rows - counts[other.id], sums=()))
+            self.keep(replace(batch, state="done"))
 
     def remove(self, table_id: str) -> None:
         """Remove the batches of a table whose cold part was emptied."""

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batch, Batches, Removal
-from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 
 
@@ -36,7 +35,7 @@ def delete_archived(
     deletion = Batch(id_, table.table_id, "planned", (), effect="removed", removal=removal)
     batches.keep(deletion)
     delete()
-    _record(deletion, services.catalog)
+    batches.end_removal(deletion)
 
 
 def forget_sums(table: Table, condition: str | None, services: Services) -> None:
@@ -58,18 +57,9 @@ def settle(table: Table, services: Services) -> None:
     for deletion in begun:
         known = [(batch, deletion.deleted.get(batch.id, 0)) for batch in every]
         if all(found.get(batch.id, 0) == batch.rows - rows for batch, rows in known if rows):
-            _record(deletion, services.catalog)
+            batches.end_removal(deletion)
         else:
             batches.keep(replace(deletion, state="cancelled"))
-
-
-def _record(deletion: Batch, catalog: Catalog) -> None:
-    batches = Batches(catalog)
-    with catalog.transaction():
-        for batch in batches.of(deletion.table_id):
-            if rows := deletion.deleted.get(batch.id, 0):
-                batches.keep(replace(batch, rows=batch.rows - rows, sums=()))
-        batches.keep(replace(deletion, state="done"))
 
 
 def _counted(table: Table, condition: str | None, services: Services) -> Mapping[str, int]:

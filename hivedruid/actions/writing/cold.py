@@ -112,12 +112,7 @@ def complete(job: LoadJob, services: Services) -> None:
 
     cold = cold_part(table)
     delete_rows(services.spark(), cold, _condition(cold, batch, services))
-    counts = dict(batch.removal.counts) if batch.removal is not None else {}
-    with services.catalog.transaction():
-        for other in batches.of(batch.table_id):
-            if counts.get(other.id):
-                batches.keep(replace(other, rows=other.rows - counts[other.id], sums=()))
-        batches.keep(replace(batch, state="done", rows=0))
+    batches.end_removal(batch)
 
 
 def cancel(job: LoadJob, services: Services) -> None:
