@@ -35,6 +35,7 @@ class Transaction:
 
     def __init__(self, properties: Mapping[str, str], name: str) -> None:
         self.name = name
+        self._properties = properties
         self._topic = properties["kafka.topic"]
         self._servers = properties["kafka.bootstrap.servers"]
         given = producer_properties(properties)
@@ -93,12 +94,17 @@ class Transaction:
                 raise
 
     def commit(self) -> None:
-        """After an error it is unknown whether it was committed: `is_committed` of another object tells."""
+        """Commit the records, and wait until readers see them.
+
+        Kafka confirms a commit before it has written the markers that make the records visible (KIP-98, section
+        EndTxnRequest). After an error it is unknown whether it was committed: `is_committed` of another object tells.
+        """
         with self._errors():
             kafka = kafka_python()
             offset = {kafka.TopicPartition(self._topic, 0): kafka.OffsetAndMetadata(_MARK, "", -1)}
             self._producer.send_offsets_to_transaction(offset, self.name)
             self._producer.commit_transaction()
+        Transaction(self._properties, self.name).close()
 
     def _check(self, sent: list[Any]) -> None:
         self._producer.flush()

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import count
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from hivedruid.clients import kafka
+from hivedruid.clients.records import Record
+from hivedruid.clients.transactions import Transaction
 from hivedruid.errors import KafkaError
 from hivedruid.session import Session
 from tests.support.job_homes import run
@@ -77,3 +83,41 @@ def test_before_the_change(brokers: TwoBrokers, session: Session, monkeypatch: p
     monkeypatch.setattr(kafka, "LEADER_CHANGE", 1.0)
     with pytest.raises(KafkaError, match=f"topic '{alone}' has no leader for partition 0"):
         total(session, alone)
+
+
+def test_a_commit_waits_until_its_records_are_visible(brokers: TwoBrokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kafka confirms a commit before it has written the markers that make the records visible: here, while the leader
+    of the topic does not run, and the other broker coordinates the transaction."""
+    topic = brokers.topics.new(replicas=[DIES])
+    with closing(_coordinated_by(STAYS, brokers, topic)) as transaction, ThreadPoolExecutor(1) as pool:
+        confirm, confirmed = transaction._producer.commit_transaction, Event()
+
+        def commit_transaction() -> None:
+            brokers.pause()
+            confirm()
+            confirmed.set()
+
+        monkeypatch.setattr(transaction._producer, "commit_transaction", commit_transaction)
+        commit = pool.submit(transaction.commit)
+        try:
+            assert confirmed.wait(60)
+            with pytest.raises(TimeoutError):
+                commit.result(timeout=1)
+        finally:
+            brokers.resume()
+        commit.result()
+    with kafka.Kafka(brokers.bootstrap, {}) as client:
+        assert client.offsets_of(topic).latest == {0: 2}, "a record and its marker"
+
+
+def _coordinated_by(broker: int, brokers: TwoBrokers, topic: str) -> Transaction:
+    """A transaction with one record."""
+    target = {"kafka.topic": topic, "kafka.bootstrap.servers": brokers.bootstrap}
+    for number in count():
+        transaction = Transaction(target, f"{topic}_{number}")
+        described = brokers.topics.admin.describe_transactions([transaction.name])[transaction.name]
+        if described.coordinator_id == broker:
+            break
+        transaction.close()
+    transaction.write([Record(b"{}", None, None, None)])
+    return transaction

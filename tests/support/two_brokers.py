@@ -48,6 +48,13 @@ class TwoBrokers:
         os.kill(process.pid, signal.SIGKILL)
         until(lambda: not runs(self._second.home, "kafka", process), "the end of the broker")
 
+    def pause(self) -> None:
+        """The leader does not run until `resume`, and its connections stay open."""
+        os.kill(read_state(self._second.home).processes["kafka"].pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(read_state(self._second.home).processes["kafka"].pid, signal.SIGCONT)
+
     def start(self) -> None:
         """Start the second broker again, and wait until all its replicas are in sync."""
         self._second.up(druid=False)
