@@ -26,6 +26,8 @@ REQUEST_TIMEOUT = 30.0
 LEADER_CHANGE = 20.0
 """Seconds to wait for other leaders if a broker does not respond: Kafka notices that after 9 s by default
 (broker.session.timeout.ms)."""
+RESTART = 60.0
+"""Seconds to wait for brokers that responded before and do not now."""
 TRIES = 4
 """The maximum number of connections that a broker may close before it identifies itself."""
 
@@ -50,8 +52,10 @@ class Kafka:
     cannot be used on this machine, and KafkaError if Kafka refuses.
     """
 
-    def __init__(self, bootstrap: str, properties: Mapping[str, str]) -> None:
+    def __init__(self, bootstrap: str, properties: Mapping[str, str], *, may_restart: bool = False) -> None:
+        """`may_restart` repeats requests for RESTART seconds also if no broker responds."""
         self.bootstrap = bootstrap
+        self._may_restart = may_restart
         self._properties = dict(properties)
         self._open: KafkaAdminClient | None = None
         self._has_several_brokers = False
@@ -225,7 +229,7 @@ class Kafka:
     def _repeated(self, ask: Callable[[KafkaAdminClient], _T]) -> _T:
         """The result of requests. If one of several brokers does not respond, they are repeated until others lead its
         partitions."""
-        end = monotonic() + LEADER_CHANGE
+        end = monotonic() + (RESTART if self._may_restart else LEADER_CHANGE)
         while True:
             try:
                 with self._asking() as admin:
@@ -236,7 +240,9 @@ class Kafka:
             sleep(0.2)
 
     def _may_pass(self, error: ConnectError | KafkaError) -> bool:
-        """Whether the reason of an error ends when Kafka has chosen other leaders."""
+        """Whether the reason of an error ends when Kafka has chosen other leaders, or a broker has restarted."""
+        if self._may_restart and isinstance(error, ConnectError):
+            return True
         if self._open is None:
             return False
         self._has_several_brokers |= len(self._open._manager.cluster.brokers()) > 1

@@ -28,10 +28,12 @@ def topic_state(table: Table, moments: Iterable[int]) -> TopicState:
 
 
 def check_same(table: Table, state: TopicState) -> None:
-    """Raise KafkaError if a topic is not the one of that state any more: its offsets are those of other records."""
+    """Raise KafkaError if a topic is not the one of that state any more: its offsets are those of other records. All
+    records have been read, so a broker that restarts now is waited for."""
     from hivedruid.clients.kafka import Kafka
 
-    with Kafka(table.properties["kafka.bootstrap.servers"], consumer_properties(table.properties)) as kafka:
+    servers, properties = table.properties["kafka.bootstrap.servers"], consumer_properties(table.properties)
+    with Kafka(servers, properties, may_restart=True) as kafka:
         if kafka.topic_id(state.topic) != state.topic_id:
             raise KafkaError(
                 f"topic '{state.topic}' was deleted and created again while the statement read it",

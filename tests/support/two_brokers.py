@@ -1,17 +1,19 @@
-"""A real Kafka of two brokers. The first is also the controller and keeps running; tests kill the second."""
+"""A real Kafka of two brokers. The first is also the controller, coordinates all groups and transactions, and keeps
+running; tests kill the second. (kafka-python's producer reports an error if a coordinator is killed.)"""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hivedruid.clients.transactions import Transaction
 from hivedruid.local import cluster, services
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import HOST, read_state, runs
@@ -76,11 +78,7 @@ def two_brokers(folder: Path) -> Iterator[TwoBrokers]:
     first, second = LocalCluster(folder / "first", heap="small"), LocalCluster(folder / "second", heap="small")
 
     def settings(home: Path, *arguments: Any) -> dict[str, object]:
-        found = plain(home, *arguments)
-        found |= {
-            "offsets.topic.replication.factor": 2, "transaction.state.log.replication.factor": 2,
-            "broker.session.timeout.ms": 3000, "broker.heartbeat.interval.ms": 500,
-        }  # fmt: skip
+        found = plain(home, *arguments) | {"broker.session.timeout.ms": 3000, "broker.heartbeat.interval.ms": 500}
         if home != second.home:
             return found
         controller = read_state(first.home).ports["controller"]
@@ -95,6 +93,7 @@ def two_brokers(folder: Path) -> Iterator[TwoBrokers]:
         patch.setattr(cluster, "_random_uuid", lambda: _ID)
         try:
             staying = first.up(druid=False).kafka
+            _create_internal_topics(staying)
             dying = second.up(druid=False).kafka
             with topics_of(staying) as topics:
                 until(lambda: len(topics.admin.describe_cluster()["brokers"]) == 2, "both brokers")
@@ -103,3 +102,10 @@ def two_brokers(folder: Path) -> Iterator[TwoBrokers]:
         finally:
             second.down(clean=True)
             first.down(clean=True)
+
+
+def _create_internal_topics(bootstrap: str) -> None:
+    """Those of groups and transactions, whose partitions are then all on the broker that runs now."""
+    properties = {"kafka.bootstrap.servers": bootstrap, "kafka.topic": "none"}
+    with closing(Transaction(properties, "first")) as transaction:
+        assert not transaction.is_committed()
