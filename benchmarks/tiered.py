@@ -94,7 +94,7 @@ def planning(session: Session) -> bool:
     for number in range(INTERVALS // 100):
         hours = range(number * 100, number * 100 + 100)
         intervals = tuple(Interval(hour * HOUR, (hour + 1) * HOUR, "2026-01-01T00:00:00.000Z") for hour in hours)
-        Batches(session.catalog).keep(Batch(f"b{number}", table.table_id, "done", intervals, 0))
+        Batches(session.catalog).keep(Batch(f"b{number}", table.table_id, "done", intervals, 1))
     late = "WHERE `__time` >= '2026-01-06'"
     tiered, plain = (seconds(session, query.format(name, late), 2 * ROUNDS) for name in ("t", "plain"))
     missed = compare("planning", tiered, plain, "of a plain Druid table")
