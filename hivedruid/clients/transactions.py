@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -17,6 +19,8 @@ from hivedruid.errors import ExecutionError, KafkaError
 
 TIMEOUT = 900.0
 """Seconds within which a transaction must be committed: the default of the broker's transaction.max.timeout.ms."""
+END = 60.0
+"""Seconds to wait for each response on the way to the end of a transaction, as Java's max.block.ms."""
 _COORDINATOR = 30.0
 """Seconds to wait for the coordinator of a group."""
 _MARK = 1
@@ -90,7 +94,7 @@ class Transaction:
                 self._check(sent)
             except BaseException:
                 with suppress(Exception):
-                    self._producer.abort_transaction()
+                    self._ended(self._producer.abort_transaction)
                 raise
 
     def commit(self) -> None:
@@ -102,9 +106,29 @@ class Transaction:
         with self._errors():
             kafka = kafka_python()
             offset = {kafka.TopicPartition(self._topic, 0): kafka.OffsetAndMetadata(_MARK, "", -1)}
-            self._producer.send_offsets_to_transaction(offset, self.name)
-            self._producer.commit_transaction()
+            self._ended(lambda: self._producer.send_offsets_to_transaction(offset, self.name))
+            self._ended(self._producer.commit_transaction)
         Transaction(self._properties, self.name).close()
+
+    def _ended(self, step: Callable[[], None]) -> None:
+        """A step to the end of the transaction. Without a limit it may take forever: kafka-python's producer drops a
+        request when it loses the coordinator (Sender._maybe_send_pending_request)."""
+        done: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                step()
+                done.set_result(None)
+            except BaseException as error:  # noqa: BLE001 - raised by `result`
+                done.set_exception(error)
+
+        Thread(target=run, daemon=True, name="transaction").start()
+        try:
+            done.result(END)
+        except TimeoutError:
+            raise kafka_python().errors.KafkaTimeoutError(
+                f"timed out after {END:g} s waiting for the coordinator of transaction {self.name}"
+            ) from None
 
     def _check(self, sent: list[Any]) -> None:
         self._producer.flush()

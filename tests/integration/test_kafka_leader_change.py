@@ -10,7 +10,8 @@ from threading import Event
 
 import pytest
 
-from hivedruid.clients import kafka
+from hivedruid.actions.writing import topics as topic_writes
+from hivedruid.clients import kafka, transactions
 from hivedruid.clients.records import Record
 from hivedruid.clients.transactions import Transaction
 from hivedruid.errors import KafkaError
@@ -109,3 +110,31 @@ def test_a_commit_waits_until_its_records_are_visible(brokers: TwoBrokers, monke
         commit.result()
     with kafka.Kafka(brokers.bootstrap, {}) as client:
         assert client.offsets_of(topic).latest == {0: 2}, "a record and its marker"
+
+
+@pytest.mark.parametrize("moment", ["_transaction", "write", "commit"])
+def test_the_coordinator_of_a_transaction_is_lost(
+    brokers: TwoBrokers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """The transaction is tried again. (kafka-python's producer drops a request if it cannot reach the coordinator, and
+    waits for the response, for commits without a limit.)"""
+    brokers.coordinate_by_both()
+    monkeypatch.setattr(transactions, "END", 5.0)
+    limits = {"max.block.ms": "10000", "request.timeout.ms": "5000", "delivery.timeout.ms": "6000"}
+    options = {f"kafka.producer.{key}": value for key, value in limits.items()}
+    topic = brokers.topics.new(replicas=[STAYS])
+    target = topic_writes if moment == "_transaction" else Transaction
+    step, kills = getattr(target, moment), iter([brokers.kill])
+
+    def after_the_kill(*given: object) -> object:
+        for kill in kills:
+            kill()
+        return step(*given)
+
+    monkeypatch.setattr(target, moment, after_the_kill)
+    with Session(tmp_path / "home", hiveconf={"druid.url": "embedded:"}) as session:
+        name = create(session, brokers.bootstrap, topic, **options, **{"kafka.write.semantic": "EXACTLY_ONCE"})
+        run(session, f"INSERT INTO {name} (n) VALUES (1), (2)")
+        assert total(session, name) == (2, 2, 3)
+        (job,) = run(session, "SHOW JOBS")
+        assert job["state"] == "done"

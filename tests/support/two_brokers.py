@@ -1,5 +1,5 @@
 """A real Kafka of two brokers. The first is also the controller, coordinates all groups and transactions, and keeps
-running; tests kill the second. (kafka-python's producer reports an error if a coordinator is killed.)"""
+running; tests kill the second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hivedruid.local import cluster, services
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import HOST, read_state, runs
 from tests.support.ingestion import until
-from tests.support.kafka import Topics, topics_of
+from tests.support.kafka import Topics, kafka_python, topics_of
 
 STAYS, DIES = 1, 2
 """The ids of the brokers."""
@@ -39,6 +39,16 @@ class TwoBrokers:
         name = self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS])
         assert self.leaders(name) == {DIES}
         return name
+
+    def coordinate_by_both(self) -> None:
+        """Groups and transactions have the broker that is killed as coordinator, and then the other one."""
+        place = kafka_python().TopicPartition
+        moved = [place(name, 0) for name in ("__consumer_offsets", "__transaction_state")]
+        admin = self.topics.admin
+        admin.alter_partition_reassignments({each: [DIES, STAYS] for each in moved})
+        until(lambda: not admin.list_partition_reassignments(moved), "the replicas to be moved")
+        admin.elect_leaders(0, {each.topic: [0] for each in moved})  # the preferred ones
+        until(lambda: all(self.leaders(each.topic) == {DIES} for each in moved), "the coordinator to lead")
 
     def leaders(self, topic: str) -> set[int]:
         (found,) = self.topics.admin.describe_topics([topic])
@@ -78,7 +88,10 @@ def two_brokers(folder: Path) -> Iterator[TwoBrokers]:
     first, second = LocalCluster(folder / "first", heap="small"), LocalCluster(folder / "second", heap="small")
 
     def settings(home: Path, *arguments: Any) -> dict[str, object]:
-        found = plain(home, *arguments) | {"broker.session.timeout.ms": 3000, "broker.heartbeat.interval.ms": 500}
+        found = plain(home, *arguments) | {
+            "broker.session.timeout.ms": 3000, "broker.heartbeat.interval.ms": 500, "offsets.topic.num.partitions": 1,
+            "transaction.state.log.num.partitions": 1,
+        }  # fmt: skip
         if home != second.home:
             return found
         controller = read_state(first.home).ports["controller"]

@@ -12,7 +12,7 @@ from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.writing import staging
 from hivedruid.catalog.properties import producer_properties
-from hivedruid.errors import ExecutionError, HiveDruidError
+from hivedruid.errors import ExecutionError, HiveDruidError, KafkaError
 from hivedruid.kafka_secrets import in_files
 from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import owned
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hivedruid.actions.writing.model import CancelTopicWrite, ResumeTopicWrite, WriteTable
     from hivedruid.clients.transactions import Transaction
 
+TRIES = 3
+"""Of the transaction of a job, if Kafka does not respond: its coordinator may be another broker by then."""
 KNOWN_FOR = timedelta(days=1)
 """How long an offset of a consumer group certainly stays in Kafka; by default (offsets.retention.minutes) a week."""
 
@@ -108,21 +110,35 @@ def _complete(job: TopicJob, services: Services) -> None:
     """Write the staged records of a job, unless they are committed."""
     store = Operations(services.catalog)
     try:
-        with closing(_transaction(job)) as transaction:
-            if not transaction.is_committed():
-                _check_known(job)
-                job = store.move(job, "submitted", submitted=datetime.now(UTC).isoformat(), error="")
-                _commit(job, transaction)
+        for left in reversed(range(TRIES)):
+            try:
+                _write(job, store)
+                break
+            except KafkaError as error:
+                if not left or not getattr(error.__cause__, "retriable", False):
+                    raise
+                services.note(f"{error}; the transaction of job {job.id} is tried again")
     except BaseException as error:
         with suppress(HiveDruidError):
-            store.move(store.current(job), job.state, error=error_text(error))
+            job = store.current(job)
+            store.move(job, job.state, error=error_text(error))
         if isinstance(error, HiveDruidError):
             advice = (
                 f"RESUME JOB '{job.id}' writes the staged records, if they are not committed; CANCEL JOB deletes them"
             )
             error.hint = "; ".join(filter(None, (error.hint, advice)))
         raise
-    _end(job, services, "done")
+    _end(store.current(job), services, "done")
+
+
+def _write(job: TopicJob, store: Operations) -> None:
+    """Write the records of a job, unless they are committed."""
+    with closing(_transaction(job)) as transaction:
+        if not transaction.is_committed():
+            job = store.current(job)
+            _check_known(job)
+            job = store.move(job, "submitted", submitted=datetime.now(UTC).isoformat(), error="")
+            _commit(job, transaction)
 
 
 def _transaction(job: TopicJob) -> Transaction:
