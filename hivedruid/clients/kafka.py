@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hivedruid.clients.kafka_library import kafka_python
+from hivedruid.clients.kafka_library import is_retriable, kafka_python
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
@@ -227,8 +227,8 @@ class Kafka:
         return None
 
     def _repeated(self, ask: Callable[[KafkaAdminClient], _T]) -> _T:
-        """The result of requests. If one of several brokers does not respond, they are repeated until others lead its
-        partitions."""
+        """The result of requests, which are repeated while one of several brokers does not respond and others do not
+        lead its partitions yet, or while brokers may restart."""
         end = monotonic() + (RESTART if self._may_restart else LEADER_CHANGE)
         while True:
             try:
@@ -246,7 +246,7 @@ class Kafka:
         if self._open is None:
             return False
         self._has_several_brokers |= len(self._open._manager.cluster.brokers()) > 1
-        is_temporary = isinstance(error, NoLeaderError) or getattr(error.__cause__, "retriable", False)
+        is_temporary = isinstance(error, NoLeaderError) or is_retriable(error)
         return self._has_several_brokers and is_temporary
 
     @contextmanager

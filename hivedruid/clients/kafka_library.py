@@ -1,4 +1,4 @@
-"""Imports kafka-python."""
+"""Imports kafka-python, and reads its errors."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def kafka_python() -> Any:
     if not logging.getLogger("kafka").handlers:
         logging.getLogger("kafka").addHandler(logging.NullHandler())
     return kafka
+
+
+def is_retriable(error: BaseException) -> bool:
+    """Whether the cause of an error is one of kafka-python's after which a request may be repeated."""
+    return bool(getattr(error.__cause__, "retriable", False))

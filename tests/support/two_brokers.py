@@ -1,5 +1,5 @@
-"""A real Kafka of two brokers. The first is also the controller, coordinates all groups and transactions, and keeps
-running; tests kill the second."""
+"""A real Kafka of two brokers. The first is also the controller and keeps running; tests kill the second. The first
+also coordinates all groups and transactions, until `coordinate_by_both`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from hivedruid.clients.transactions import Transaction
 from hivedruid.local import cluster, services
 from hivedruid.local.cluster import LocalCluster
-from hivedruid.local.state import HOST, read_state, runs
+from hivedruid.local.state import HOST, Started, read_state, runs
 from tests.support.ingestion import until
 from tests.support.kafka import Topics, kafka_python, topics_of
 
@@ -56,16 +56,20 @@ class TwoBrokers:
 
     def kill(self) -> None:
         """kill -9 of the leader."""
-        process = read_state(self._second.home).processes["kafka"]
-        os.kill(process.pid, signal.SIGKILL)
+        process = self._signal(signal.SIGKILL)
         until(lambda: not runs(self._second.home, "kafka", process), "the end of the broker")
 
     def pause(self) -> None:
         """The leader does not run until `resume`, and its connections stay open."""
-        os.kill(read_state(self._second.home).processes["kafka"].pid, signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        os.kill(read_state(self._second.home).processes["kafka"].pid, signal.SIGCONT)
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> Started:
+        process = read_state(self._second.home).processes["kafka"]
+        os.kill(process.pid, number)
+        return process
 
     def start(self) -> None:
         """Start the second broker again, and wait until all its replicas are in sync."""

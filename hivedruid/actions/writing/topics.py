@@ -108,6 +108,8 @@ def cancel(action: CancelTopicWrite, services: Services) -> None:
 
 def _complete(job: TopicJob, services: Services) -> None:
     """Write the staged records of a job, unless they are committed."""
+    from hivedruid.clients.kafka_library import is_retriable
+
     store = Operations(services.catalog)
     try:
         for left in reversed(range(TRIES)):
@@ -115,7 +117,7 @@ def _complete(job: TopicJob, services: Services) -> None:
                 _write(job, store)
                 break
             except KafkaError as error:
-                if not left or not getattr(error.__cause__, "retriable", False):
+                if not left or not is_retriable(error):
                     raise
                 services.note(f"{error}; the transaction of job {job.id} is tried again")
     except BaseException as error:
